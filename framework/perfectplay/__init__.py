@@ -1,0 +1,1 @@
+"""perfectplay solves board games completely."""

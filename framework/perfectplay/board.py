@@ -1,0 +1,67 @@
+"""What a board looks like: enough for a terminal and a browser to draw any game and to play it by clicking.
+
+A board is a grid of cells, each with a stack of pieces, and trays of pieces not yet in play. A move is played by
+clicking its target, after its source where it has one; sources and targets are the ids of cells and trays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece. `owner` is 0 for the player who begins, 1 for the other, None for a piece of nobody's."""
+
+    owner: int | None
+    label: str
+    """One to three characters for a terminal, and the accessible name in a browser."""
+    size: float = 1.0
+    """Relative to its cell, above 0 up to 1."""
+    shape: str = "circle"
+    """circle, square, triangle, diamond, cross, star or text; a browser draws `label` for any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One place on the board. `row` 0 is the top; `stack` runs from the bottom to the visible top."""
+
+    id: str
+    row: int
+    column: int
+    stack: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tray:
+    """Pieces of one kind in a player's reserve."""
+
+    id: str
+    piece: Piece
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """How a move is made by hand: `source` first (a cell or tray id, None where the target says it all)."""
+
+    move: int
+    target: str
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A whole position, ready to draw."""
+
+    rows: int
+    columns: int
+    cells: tuple[Cell, ...]
+    to_move: int
+    """0 if the player who begins is to move, else 1."""
+    players: tuple[str, str] = ("First", "Second")
+    trays: tuple[Tray, ...] = ()
+    clicks: tuple[Click, ...] = ()
+    """One for each legal move."""
+    blocked: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Why not: for a source id, the target ids it may not go to, each with the reason in a few words."""

@@ -1,0 +1,28 @@
+"""The errors perfectplay raises on purpose. Each message is one line that says what is wrong and what would be right."""
+
+
+class PerfectPlayError(Exception):
+    """Base of all of them. The command line prints the message and exits with `exit_code`."""
+
+    exit_code = 1
+
+
+class UsageError(PerfectPlayError):
+    """The request itself is wrong: an unknown game, a text that is no position, an option out of range."""
+
+    exit_code = 2
+
+
+class PluginError(PerfectPlayError):
+    """A plugin breaks the contract of `hookspecs`, or one of its hooks raised."""
+
+
+class TableError(PerfectPlayError):
+    """A table cannot be opened, read or written."""
+
+
+class NotInTable(TableError, KeyError):
+    """The table holds no value for this position."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of its message
+        return str(self.args[0])

@@ -1,0 +1,131 @@
+"""The hooks of a game plugin: the one place that defines them.
+
+A game is an entry point in the group `perfectplay.games`; its name is the word after `solve`. It points at a module
+or an object whose functions carry `@hookimpl`. The required hooks are the rules; where `kernel` is given, the host
+derives from it every hook that the plugin leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from perfectplay.board import Board
+from perfectplay.values import Status
+
+if TYPE_CHECKING:
+    from perfectplay.options import Option
+    from perfectplay_native.kernel import Kernel
+
+PROJECT = "perfectplay"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+class GameSpec:
+    """What a game may implement. Positions are ints below 2**64, moves ints below 2**32."""
+
+    @hookspec(firstresult=True)
+    def start(self) -> int:
+        """Return the position in which play begins."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def encode(self, text: str) -> int:
+        """Return the position that `text` describes; raise ValueError that says what is wrong and where."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def decode(self, position: int) -> str:
+        """Return the text people use for `position`; `encode` reads it back."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def moves(self, position: int) -> Sequence[int]:
+        """Return the legal moves, each once; none when the game is over or the mover is stuck."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def apply(self, position: int, move: int) -> int:
+        """Return the position after `move`."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def undo(self, position: int, move: int) -> int:
+        """Return the position before `move`: undo(apply(p, m), m) == p."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def canonicalize(self, position: int) -> int:
+        """Return the chosen representative of all positions that are the same up to symmetry."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def status(self, position: int) -> Status:
+        """Return ONGOING, or LOST, DRAWN or WON for the side to move; a stuck mover is never ONGOING."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def valid(self, position: int) -> bool:
+        """Return whether these 64 bits are a position of the game (default: yes). Any 64 bits may be asked."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def format_move(self, position: int, move: int) -> str:
+        """Return the text people use for a move (default: its number)."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def parse_move(self, position: int, text: str) -> int:
+        """Return the legal move that `text` names (default: the one `format_move` writes so); or raise ValueError."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def notations(self, position: int) -> Mapping[str, str]:
+        """Return every notation of a position by name; `encode` reads each (default: decode's alone)."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def board(self, position: int) -> Board:
+        """Return cells, stacks, trays and click targets for terminal and browser (default: plain text only)."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def tier(self, position: int) -> int:
+        """Return a number from 0 up that never falls as play goes on; enables tier-by-tier solving."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def parents(self, position: int) -> Sequence[int]:
+        """Return the canonical positions with a move into an image of this one; speeds up loopy games."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def kernel(self) -> Kernel:
+        """Return the game's C kernel. The host derives from it every hook that the plugin leaves out."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def options(self) -> Sequence[Option]:
+        """Return the variants' options (`--width 5`); `configure` must be there too."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def configure(self, options: Mapping[str, Any]) -> object:
+        """Return the plugin for these options: an object or module with the hooks above."""
+        raise NotImplementedError
+
+
+class HostSpec:
+    """What a plugin in the group `perfectplay.host` may add to the host itself. Built-in ones come by the same door."""
+
+    @hookspec
+    def register_backends(self, register: Callable[[str, Any], None]) -> None:
+        """Call register(name, backend) for each table backend."""
+
+    @hookspec
+    def register_exporters(self, register: Callable[[str, Any], None]) -> None:
+        """Call register(name, exporter) for each export format."""

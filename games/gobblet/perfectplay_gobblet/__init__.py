@@ -1,0 +1,1 @@
+"""Gobblet Gobblers (3×3), a perfectplay plugin."""

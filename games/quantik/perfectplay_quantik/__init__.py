@@ -1,0 +1,1 @@
+"""Quantik (4×4): a portable core, and a perfectplay plugin."""

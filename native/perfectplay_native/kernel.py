@@ -1,0 +1,65 @@
+"""A C kernel, seen from Python: for tools, tests and everything that is not the hot path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perfectplay_native._engine import ffi as _engine_ffi
+
+ABI = 1
+"""The version of perfectplay.h this engine was built with."""
+
+
+class Kernel:
+    """A game's C rules, from the cffi module that holds them: ``Kernel(ffi, lib.my_kernel)``.
+
+    Every method takes a position that `valid` accepts; it is the caller's part to ask first.
+    """
+
+    __slots__ = ("_keep", "c")
+
+    def __init__(self, ffi: Any, kernel: Any) -> None:
+        pointer = kernel if ffi.typeof(kernel).kind == "pointer" else ffi.addressof(kernel)
+        self._keep = (ffi, pointer)
+        # The module has its own ffi; the engine's types are reached through the address.
+        self.c = _engine_ffi.cast("const pp_kernel *", int(ffi.cast("uintptr_t", pointer)))
+        if self.c.abi != ABI:
+            raise ValueError(f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin")
+
+    @property
+    def rules_version(self) -> int:
+        return int(self.c.rules_version)
+
+    @property
+    def tier_count(self) -> int:
+        return int(self.c.tier_count)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the kernel has a perfect index of its own."""
+        return bool(self.c.rank)
+
+    def start(self) -> int:
+        return int(self.c.start(self.c))
+
+    def valid(self, position: int) -> bool:
+        return 0 <= position < 2**64 - 1 and bool(self.c.valid(self.c, position))
+
+    def moves(self, position: int) -> list[int]:
+        buffer = _engine_ffi.new("pp_move[]", max(1, self.c.max_moves))
+        return list(buffer[0 : self.c.moves(self.c, position, buffer)])
+
+    def apply(self, position: int, move: int) -> int:
+        return int(self.c.apply(self.c, position, move))
+
+    def undo(self, position: int, move: int) -> int:
+        return int(self.c.undo(self.c, position, move))
+
+    def canonicalize(self, position: int) -> int:
+        return int(self.c.canonicalize(self.c, position))
+
+    def status(self, position: int) -> int:
+        return int(self.c.status(self.c, position))
+
+    def tier(self, position: int) -> int:
+        return int(self.c.tier(self.c, position)) if self.c.tier else 0
