@@ -63,3 +63,8 @@ class Kernel:
 
     def tier(self, position: int) -> int:
         return int(self.c.tier(self.c, position)) if self.c.tier else 0
+
+    def parents(self, position: int) -> list[int]:
+        """The distinct canonical parents; only where the kernel has `parents`."""
+        buffer = _engine_ffi.new("pp_position[]", max(1, self.c.max_parents))
+        return list(buffer[0 : self.c.parents(self.c, position, buffer)])
