@@ -1,7 +1,7 @@
 """One game, ready to use: what every part of the host talks to instead of a plugin.
 
 A plugin gives what it likes: all rules in Python, or a kernel in C and nothing else. `Game` fills the gaps
-and checks what goes in and what comes out. Engines that call a billion times take `Game.kernel` or `Game.rules`.
+and checks what goes in and what comes out. Engines that call a billion times use `kernel` or `rules`.
 """
 
 from __future__ import annotations

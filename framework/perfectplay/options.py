@@ -128,11 +128,25 @@ def read_options(
 
 def identity(game: str, options: Mapping[str, OptionValue]) -> str:
     """Return the name of one variant, `connect4-height=4-width=5`: all options, as defaults may change."""
-    return "-".join([game, *(f"{name}={_spell(value)}" for name, value in sorted(options.items()))])
+    return "-".join([game, *(f"{name}={spell(value)}" for name, value in sorted(options.items()))])
 
 
-def _spell(value: OptionValue) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+def as_words(options: Mapping[str, OptionValue]) -> list[str]:
+    """The options as a command line has them."""
+    words: list[str] = []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        else:
+            words += [f"--{name}", str(value)]
+    return words
+
+
+def spell(value: OptionValue) -> str:
+    """A value as people type it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def _integer(value: object) -> int | None:
