@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from perfectplay.board import Board, Cell, Piece
@@ -68,7 +69,8 @@ def _headings(board: Board) -> tuple[Sequence[str], Sequence[str]]:
         return [str(row) for row in range(board.rows)], [str(column) for column in range(board.columns)]
     rows = {cell.row: cell.id[1:] for cell in board.cells}
     columns = {cell.column: cell.id[:1] for cell in board.cells}
-    if all(cell.id == columns[cell.column] + rows[cell.row] for cell in board.cells):
+    chess_like = all(re.fullmatch(r"[A-Za-z][0-9]+", cell.id) for cell in board.cells)
+    if chess_like and all(cell.id == columns[cell.column] + rows[cell.row] for cell in board.cells):
         row_names = [rows.get(row, "") for row in range(board.rows)]
         return row_names, [columns.get(column, "") for column in range(board.columns)]
     return [""] * board.rows, [""] * board.columns
