@@ -135,7 +135,8 @@ def test_a_games_own_options_are_options_of_every_command(solve, fake_solver, tm
 def test_ctrl_c_stops_in_good_order_and_says_how_to_go_on(solve, fake_solver):
     fake_solver.stop_at_once = True
     result = solve("nim", "--stones", "5")
-    assert_one_line_error(result, 130, "nothing kept; start again with: solve nim --stones 5")
+    assert result.exit_code == 130
+    assert result.stderr == "stopped, nothing kept; start again with: solve nim --stones 5\n"
 
 
 # ---- showing ----

@@ -16,8 +16,6 @@ import click
 from perfectplay import wording
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from perfectplay.solver import Progress
 
 PLAIN_INTERVAL = 5.0
@@ -29,37 +27,55 @@ class ProgressDisplay:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._bar: Bar | None = None
+        self._live: LiveDisplay | None = None
         self._last_line = 0.0
 
     def __enter__(self) -> ProgressDisplay:
         if sys.stderr.isatty():
-            self._bar = _live_bar()
-            self._task = self._bar.add_task(self._title, total=None, facts="")
-            self._bar.start()
-        else:
-            self._last_line = time.monotonic()
+            self._live = LiveDisplay()
+        self._last_line = time.monotonic()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._live is not None:
+            self._live.stop()
 
     def __call__(self, now: Progress) -> None:
         """Take a snapshot of the work; called as often as the worker likes."""
-        if self._bar is not None:
-            self._bar.update(
-                self._task,
-                description=f"{self._title}: {now.phase}",
-                completed=now.positions,
-                total=now.total,
-                facts=", ".join(facts(now)),
-            )
+        title = f"{self._title}: {now.phase}"
+        if self._live is not None:
+            self._live.show(title, now)
         elif time.monotonic() - self._last_line >= PLAIN_INTERVAL:
             self._last_line = time.monotonic()
-            click.echo(f"{self._title}: {now.phase}: {', '.join(facts(now))}", err=True)
+            click.echo(f"{title}: {', '.join(facts(now))}", err=True)
+
+
+class LiveDisplay:
+    """Two lines that redraw themselves: a bar, and below it the facts. They vanish when the work is done."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+        from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        title = TextColumn("{task.description}", markup=False)
+        self._bar = Bar(SpinnerColumn(), title, BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        self._task = self._bar.add_task("", total=None)
+        self._live = Live(self._bar, console=Console(stderr=True), transient=True)
+        self._live.start()
+
+    def show(self, title: str, now: Progress) -> None:
+        from rich.console import Group
+        from rich.text import Text
+
+        self._bar.update(self._task, description=title, completed=now.positions, total=now.total)
+        self._live.update(Group(self._bar, Text("  " + ", ".join(facts(now)), style="dim")))
+
+    def stop(self) -> None:
+        self._live.stop()
 
 
 def facts(now: Progress) -> list[str]:
@@ -78,21 +94,6 @@ def facts(now: Progress) -> list[str]:
         left = now.seconds * (now.total - now.positions) / now.positions
         known.append(f"{wording.seconds(max(left, 0))} left")
     return known
-
-
-def _live_bar() -> Bar:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[facts]}", style="dim", markup=False),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
 
 
 def _resident_memory() -> int:

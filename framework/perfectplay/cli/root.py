@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from perfectplay import plugins
-from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
 from perfectplay.wording import did_you_mean
 
 COMMANDS = {
@@ -96,11 +96,13 @@ def _report(error: Exception) -> int:
         # The reader has gone (`solve games | head -1`). Python flushes once more at exit: into nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    code = 1
-    if isinstance(error, PerfectPlayError):
+    code, kind = 1, "error: "
+    if isinstance(error, Interrupted):
+        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is no error
+    elif isinstance(error, PerfectPlayError):
         text, code = str(error), error.exit_code
     elif isinstance(error, click.Abort):
-        text, code = "interrupted", 130
+        text, code, kind = "interrupted", Interrupted.exit_code, ""
     elif isinstance(error, click.ClickException):
         text, code = _usage(error), error.exit_code
     elif isinstance(error, MemoryError):
@@ -108,10 +110,9 @@ def _report(error: Exception) -> int:
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     else:
+        kind = "internal error: "
         text = f"{type(error).__name__}: {error} (set PERFECTPLAY_DEBUG=1 for the traceback)"
-        click.echo(f"internal error: {_one_line(text)}", err=True)
-        return code
-    click.echo(f"error: {_one_line(text)}", err=True)
+    click.echo(kind + " ".join(text.split()), err=True)
     return code
 
 
@@ -120,10 +121,6 @@ def _usage(error: click.ClickException) -> str:
     if isinstance(error, click.UsageError) and error.ctx:
         return f"{text.rstrip('.')} (see `{error.ctx.command_path} --help`)"
     return text
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 @click.command(

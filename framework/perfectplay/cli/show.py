@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from perfectplay import wording
+from perfectplay.analysis import RatedMoves, rate_moves
 from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
 from perfectplay.render import draw
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.tables import Table
     from perfectplay.values import Value
-
-
-@dataclass(frozen=True, slots=True)
-class RatedMoves:
-    """Moves that are the same up to symmetry, and what they are worth to the player who makes them."""
-
-    moves: list[int]
-    value: Value
-
-
-def rate_moves(game: Game, table: Table, position: int) -> list[RatedMoves]:
-    """Every legal move with its worth, the best first."""
-    rated = [
-        RatedMoves(moves, table.probe(game.apply(position, moves[0])).for_parent())
-        for moves in game.move_classes(position)
-    ]
-    return sorted(rated, key=lambda each: each.value.preference())
 
 
 @click.command("show", cls=GameCommand)

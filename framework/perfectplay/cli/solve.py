@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import plugins, wording
+from perfectplay.analysis import rate_moves
 from perfectplay.cli.common import (
     GameCommand,
     command_line,
@@ -20,7 +21,6 @@ from perfectplay.cli.common import (
     threads_option,
 )
 from perfectplay.cli.progress import ProgressDisplay
-from perfectplay.cli.show import rate_moves
 from perfectplay.errors import Interrupted, UsageError
 from perfectplay.options import as_words
 
