@@ -80,3 +80,8 @@ class Kernel:
         position = _engine_ffi.new("pp_position *")
         self.c.unrank(self.c, tier << 40 | index, 1, position)
         return None if position[0] == 2**64 - 1 else int(position[0])
+
+    def parents(self, position: int) -> list[int]:
+        """The distinct canonical parents; only where the kernel has `parents`."""
+        buffer = _engine_ffi.new("pp_position[]", max(1, self.c.max_parents))
+        return list(buffer[0 : self.c.parents(self.c, position, buffer)])
