@@ -14,7 +14,7 @@ from perfectplay_gobblet.layout import (
     side,
     stack,
 )
-from perfectplay_gobblet.notation import RESERVE, make_move
+from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
 from perfectplay_gobblet.reasons import game_over, why_not_lift, why_not_place, why_not_slide
 
 _DRAWN_SIZES = (0.4, 0.65, 0.9)
@@ -69,8 +69,7 @@ def _choices(position: int) -> tuple[list[Click], dict[str, dict[str, str]]]:
 
 
 def _piece(player: int, size: int) -> Piece:
-    letter = SIZE_LETTERS[size]
-    return Piece(player, letter if player == 0 else letter.lower(), _DRAWN_SIZES[size])
+    return Piece(player, piece_letter(player, size), _DRAWN_SIZES[size])
 
 
 def _tray_name(player: int, size: int) -> str:

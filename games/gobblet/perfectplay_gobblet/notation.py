@@ -22,6 +22,7 @@ from perfectplay_gobblet.layout import (
     PLAYERS,
     SIZE_LETTERS,
     SIZE_NAMES,
+    SIZES,
     cell_name,
     check,
     piece_bits,
@@ -44,6 +45,14 @@ _SHOWN = 60
 # ---- positions ----
 
 
+def piece_letter(player: int, size: int) -> str:
+    """Capitals are Orange's, small letters Blue's."""
+    return SIZE_LETTERS[size] if player == 0 else SIZE_LETTERS[size].lower()
+
+
+_PIECES = {piece_letter(player, size): (player, size) for player in (0, 1) for size in SIZES}
+
+
 def encode(text: str) -> int:
     """Return the position that `text` describes; ValueError that says what is wrong and where."""
     bare = text.strip()
@@ -61,7 +70,7 @@ def encode(text: str) -> int:
 
 def decode(position: int) -> str:
     """Return the board text of a position."""
-    cells = ["".join(_letter(*piece) for piece in stack(position, cell)) or "." for cell in CELLS]
+    cells = ["".join(piece_letter(*piece) for piece in stack(position, cell)) or "." for cell in CELLS]
     rows = "/".join(",".join(cells[first : first + 3]) for first in (0, 3, 6))
     return f"{rows}:{PLAYERS[side(position)].lower()}"
 
@@ -119,24 +128,20 @@ def _read_cell(text: str, cell: int) -> int:
         raise ValueError(f"cell {cell_name(cell)} of the board text is blank: write . for an empty cell")
     bits, below = 0, -1
     for letter in text:
-        size = SIZE_LETTERS.find(letter.upper())
-        if size < 0:
+        if letter not in _PIECES:
             raise ValueError(
                 f"{_quote(letter)} at cell {cell_name(cell)} is no piece: "
                 "write S, M, L for Orange's and s, m, l for Blue's"
             )
+        player, size = _PIECES[letter]
         if size <= below:
             raise ValueError(
                 f"the stack {_quote(text)} at cell {cell_name(cell)} has {SIZE_NAMES[size]} on "
                 f"{SIZE_NAMES[below]}: write it from the bottom up, each piece larger than the one below"
             )
-        bits |= piece_bits(0 if letter.isupper() else 1, cell, size)
+        bits |= piece_bits(player, cell, size)
         below = size
     return bits
-
-
-def _letter(player: int, size: int) -> str:
-    return SIZE_LETTERS[size] if player == 0 else SIZE_LETTERS[size].lower()
 
 
 def _quote(text: str) -> str:
@@ -149,9 +154,9 @@ def _quote(text: str) -> str:
 #   bits 7–4   source cell, or RESERVE
 #   bits 3–0   target cell
 
-_CELL = r"\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?"
-_PLACEMENT = re.compile(rf"([SML])\s*{_CELL}", re.IGNORECASE)
-_SLIDE = re.compile(rf"{_CELL}\s*(?:→|->|-)\s*{_CELL}")
+_CELL = r"\(?\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)?"
+_PLACEMENT = re.compile(rf"([SML])\s*{_CELL}", re.ASCII | re.IGNORECASE)
+_SLIDE = re.compile(rf"{_CELL}\s*(?:→|->|-)\s*{_CELL}", re.ASCII)
 
 
 def make_move(size: int, source: int, target: int) -> int:
@@ -180,9 +185,10 @@ def parse_move(position: int, text: str) -> int:
         size = piece[1] if piece else 0
     else:
         raise ValueError(f"{_quote(text)} is no move: write L(1,1) to place or (0,0)->(1,1) to move a piece")
+    move = make_move(size, source, target)
     if reason:
-        raise ValueError(f"{bare} is not legal: {reason}")
-    return make_move(size, source, target)
+        raise ValueError(f"{format_move(position, move)} is not legal: {reason}")
+    return move
 
 
 def _read_coordinates(row: str, column: str) -> int:
