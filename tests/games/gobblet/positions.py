@@ -73,3 +73,27 @@ def random_placements(count: int, seed: int) -> Iterator[Position]:
         if position is not None:
             count -= 1
             yield position
+
+
+SYMMETRIES: list[dict[Coordinates, Coordinates]] = [
+    {(row, column): (row, 2 - column) for row, column in CELLS},
+    {(row, column): (column, row) for row, column in CELLS},
+    {(row, column): (2 - row, 2 - column) for row, column in CELLS},
+]
+"""Two mirrors and the half turn."""
+
+
+def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
+    """`count` valid positions that one of SYMMETRIES leaves as they are."""
+    generator = random.Random(seed)
+    while count:
+        partner = generator.choice(SYMMETRIES)
+        places: list[Coordinates | None] = []
+        for _ in range(len(PIECES) // COPIES):
+            cell = generator.choice(CELLS)
+            pair = [cell, partner[cell] if partner[cell] != cell else None]
+            places += generator.choice([pair, pair, [None, None]])
+        position = put_down(places, generator.choice([1, 2]))
+        if position is not None and len(set(map(reference.encode, reference.images(position)))) < 8:
+            count -= 1
+            yield position

@@ -199,7 +199,7 @@ def new_classes(plies: int) -> list[int]:
     frontier = list(seen)
     counts = [1]
     for _ in range(plies):
-        reached = set()
+        reached: set[int] = set()
         for code in frontier:
             position = decode(code)
             reached.update(canonical(apply(position, move)) for move in moves(position))
