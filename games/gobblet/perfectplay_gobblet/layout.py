@@ -86,26 +86,25 @@ def cell_names(cells: Iterable[int]) -> str:
 def check(position: int) -> None:
     """Raise ValueError, saying what and where, unless these bits are a position of the game."""
     if position < 0 or position >> _SIDE_BIT + 1:
-        raise ValueError(f"{position} is no position: bits 55 and above must be zero")
+        raise ValueError("bits 55 and above must be zero")
     for cell in CELLS:
         for size in SIZES:
             if owner_bits(position, cell, size) == 3:
                 raise ValueError(
-                    f"{position} is no position: the {SIZE_NAMES[size]} piece at cell {cell_name(cell)} "
-                    "has owner 3, but an owner is 0 (none), 1 (Orange) or 2 (Blue)"
+                    f"the {SIZE_NAMES[size]} piece at cell {cell_name(cell)} has owner 3, "
+                    "but an owner is 0 (none), 1 (Orange) or 2 (Blue)"
                 )
     for player in (0, 1):
         for size in SIZES:
-            missing = reserve(position, player, size)
-            if missing < 0:
-                places = [cell for cell in CELLS if owner_bits(position, cell, size) == player + 1]
+            places = [cell for cell in CELLS if owner_bits(position, cell, size) == player + 1]
+            if len(places) > COPIES:
                 raise ValueError(
-                    f"{position} is no position: {PLAYERS[player]} has {COPIES - missing} {SIZE_NAMES[size]} "
-                    f"pieces, at {cell_names(places)}, but there are only {COPIES}"
+                    f"{PLAYERS[player]} has {len(places)} {SIZE_NAMES[size]} pieces, "
+                    f"at {cell_names(places)}, but there are only {COPIES}"
                 )
     mover = side(position)
     for line in lines(position, mover):
         raise ValueError(
-            f"{position} is no position: {PLAYERS[mover]} is to move but already has the line "
-            f"{cell_names(line)}, and nobody may leave an opposing line standing"
+            f"{PLAYERS[mover]} is to move but already has the line {cell_names(line)}, "
+            "and nobody may leave an opposing line standing"
         )

@@ -36,7 +36,6 @@ from perfectplay_gobblet.reasons import why_not_place, why_not_slide
 RESERVE = 15
 """Stands in a move for the source of a placement."""
 
-_FORMS = "a number, 11 characters of base64, or a board such as s,m,sL/.,.,./.,.,.:orange"
 _MOVER_NAMES = {"orange": 0, "o": 0, "blue": 1, "b": 1}
 _SHOWN = 60
 """A longer text is cut in messages."""
@@ -55,16 +54,11 @@ _PIECES = {piece_letter(player, size): (player, size) for player in (0, 1) for s
 
 def encode(text: str) -> int:
     """Return the position that `text` describes; ValueError that says what is wrong and where."""
-    bare = text.strip()
-    if re.fullmatch(r"[0-9]+", bare):
-        position = _read_decimal(bare)
-    elif "," in bare:
-        position = _read_board(bare)
-    elif re.fullmatch(r"[A-Za-z0-9+/]{11}=?", bare):
-        position = _read_base64(bare)
-    else:
-        raise ValueError(f"{_quote(text)} is no position: write {_FORMS}")
-    check(position)
+    try:
+        position = _read(text.strip())
+        check(position)
+    except ValueError as flaw:
+        raise ValueError(f"{_quote(text)} is no position: {flaw}") from None
     return position
 
 
@@ -85,10 +79,20 @@ def notations(position: int) -> dict[str, str]:
     }
 
 
+def _read(text: str) -> int:
+    if re.fullmatch(r"[0-9]+", text):
+        return _read_decimal(text)
+    if "," in text:
+        return _read_board(text)
+    if re.fullmatch(r"[A-Za-z0-9+/]{11}=?", text):
+        return _read_base64(text)
+    raise ValueError("write a number, 11 characters of base64, or a board such as s,m,sL/.,.,./.,.,.:orange")
+
+
 def _read_decimal(digits: str) -> int:
     significant = digits.lstrip("0") or "0"
     if len(significant) > 20:
-        raise ValueError(f"{_quote(digits)} is no position: it has {len(significant)} digits, beyond 64 bits")
+        raise ValueError(f"a number of {len(significant)} digits is beyond 64 bits")
     return int(significant)
 
 
@@ -96,7 +100,7 @@ def _read_base64(text: str) -> int:
     characters = text.rstrip("=")
     position = int.from_bytes(base64.b64decode(characters + "="), "big")
     if notations(position)["base64"] != characters:
-        raise ValueError(f"{_quote(text)} is no position: the last two bits of its base64 must be 0")
+        raise ValueError("the last two bits of its base64 must be 0")
     return position
 
 
@@ -105,17 +109,15 @@ def _read_board(text: str) -> int:
     name = mover.strip().lower()
     if name not in _MOVER_NAMES:
         found = _quote(mover) if colon else "no colon"
-        raise ValueError(f"board text must end with the side to move, :orange or :blue, but has {found}")
+        raise ValueError(f"a board must end with the side to move, :orange or :blue, but this has {found}")
     position = side_bits(_MOVER_NAMES[name])
     rows = board.split("/")
     if len(rows) != 3:
-        raise ValueError(f"board text must have 3 rows separated by /, but has {len(rows)}")
+        raise ValueError(f"a board must have 3 rows separated by /, but this has {len(rows)}")
     for row, row_text in enumerate(rows):
         cells = row_text.split(",")
         if len(cells) != 3:
-            raise ValueError(
-                f"row {row} of the board text must have 3 cells separated by , but has {len(cells)}"
-            )
+            raise ValueError(f"row {row} must have 3 cells separated by commas, but has {len(cells)}")
         for column, cell_text in enumerate(cells):
             position |= _read_cell(cell_text.strip(), 3 * row + column)
     return position
@@ -125,7 +127,7 @@ def _read_cell(text: str, cell: int) -> int:
     if text == ".":
         return 0
     if not text:
-        raise ValueError(f"cell {cell_name(cell)} of the board text is blank: write . for an empty cell")
+        raise ValueError(f"cell {cell_name(cell)} is blank: write . for an empty cell")
     bits, below = 0, -1
     for letter in text:
         if letter not in _PIECES:
