@@ -58,9 +58,7 @@ class Game:
     returns what it must not, is a PluginError. Methods may be called from several threads if the hooks may.
     """
 
-    def __init__(
-        self, plugin: Plugin, declared: Sequence[Option], options: Mapping[str, OptionValue]
-    ) -> None:
+    def __init__(self, plugin: Plugin, declared: Sequence[Option], options: Mapping[str, OptionValue]) -> None:
         self.name = plugin.name
         self.version = plugin.version
         self.declared_options = tuple(declared)
@@ -159,9 +157,7 @@ class Game:
         self._check(position)
         if not self.has_parents:
             raise PluginError(f"{self.name}: there is no hook 'parents'; ask `has_parents` first")
-        answer = self._guard.sequence(
-            "parents", position, self._call("parents", position), "a list of positions"
-        )
+        answer = self._guard.sequence("parents", position, self._call("parents", position), "a list of positions")
         return [self._guard.position("parents", position, parent) for parent in answer]
 
     # ---- what people read and write ----
@@ -243,9 +239,7 @@ class Game:
 
         kernel = self._call("kernel")
         if not isinstance(kernel, Kernel):
-            raise self._guard.refuse(
-                "kernel", None, kernel, "a perfectplay_native.kernel.Kernel was expected"
-            )
+            raise self._guard.refuse("kernel", None, kernel, "a perfectplay_native.kernel.Kernel was expected")
         missing = [name for name in ("valid", *plugins.REQUIRED_HOOKS) if not getattr(kernel.c, name)]
         if missing:
             raise PluginError(f"{self.name}: the kernel leaves the required {', '.join(missing)} NULL")
@@ -278,9 +272,7 @@ class Game:
         names = [self.format_move(position, move) for move in self.moves(position)]
         if not names:
             return "the game is over"
-        return (
-            "legal are " + ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        )
+        return "legal are " + ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
     def _rules_version(self, source: object) -> int:
         if self.kernel is not None:

@@ -44,9 +44,7 @@ class Guard:
 
     def refuse(self, hook: str, subject: Subject, answer: object, expected: str) -> PluginError:
         """The error for an answer that is not what the hook promises."""
-        return PluginError(
-            f"{self.game}: hook '{hook}' returned {brief(answer)}{_where(subject)}: {expected}"
-        )
+        return PluginError(f"{self.game}: hook '{hook}' returned {brief(answer)}{_where(subject)}: {expected}")
 
     def position(self, hook: str, subject: Subject, answer: Any) -> int:
         return self._number(hook, subject, answer, "a position", MAX_POSITION)

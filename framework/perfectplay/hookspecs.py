@@ -16,9 +16,8 @@ from perfectplay.board import Board
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
-    from perfectplay_native.kernel import Kernel
-
     from perfectplay.options import Option
+    from perfectplay_native.kernel import Kernel
 
 PROJECT = "perfectplay"
 

@@ -112,16 +112,12 @@ class Option:
         return "a whole number" if self.maximum is None else f"a whole number up to {self.maximum}"
 
 
-def read_options(
-    game: str, declared: Iterable[Option], given: Mapping[str, object]
-) -> dict[str, OptionValue]:
+def read_options(game: str, declared: Iterable[Option], given: Mapping[str, object]) -> dict[str, OptionValue]:
     """Return a value for every declared option, sorted; UsageError on an unknown one or a wrong value."""
     known = {option.name: option for option in declared}
     for name in given:
         if name not in known:
-            hint = (
-                did_you_mean(name, known) or f": it has {', '.join(f'--{word}' for word in known) or 'none'}"
-            )
+            hint = did_you_mean(name, known) or f": it has {', '.join(f'--{word}' for word in known) or 'none'}"
             raise UsageError(f"{game} has no option --{name}{hint}")
     return {name: option.read(given.get(name, option.default)) for name, option in sorted(known.items())}
 

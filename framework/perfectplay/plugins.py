@@ -85,9 +85,7 @@ def load_plugin(name: str) -> Plugin:
         raise unknown_game(name)
     origin = game_origin(name)
     if name in RESERVED_NAMES:
-        raise PluginError(
-            f"{name}: this is the name of a built-in command; {origin} must give its game another"
-        )
+        raise PluginError(f"{name}: this is the name of a built-in command; {origin} must give its game another")
     if not _GAME_NAME.fullmatch(name):
         raise PluginError(f"{name}: a game's name is lower-case letters, digits, '-' and '_'; ask {origin}")
     if len(found) > 1:
@@ -185,11 +183,7 @@ def _register(manager: pluggy.PluginManager, name: str, source: object) -> dict[
             hint = did_you_mean(caller.name, [right.name for right in known])
             raise PluginError(f"{name}: '{caller.name}' is marked @hookimpl but is no hook{hint}")
         (implementation,) = caller.get_hookimpls()
-        if (
-            implementation.argnames != caller.spec.argnames
-            or implementation.wrapper
-            or implementation.hookwrapper
-        ):
+        if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
             # Hooks are called directly, so the arguments must be exactly these.
             signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
             raise PluginError(f"{name}: hook '{caller.name}' must be a plain function {signature}")
@@ -202,9 +196,7 @@ def _import(point: EntryPoint) -> object:
         return point.load()
     except (Exception, SystemExit) as error:
         text = " ".join(str(error).split())
-        raise PluginError(
-            f"{point.name}: cannot import {point.value}: {type(error).__name__}: {text}"
-        ) from error
+        raise PluginError(f"{point.name}: cannot import {point.value}: {type(error).__name__}: {text}") from error
 
 
 def _found(group: str) -> dict[str, list[EntryPoint]]:

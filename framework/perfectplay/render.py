@@ -46,9 +46,7 @@ def _grid(board: Board, mark: bool) -> list[str]:
             lines.append(rule("├", "┼", "┤"))
         for part in range(height):
             name = row_names[row] if part == 0 else ""
-            contents = (
-                texts.get((row, column), no_cell)[part].center(width) for column in range(board.columns)
-            )
+            contents = (texts.get((row, column), no_cell)[part].center(width) for column in range(board.columns))
             lines.append(f"{name:>{margin}} │" + "│".join(contents) + "│")
     lines.append(rule("└", "┴", "┘"))
     return lines if any(column_names) else lines[1:]

@@ -359,7 +359,9 @@ def _check_writable(path: Path) -> None:
     while not place.exists():
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK):
-        raise TableError(f"cannot write the table to {path}: {place} is not a writable directory (use --dir or --no-save)")
+        raise TableError(
+            f"cannot write the table to {path}: {place} is not a writable directory (use --dir or --no-save)"
+        )
 
 
 def _available_memory() -> int:

@@ -81,9 +81,7 @@ def verify_table(
             engine.define(tier, record.size, None if keys is None else table.store.key_blocks(keys))
             engine.attach(tier, record.width, table.store.value_blocks(record))
         for record in sorted(table.records.values(), key=lambda r: r.tier):
-            background.run(
-                partial(verify_tier, record), kernel=table.kernel, stop=stop, cancel=engine.stop, tell=tell
-            )
+            background.run(partial(verify_tier, record), kernel=table.kernel, stop=stop, cancel=engine.stop, tell=tell)
             tiers_done += 1
     finally:
         engine.close()

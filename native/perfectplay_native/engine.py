@@ -1,4 +1,4 @@
-"""The engine, seen from Python: solve tiers, read and verify their values. The driver above it decides what and when."""
+"""The engine, seen from Python: solve tiers, read and verify their values. The driver above decides what and when."""
 
 from __future__ import annotations
 
@@ -203,9 +203,7 @@ def _fault(fault: Any) -> Fault:
 def histogram(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """How often each code stands in an array of one- or two-byte codes."""
     counts = np.zeros(65536, dtype=np.uint64)
-    lib.pp_histogram(
-        ffi.from_buffer(values), values.dtype.itemsize, values.size, _pointer("uint64_t[]", counts)
-    )
+    lib.pp_histogram(ffi.from_buffer(values), values.dtype.itemsize, values.size, _pointer("uint64_t[]", counts))
     return counts
 
 
@@ -215,7 +213,12 @@ def children_of_many(kernel: Kernel, positions: Positions, *, room: int) -> tupl
     children = np.empty(max(room, kernel.c.max_moves), dtype=np.uint64)
     used = ffi.new("size_t *")
     count = lib.pp_children_of_many(
-        kernel.c, _pointer("pp_position[]", given), given.size, used, _pointer("pp_position[]", children), children.size
+        kernel.c,
+        _pointer("pp_position[]", given),
+        given.size,
+        used,
+        _pointer("pp_position[]", children),
+        children.size,
     )
     return children[:count], used[0]
 

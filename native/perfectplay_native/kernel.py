@@ -24,7 +24,9 @@ class Kernel:
         # The module has its own ffi; the engine's types are reached through the address.
         self.c = _engine_ffi.cast("const pp_kernel *", int(ffi.cast("uintptr_t", pointer)))
         if self.c.abi != ABI:
-            raise ValueError(f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin")
+            raise ValueError(
+                f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin"
+            )
 
     @property
     def rules_version(self) -> int:

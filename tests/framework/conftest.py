@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perfectplay.errors import Interrupted, NotInTable, TableError
 from perfectplay.game import Game, make_game
 from perfectplay.values import Outcome, Status, Value
@@ -158,9 +159,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     monkeypatch.syspath_prepend(str(place))
     modules = []
 
-    def install(
-        game: str, code: str, *, package: str = "", version: str = "1.0", group: str = "games"
-    ) -> None:
+    def install(game: str, code: str, *, package: str = "", version: str = "1.0", group: str = "games") -> None:
         package = package or f"try-{game}"
         module = "installed_" + package.replace("-", "_")
         modules.append(module)
@@ -267,9 +266,7 @@ def fake_solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> types.Simple
         if asked["save"]:
             FakeTable.saved[table_path(game, asked["directory"])] = table
         of = {outcome: [p for p, v in table.values.items() if v.outcome is outcome] for outcome in Outcome}
-        deepest = max(
-            of[Outcome.WIN], key=lambda position: table.values[position].remoteness or 0, default=None
-        )
+        deepest = max(of[Outcome.WIN], key=lambda position: table.values[position].remoteness or 0, default=None)
         stats = types.SimpleNamespace(
             positions=len(table.values),
             wins=len(of[Outcome.WIN]),

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
+
 from perfectplay.cli import root
 
 
@@ -47,10 +48,7 @@ def test_without_arguments_help_shows_games_and_commands_apart(solve):
     assert result.stdout == solve("--help").stdout
     games, commands = result.stdout.index("Games:"), result.stdout.index("Commands:")
     assert (
-        games
-        < result.stdout.index("tictactoe  from try-tictactoe 1.0")
-        < commands
-        < result.stdout.index("  verify ")
+        games < result.stdout.index("tictactoe  from try-tictactoe 1.0") < commands < result.stdout.index("  verify ")
     )
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from perfectplay.errors import PluginError, UsageError
 from perfectplay.game import make_game
 from perfectplay.values import Status
@@ -53,9 +54,7 @@ def test_encode_refuses_what_is_no_position(subtraction, text):
 
 
 def test_the_words_of_a_plugins_value_error_reach_the_user(tic_tac_toe):
-    with pytest.raises(
-        UsageError, match=r"cannot read 'XX' as a position of tictactoe: nine of \. X O were expected"
-    ):
+    with pytest.raises(UsageError, match=r"cannot read 'XX' as a position of tictactoe: nine of \. X O were expected"):
         tic_tac_toe.encode("XX")
     with pytest.raises(UsageError, match=r"'XXX\.{6}' is no position of tictactoe that can occur"):
         tic_tac_toe.encode("XXX......")
@@ -70,9 +69,7 @@ def test_moves_are_parsed_by_how_they_are_written(tic_tac_toe):
 
 
 def test_an_illegal_move_from_a_plugins_parser_is_refused(codes):
-    game = make_game(
-        codes.module_of(codes.subtraction + "\n@hookimpl\ndef parse_move(position, text): return 9\n")
-    )
+    game = make_game(codes.module_of(codes.subtraction + "\n@hookimpl\ndef parse_move(position, text): return 9\n"))
     with pytest.raises(UsageError, match="'9' is no legal move here: legal are 1, 2"):
         game.parse_move(7, "9")
 
@@ -257,8 +254,9 @@ def test_wrong_declarations_are_refused(codes, old, new, message):
 @pytest.fixture
 def kernel_plugin():
     """Subtraction as a pp_kernel whose functions are Python callbacks: no compiler needed."""
-    from perfectplay.hookspecs import hookimpl
     from perfectplay_native._engine import ffi
+
+    from perfectplay.hookspecs import hookimpl
     from perfectplay_native.kernel import Kernel
 
     def write_moves(self, position, moves):
@@ -281,9 +279,7 @@ def kernel_plugin():
         "status": lambda self, position: 0 if position else 1,
         "parents": write_parents,
     }
-    struct = ffi.new(
-        "pp_kernel *", {"abi": 1, "rules_version": 5, "max_moves": 2, "max_parents": 2, "tier_count": 1}
-    )
+    struct = ffi.new("pp_kernel *", {"abi": 1, "rules_version": 5, "max_moves": 2, "max_parents": 2, "tier_count": 1})
     fields = dict(ffi.typeof("pp_kernel").fields)
     keep = {name: ffi.callback(fields[name].type, function) for name, function in functions.items()}
     for name, callback in keep.items():

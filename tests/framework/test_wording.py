@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 
 import pytest
+
 from perfectplay import options, values, wording
 from perfectplay.values import Outcome, Value
 from perfectplay.wording import player_names, verdict

@@ -53,9 +53,7 @@ class Root(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         games = _games()
         with formatter.section("Games"):
-            formatter.write_dl(
-                [(name, f"from {plugins.game_origin(name)}") for name in games] or [("(none)", "")]
-            )
+            formatter.write_dl([(name, f"from {plugins.game_origin(name)}") for name in games] or [("(none)", "")])
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         example = next(iter(games), "GAME")
@@ -123,9 +121,7 @@ def _usage(error: click.ClickException) -> str:
     return text
 
 
-@click.command(
-    cls=Root, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.command(cls=Root, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="perfectplay", message="perfectplay %(version)s")
 @click.pass_context
 def root(ctx: click.Context) -> None:

@@ -23,6 +23,7 @@ from perfectplay.cli.common import (
 from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted, UsageError
 from perfectplay.options import as_words
+from perfectplay.values import Outcome, Value
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -47,9 +48,7 @@ def solve_command(name: str) -> click.Command:
 @click.option(
     "--backend", default=MEMORY_BACKEND, metavar="NAME", help="Where to solve (default: memory, the fastest)."
 )
-@click.option(
-    "--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G."
-)
+@click.option("--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G.")
 @directory_option
 @click.option("--save/--no-save", default=True, help="Keep the table for `show`, `verify` and the others.")
 @json_option
@@ -101,7 +100,8 @@ def summarize(game: Game, solution: Solution, *, saved_in: Path | None) -> dict[
     value = solution.table.probe(start)
     rated = rate_moves(game, solution.table, start)
     best = [game.format_move(start, each.moves[0]) for each in rated if each.value == rated[0].value]
-    deepest = found.longest_win_position
+    longest = found.longest_win
+    deepest = None if longest is None else solution.table.find_value(Value(Outcome.WIN, longest))
     return {
         "game": game.name,
         "options": game.options,
@@ -151,9 +151,7 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
         ("table", summary["table"] or "not saved"),
     ]
     facts = "\n".join(f"  {name:<16}  {text}" for name, text in rows)
-    return (
-        f"{click.style(summary['verdict'], bold=True)}\n\n{facts}\n\n{_what_next(game, summary, directory)}"
-    )
+    return f"{click.style(summary['verdict'], bold=True)}\n\n{facts}\n\n{_what_next(game, summary, directory)}"
 
 
 def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> str:

@@ -21,6 +21,7 @@ from perfectplay.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
+    from perfectplay.verify import BadPosition
 
 
 @click.command("verify", cls=GameCommand)
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 @directory_option
 @json_option
 @click.pass_context
-def command(
-    ctx: click.Context, game: Game, threads: int | None, directory: Path | None, as_json: bool
-) -> None:
+def command(ctx: click.Context, game: Game, threads: int | None, directory: Path | None, as_json: bool) -> None:
     """Prove the table of GAME: derive every stored value anew from its moves. Exit code 1 if one is wrong."""
     from perfectplay.verify import verify_table
 
@@ -48,7 +47,7 @@ def command(
                 "checked": report.checked,
                 "bad": report.bad,
                 "examples": [
-                    {"position": game.decode(bad.position), "stored": bad.stored, "expected": bad.expected}
+                    {"position": _name(game, bad), "stored": bad.stored, "expected": bad.expected}
                     for bad in report.examples
                 ],
                 "seconds": report.seconds,
@@ -61,5 +60,10 @@ def command(
         times = f"{wording.seconds(report.seconds)}, CPU {wording.seconds(report.cpu_seconds)}"
         click.echo(f"{game.identity}: {result} ({times})")
         for bad in report.examples:
-            click.echo(f"  {game.decode(bad.position)}: stored {bad.stored}, right is {bad.expected}")
+            click.echo(f"  {_name(game, bad)}: stored {bad.stored}, right is {bad.expected}")
     ctx.exit(1 if report.bad else 0)
+
+
+def _name(game: Game, bad: BadPosition) -> str:
+    """The position in people's notation, or the slot where there should be none."""
+    return f"tier {bad.tier}, index {bad.index}" if bad.position is None else game.decode(bad.position)

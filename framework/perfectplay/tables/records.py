@@ -156,7 +156,7 @@ def table_hash(records: Iterable[TierRecord], keys: Iterable[KeyRecord]) -> str:
     """One number for the whole table: equal exactly when every stored bit is."""
     digest = xxhash.xxh3_64()
     for key in sorted(keys, key=lambda k: k.tier):
-        digest.update(np.array([key.tier, key.size, *key.checksums], dtype="<u8"))
+        digest.update(np.array([key.tier, key.size, *key.checksums], dtype="<u8").tobytes())
     for record in sorted(records, key=lambda r: r.tier):
-        digest.update(np.array([record.tier, record.size, record.width, *record.checksums], dtype="<u8"))
+        digest.update(np.array([record.tier, record.size, record.width, *record.checksums], dtype="<u8").tobytes())
     return digest.hexdigest()

@@ -97,10 +97,10 @@ class MemoryStore(Store):
         return {tier: record for tier, (record, _) in self._keys.items()}
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
-        return [memoryview(block) for block in blocks_of(self._tiers[record.tier][1])]
+        return [block.data for block in blocks_of(self._tiers[record.tier][1])]
 
     def key_blocks(self, record: KeyRecord) -> list[Block]:
-        return [memoryview(block) for block in blocks_of(self._keys[record.tier][1])]
+        return [block.data for block in blocks_of(self._keys[record.tier][1])]
 
     def seal_keys(self, record: KeyRecord, keys: Array) -> None:
         self._keys[record.tier] = (record, keys)
@@ -200,9 +200,13 @@ class LmdbStore(Store):
         try:
             info = TableInfo.from_json(bytes(stored))
         except (ValueError, TypeError):
-            raise TableError(f"the metadata of {self.path} cannot be read: the table is damaged, or of a later format") from None
+            raise TableError(
+                f"the metadata of {self.path} cannot be read: the table is damaged, or of a later format"
+            ) from None
         if info.format != FORMAT:
-            raise TableError(f"{self.path} has table format {info.format}, this perfectplay reads {FORMAT}: solve again")
+            raise TableError(
+                f"{self.path} has table format {info.format}, this perfectplay reads {FORMAT}: solve again"
+            )
         return info
 
     # ---- reading ----
@@ -253,7 +257,7 @@ class LmdbStore(Store):
         pending: list[tuple[bytes, Any]] = []
         size = 0
         for number, block in enumerate(blocks_of(array)):
-            pending.append((_key(kind, tier, number), memoryview(block).cast("B")))
+            pending.append((_key(kind, tier, number), block.data.cast("B")))
             size += block.nbytes
             if size >= COMMIT_BYTES:
                 self._write(pending)
@@ -279,7 +283,9 @@ class LmdbStore(Store):
                 self._read = self._env.begin(buffers=True)
                 self.on_moved()
             except (lmdb.Error, OSError) as error:
-                raise TableError(f"cannot write {self.path}: {_reason(error)}; what was solved so far is kept") from None
+                raise TableError(
+                    f"cannot write {self.path}: {_reason(error)}; what was solved so far is kept"
+                ) from None
 
     on_moved: Callable[[], None] = staticmethod(lambda: None)
     """Called when the map has moved: blocks handed out before are no longer there."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from perfectplay.board import Board, Cell, Click, Piece, Tray
-
 from perfectplay_gobblet.layout import (
     CELLS,
     PLAYERS,

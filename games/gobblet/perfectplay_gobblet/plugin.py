@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from perfectplay.board import Board
 from perfectplay.hookspecs import hookimpl
-from perfectplay_native.kernel import Kernel
-
 from perfectplay_gobblet import board_view, notation
 from perfectplay_gobblet._kernel import ffi, lib
+from perfectplay_native.kernel import Kernel
 
 _kernel = Kernel(ffi, lib.gobblet_kernel)
 

@@ -14,9 +14,10 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from perfectplay_native._engine import ffi
+
 from perfectplay.values import Status
 from perfectplay_gobblet.plugin import kernel as plugin_kernel
-from perfectplay_native._engine import ffi
 
 from . import reference
 from .perft import perft_counts
@@ -218,9 +219,7 @@ def test_wins_now_knows_exactly_the_moves_that_make_a_line() -> None:
     for position in (*random_playouts(QUICK, seed=8), *random_placements(QUICK // 2, seed=9)):
         code = reference.encode(position)
         if KERNEL.status(code) == Status.ONGOING:
-            wins = any(
-                reference.apply(position, move).has_line(position.mover) for move in reference.moves(position)
-            )
+            wins = any(reference.apply(position, move).has_line(position.mover) for move in reference.moves(position))
             assert bool(C.wins_now(C, code)) == wins, code
             answers[wins] += 1
     assert min(answers.values()) > QUICK // 10

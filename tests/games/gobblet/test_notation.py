@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from perfectplay_gobblet import plugin
 from perfectplay_gobblet.board_view import board
 from perfectplay_gobblet.notation import decode, encode, format_move, notations, parse_move
@@ -214,9 +215,7 @@ def test_moves_are_read_in_several_spellings(board_text: str, text: str, written
         (".,.,./.,.,./.,.,.:orange", "", "'' is no move"),
     ],
 )
-def test_a_move_that_is_not_legal_is_refused_with_the_reason(
-    board_text: str, text: str, complaint: str
-) -> None:
+def test_a_move_that_is_not_legal_is_refused_with_the_reason(board_text: str, text: str, complaint: str) -> None:
     assert complaint in refusal(partial(parse_move, encode(board_text)), text)
 
 

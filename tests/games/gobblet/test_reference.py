@@ -102,9 +102,7 @@ def test_laws_of_the_reference(position: Position) -> None:
     assert reference.is_valid(code)
     assert reference.decode(code) == position
     assert len(reference.images(position)) == 8
-    assert {reference.canonical(image) for image in reference.images(position)} == {
-        reference.canonical(position)
-    }
+    assert {reference.canonical(image) for image in reference.images(position)} == {reference.canonical(position)}
     for move in reference.moves(position):
         after = reference.apply(position, move)
         assert reference.is_valid(reference.encode(after))
