@@ -1,0 +1,1 @@
+"""Tables in other people's formats."""
