@@ -62,7 +62,7 @@ static inline unsigned landings(const board *b, int size, unsigned cell) {
     return b->open[size] & common_line_cells[b->other_visible | uncovered];
 }
 
-static inline int in_reserve(const board *b, int size) { return __builtin_popcount(b->mover[size]) < 2; }
+static inline int in_reserve(const board *b, int size) { return one_or_two(b->mover[size]) < 2; }
 
 static inline int has_move(const board *b) {
     for (int size = 0; size < 3; size++)

@@ -59,7 +59,8 @@ static void build_configs(void) {
         type_first[type] = (uint16_t)config;
         for (unsigned mover = 0; mover < 512; mover++)
             for (unsigned other = 0; other < 512; other++) {
-                if ((mover & other) || type_of_masks(mover, other) != type || __builtin_popcount(other) > 2) continue;
+                if ((mover & other) || __builtin_popcount(mover) != type / 3 || __builtin_popcount(other) != type % 3)
+                    continue;
                 mover_mask[config] = (uint16_t)mover;
                 other_mask[config] = (uint16_t)other;
                 bits_of_config[config] = spread(mover) | spread(other) << 1;

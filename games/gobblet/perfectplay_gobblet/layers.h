@@ -78,8 +78,11 @@ typedef struct {
     unsigned config[3]; /* by size */
 } layer_set;
 
+/* How many cells a mask of at most two has: counting bits in general is slow on the oldest machines. */
+static inline unsigned one_or_two(unsigned mask) { return (unsigned)(mask != 0) + ((mask & (mask - 1)) != 0); }
+
 static inline layer_type type_of_masks(unsigned mover, unsigned other) {
-    return (layer_type)(3 * __builtin_popcount(mover) + __builtin_popcount(other));
+    return (layer_type)(3 * one_or_two(mover) + one_or_two(other));
 }
 
 static inline uint32_t tier_of_masks(const unsigned mover[3], const unsigned other[3]) {
