@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 
 from . import reference
-from .reference import CELLS, COPIES, SIZES, Coordinates, Piece, Position
+from .reference import CELLS, COPIES, LINES, SIZES, Coordinates, Piece, Position
 
 PIECES = [Piece(owner, size) for owner in (1, 2) for size in SIZES for _ in range(COPIES)]
 LONGEST_PLAYOUT = 40
@@ -71,6 +71,31 @@ def random_placements(count: int, seed: int) -> Iterator[Position]:
         places = [None if generator.random() < in_reserve else generator.choice(CELLS) for _ in PIECES]
         position = put_down(places, generator.choice([1, 2]))
         if position is not None:
+            count -= 1
+            yield position
+
+
+def reveals(position: Position) -> bool:
+    """Whether the mover has a piece whose lifting shows a line of the opponent's."""
+    for cell, stack in position.stacks.items():
+        if len(stack) > 1 and stack[-1].owner == position.mover:
+            lifted = Position({**position.stacks, cell: stack[:-1]}, position.mover)
+            if lifted.has_line(position.opponent):
+                return True
+    return False
+
+
+def random_reveals(count: int, seed: int) -> Iterator[Position]:
+    """`count` valid positions that go on and in which the reveal rule matters."""
+    generator = random.Random(seed)
+    while count:
+        line = generator.choice(LINES)
+        places: list[Coordinates | None] = []
+        for _ in PIECES:
+            anywhere = generator.choice([*CELLS, None])
+            places.append(generator.choice([anywhere, generator.choice(line)]))
+        position = put_down(places, generator.choice([1, 2]))
+        if position and not position.has_line(position.opponent) and reveals(position):
             count -= 1
             yield position
 

@@ -21,7 +21,13 @@ from perfectplay_gobblet.plugin import kernel as plugin_kernel
 
 from . import reference
 from .perft import perft_counts
-from .positions import positions, random_placements, random_playouts, random_symmetric_placements
+from .positions import (
+    positions,
+    random_placements,
+    random_playouts,
+    random_reveals,
+    random_symmetric_placements,
+)
 from .reference import CELLS, MEDIUM, SMALL, Move, Piece, Position
 from .test_reference import REVEALS
 
@@ -137,6 +143,11 @@ def test_agrees_with_the_reference_on_random_games() -> None:
         check_against_reference(position)
 
 
+def test_agrees_with_the_reference_where_a_lift_reveals_a_line() -> None:
+    for position in random_reveals(QUICK // 2, seed=16):
+        check_against_reference(position)
+
+
 def test_agrees_with_the_reference_on_pieces_put_down_anywhere() -> None:
     for position in random_placements(QUICK, seed=2):
         check_against_reference(position)
@@ -216,7 +227,7 @@ def test_the_rules_are_the_same_for_both_colours() -> None:
 def test_wins_now_knows_exactly_the_moves_that_make_a_line() -> None:
     """Only `1 means a win` is in the contract; that no line is missed is what makes the solve fast."""
     answers: Counter[bool] = Counter()
-    for position in (*random_playouts(QUICK, seed=8), *random_placements(QUICK // 2, seed=9)):
+    for position in (*random_playouts(QUICK // 2, seed=8), *random_reveals(QUICK // 2, seed=9)):
         code = reference.encode(position)
         if KERNEL.status(code) == Status.ONGOING:
             wins = any(reference.apply(position, move).has_line(position.mover) for move in reference.moves(position))
@@ -299,7 +310,7 @@ def test_expand_gives_the_slots_of_all_children() -> None:
 
 
 def test_retract_gives_back_each_parent_as_often_as_expand_gave_the_child() -> None:
-    for code in symmetric_and_other_positions(seed=14):
+    for code in telling_positions(seed=14):
         if KERNEL.status(code) == Status.ONGOING:
             slot = rank(code)
             for child_slot, times in Counter(expand(code)).items():
@@ -309,7 +320,7 @@ def test_retract_gives_back_each_parent_as_often_as_expand_gave_the_child() -> N
 
 
 def test_expand_gives_back_each_child_as_often_as_retract_gave_the_parent() -> None:
-    for code in symmetric_and_other_positions(seed=15):
+    for code in telling_positions(seed=15):
         slot = rank(code)
         for parent_slot, times in Counter(retract(code)).items():
             (parent,) = unrank(parent_slot, 1)
@@ -319,10 +330,14 @@ def test_expand_gives_back_each_child_as_often_as_retract_gave_the_parent() -> N
             assert expand(parent).count(slot) == times, (code, parent)
 
 
-def symmetric_and_other_positions(seed: int) -> Iterator[int]:
-    """A sample; positions with a symmetry of their own; and small tiers as a whole."""
+def telling_positions(seed: int) -> Iterator[int]:
+    """A sample; positions with a symmetry of their own; reveals, from both sides; small tiers as a whole."""
     yield from sample(MANY // 8, seed)
     yield from map(reference.encode, random_symmetric_placements(MANY // 8, seed))
+    for code in map(reference.encode, random_reveals(MANY // 16, seed)):
+        yield code
+        if KERNEL.valid(code ^ SIDE_BIT):
+            yield code ^ SIDE_BIT
     for tier in range(C.tier_count):
         size = C.tier_size(C, tier)
         if size <= 200:
