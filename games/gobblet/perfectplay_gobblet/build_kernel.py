@@ -2,8 +2,12 @@
 
 from perfectplay_native.build import game_ffi
 
+HERE = "games/gobblet/perfectplay_gobblet"
+
 ffi = game_ffi(
     "perfectplay_gobblet._kernel",
-    sources=["games/gobblet/perfectplay_gobblet/kernel.c"],
+    sources=[f"{HERE}/kernel.c", f"{HERE}/layers.c"],
     kernels=["gobblet_kernel"],
+    include_dirs=[HERE],
+    depends=[f"{HERE}/layers.h"],
 )

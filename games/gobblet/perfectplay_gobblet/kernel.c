@@ -1,3 +1,336 @@
-#include "perfectplay.h"
-extern const pp_kernel gobblet_kernel;
-const pp_kernel gobblet_kernel = {.abi = PP_ABI};
+/* Gobblet Gobblers for the engine: the rules on bitboards, and the functions that a solve spends its time in.
+ *
+ * A position, as the world writes it (the encoding of the game's documents):
+ *
+ *     63     55  54  53    48       11     6 5      0        a cell:   5 4   3 2   1 0
+ *     [ zero  ][side][cell 8 ] ... [cell 1 ][cell 0 ]                 large medium small   owner 0, 1 or 2
+ *
+ * cell 0 is the top left, cell 8 the bottom right; side 0 means player 1 is to move. Larger always lies on
+ * smaller, so the owners of the three sizes say the whole stack. Reserves follow from the board.
+ *
+ * Inside, a position is six 9-bit masks, one for each size and player, the mover's apart from the other's. */
+#include "layers.h"
+
+enum { SIDE_BIT = 54, RESERVE = 15 };
+
+/* A move: bits 0-3 target cell, bits 4-7 source cell (15: the reserve), bits 8-9 size. */
+static inline pp_move move_of(int size, unsigned from, unsigned to) {
+    return (pp_move)((unsigned)size << 8 | from << 4 | to);
+}
+
+typedef struct {
+    unsigned mover[3], other[3]; /* by size: 0 small, 1 medium, 2 large */
+    unsigned mover_visible, other_visible;
+    unsigned open[3]; /* where a piece of this size may land: cells with nothing as large */
+} board;
+
+static inline board board_of(pp_position position) {
+    uint64_t planes = 0;
+    for (int cell = 0; cell < CELLS; cell++) planes |= planes_of_cell[position >> (6 * cell) & 63] << cell;
+    const int side = (int)(position >> SIDE_BIT & 1);
+    board b;
+    for (int size = 0; size < 3; size++) {
+        b.mover[size] = (unsigned)(planes >> (9 * (2 * size + side))) & ALL_CELLS;
+        b.other[size] = (unsigned)(planes >> (9 * (2 * size + 1 - side))) & ALL_CELLS;
+    }
+    unsigned covered = 0;
+    b.mover_visible = b.other_visible = 0;
+    for (int size = 2; size >= 0; size--) {
+        b.mover_visible |= b.mover[size] & ~covered;
+        b.other_visible |= b.other[size] & ~covered;
+        covered |= b.mover[size] | b.other[size];
+        b.open[size] = ALL_CELLS & ~covered;
+    }
+    return b;
+}
+
+/* The cells where lifting a piece of this size uncovers a piece that is in `mine` and not in `theirs`. */
+static inline unsigned uncovers(const unsigned mine[3], const unsigned theirs[3], int size) {
+    if (size == 2) return mine[1] | (mine[0] & ~theirs[1]);
+    return size == 1 ? mine[0] : 0;
+}
+
+static inline unsigned visible_of_size(const board *b, int size) {
+    const unsigned larger = size == 2 ? 0 : size == 1 ? b->mover[2] | b->other[2] : ALL_CELLS & ~b->open[1];
+    return b->mover[size] & ~larger;
+}
+
+/* Where a piece lifted from `cell` may land. Landing must leave no line of the other player: a line that the lift
+ * uncovers has to be broken, and two such lines meet only in the lifted cell, so they cannot be. */
+static inline unsigned landings(const board *b, int size, unsigned cell) {
+    const unsigned uncovered = uncovers(b->other, b->mover, size) & cell;
+    return b->open[size] & common_line_cells[b->other_visible | uncovered];
+}
+
+static inline int in_reserve(const board *b, int size) { return one_or_two(b->mover[size]) < 2; }
+
+static inline int has_move(const board *b) {
+    for (int size = 0; size < 3; size++)
+        if (in_reserve(b, size) && b->open[size]) return 1;
+    for (int size = 0; size < 3; size++)
+        for (unsigned from = visible_of_size(b, size); from; from &= from - 1)
+            if (landings(b, size, from & -from)) return 1;
+    return 0;
+}
+
+/* ---- the rules ---- */
+
+static pp_position start(const pp_kernel *self) {
+    (void)self;
+    return 0;
+}
+
+static int valid(const pp_kernel *self, pp_position position) {
+    (void)self;
+    if (position >> (SIDE_BIT + 1)) return 0;
+    const board b = board_of(position);
+    for (int size = 0; size < 3; size++)
+        if ((b.mover[size] & b.other[size]) || __builtin_popcount(b.mover[size]) > 2 ||
+            __builtin_popcount(b.other[size]) > 2)
+            return 0;
+    return !has_line(b.mover_visible);
+}
+
+static int status(const pp_kernel *self, pp_position position) {
+    (void)self;
+    const board b = board_of(position);
+    return has_line(b.other_visible) || !has_move(&b) ? PP_LOST : PP_ONGOING;
+}
+
+static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
+    (void)self;
+    const board b = board_of(position);
+    if (has_line(b.other_visible)) return 0;
+    size_t count = 0;
+    for (int size = 2; size >= 0; size--) {
+        if (in_reserve(&b, size))
+            for (unsigned to = b.open[size]; to; to &= to - 1)
+                out[count++] = move_of(size, RESERVE, (unsigned)__builtin_ctz(to));
+        for (unsigned from = visible_of_size(&b, size); from; from &= from - 1)
+            for (unsigned to = landings(&b, size, from & -from); to; to &= to - 1)
+                out[count++] = move_of(size, (unsigned)__builtin_ctz(from), (unsigned)__builtin_ctz(to));
+    }
+    return count;
+}
+
+/* Playing a move and taking it back flip the same bits; only whose piece it is differs. */
+static inline pp_position flip(pp_position position, pp_move move, unsigned side) {
+    const unsigned bit = 2 * (move >> 8 & 3) + side, from = move >> 4 & 15, to = move & 15;
+    if (from != RESERVE) position ^= (uint64_t)1 << (6 * from + bit);
+    return position ^ (uint64_t)1 << (6 * to + bit) ^ (uint64_t)1 << SIDE_BIT;
+}
+
+static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
+    (void)self;
+    return flip(position, move, (unsigned)(position >> SIDE_BIT & 1));
+}
+
+static pp_position undo(const pp_kernel *self, pp_position position, pp_move move) {
+    (void)self;
+    return flip(position, move, (unsigned)(~position >> SIDE_BIT & 1));
+}
+
+static inline uint64_t flip_rows(uint64_t cells) {
+    const uint64_t row = ((uint64_t)1 << 18) - 1;
+    return (cells & row) << 36 | (cells & row << 18) | (cells >> 36 & row);
+}
+
+static inline uint64_t transpose(uint64_t cells) {
+    const uint64_t diagonal = 077ULL | 077ULL << 24 | 077ULL << 48;
+    const uint64_t near = 077ULL << 6 | 077ULL << 30, corner = 077ULL << 12;
+    return (cells & diagonal) | (cells & near) << 12 | (cells >> 12 & near) | (cells & corner) << 24 |
+           (cells >> 24 & corner);
+}
+
+static pp_position canonicalize(const pp_kernel *self, pp_position position) {
+    (void)self;
+    const uint64_t side = position & (uint64_t)1 << SIDE_BIT;
+    uint64_t image = position ^ side, least = image;
+    for (int turn = 0; turn < 4; turn++) { /* a flip and a transposition make a quarter turn */
+        image = flip_rows(image);
+        if (image < least) least = image;
+        image = transpose(image);
+        if (image < least) least = image;
+    }
+    return least | side;
+}
+
+/* ---- quick answers ---- */
+
+static int wins_now(const pp_kernel *self, pp_position position) {
+    (void)self;
+    const board b = board_of(position);
+    unsigned places = 0;
+    for (int size = 0; size < 3; size++)
+        if (in_reserve(&b, size)) places |= b.open[size];
+    if (line_completions[b.mover_visible] & places) return 1;
+    for (int size = 0; size < 3; size++) {
+        const unsigned keeps = uncovers(b.mover, b.other, size); /* lifting shows another of one's own */
+        for (unsigned from = visible_of_size(&b, size); from; from &= from - 1) {
+            const unsigned cell = from & -from;
+            const unsigned rest = b.mover_visible & ~(cell & ~keeps);
+            if (line_completions[rest] & landings(&b, size, cell)) return 1;
+        }
+    }
+    return 0;
+}
+
+static uint32_t tier(const pp_kernel *self, pp_position position) {
+    (void)self;
+    const board b = board_of(position);
+    return tier_of_masks(b.mover, b.other);
+}
+
+static size_t tier_children(const pp_kernel *self, uint32_t tier_number, uint32_t *out) {
+    (void)self;
+    const layer_type type[3] = {(layer_type)(tier_number % 9), (layer_type)(tier_number / 9 % 9),
+                                (layer_type)(tier_number / 81)};
+    const uint32_t weight[3] = {1, 9, 81};
+    uint32_t after_slide = 0;
+    int on_board = 0;
+    size_t count = 0;
+    for (int size = 0; size < 3; size++) {
+        after_slide += weight[size] * swapped_type(type[size]);
+        on_board += type[size] / 3;
+    }
+    if (on_board) out[count++] = after_slide;
+    for (int size = 0; size < 3; size++) /* one more of the mover's, who is the other afterwards */
+        if (type[size] / 3 < 2) out[count++] = after_slide + weight[size];
+    return count;
+}
+
+/* ---- the perfect index ---- */
+
+static uint64_t tier_size(const pp_kernel *self, uint32_t tier_number) {
+    (void)self;
+    return tier_slots(tier_number);
+}
+
+static pp_slot rank(const pp_kernel *self, pp_position position) {
+    (void)self;
+    const board b = board_of(position);
+    const layer_set layers = layers_of(b.mover, b.other);
+    int symmetric;
+    return slot_of_layers(&layers, &symmetric);
+}
+
+static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
+    (void)self;
+    unrank_layers(first, count, positions);
+}
+
+/* Slots gathered under the law of the header: an edge between two positions without symmetry of their own counts
+ * as often as there are moves along it, any other edge once. Symmetric positions are rare, so a linear search
+ * among the few already listed is cheap. */
+typedef struct {
+    pp_slot *slots;
+    size_t count;
+    int origin_symmetric;
+    size_t once_count;
+    pp_slot once[64];
+} slot_list;
+
+static inline void add_slot(slot_list *list, pp_slot slot, int symmetric) {
+    if (__builtin_expect(symmetric | list->origin_symmetric, 0)) {
+        for (size_t i = 0; i < list->once_count; i++)
+            if (list->once[i] == slot) return;
+        list->once[list->once_count++] = slot;
+    }
+    list->slots[list->count++] = slot;
+}
+
+/* Adds the slots reached when the layer of `size` becomes each of the configurations with ternary code
+ * `code + step * 3^cell`, for the cells in `cells`. */
+static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, int size, unsigned code,
+                             unsigned step, unsigned cells) {
+    for (; cells; cells &= cells - 1) {
+        const unsigned next = config_of_code[code + step * power_of_3[__builtin_ctz(cells)]];
+        int symmetric;
+        pp_slot slot;
+        layers.config[size] = next;
+        if (size == 2) fixed = anchor_of(layers.tier, next);
+        slot = slot_under_anchor(&fixed, &layers, &symmetric);
+        add_slot(list, slot, symmetric);
+    }
+}
+
+static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
+    (void)self;
+    const board b = board_of(position);
+    const layer_set still = layers_of(b.other, b.mover); /* the board as the next mover sees it */
+    const anchor fixed = anchor_of(still.tier, still.config[2]);
+    static const uint32_t tier_weight[3] = {1, 9, 81};
+    slot_list list = {.slots = slots};
+    list.origin_symmetric = fixed.symmetry != TRIVIAL && is_symmetric(&fixed, &still);
+    for (int size = 0; size < 3; size++) {
+        const unsigned code = code_of_masks(b.other[size], b.mover[size]);
+        if (in_reserve(&b, size)) {
+            layer_set placed = still;
+            placed.tier += tier_weight[size];
+            placed.type[size] = (layer_type)(placed.type[size] + 1);
+            add_slots(&list, placed, anchor_of(placed.tier, placed.config[2]), size, code, 2, b.open[size]);
+        }
+        for (unsigned from = visible_of_size(&b, size); from; from &= from - 1) {
+            const unsigned lifted = code - 2 * power_of_3[__builtin_ctz(from)];
+            add_slots(&list, still, fixed, size, lifted, 2, landings(&b, size, from & -from));
+        }
+    }
+    return list.count;
+}
+
+/* Every slide that could have led here. The player who is not to move slid a visible piece from a cell that can
+ * hold it; before that, neither player may have shown a line. */
+static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
+    (void)self;
+    const board now = board_of(position);
+    board b = now; /* as the player who moved saw it */
+    for (int size = 0; size < 3; size++) {
+        b.mover[size] = now.other[size];
+        b.other[size] = now.mover[size];
+    }
+    b.mover_visible = now.other_visible;
+    b.other_visible = now.mover_visible;
+    const layer_set still = layers_of(b.mover, b.other);
+    const anchor fixed = anchor_of(still.tier, still.config[2]);
+    slot_list list = {.slots = slots};
+    list.origin_symmetric = fixed.symmetry != TRIVIAL && is_symmetric(&fixed, &still);
+    for (int size = 0; size < 3; size++) {
+        const unsigned code = code_of_masks(b.mover[size], b.other[size]);
+        const unsigned shows_mover = uncovers(b.mover, b.other, size);
+        const unsigned shows_other = uncovers(b.other, b.mover, size);
+        for (unsigned to = visible_of_size(&b, size); to; to &= to - 1) {
+            const unsigned cell = to & -to;
+            const unsigned mover_rest = b.mover_visible & ~(cell & ~shows_mover);
+            const unsigned other_rest = b.other_visible | (shows_other & cell);
+            if (has_line(mover_rest)) continue;
+            /* The piece must come from a cell that makes no line of its own and breaks any line it left behind. */
+            const unsigned from =
+                b.open[size] & ~line_completions[mover_rest] & common_line_cells[other_rest];
+            add_slots(&list, still, fixed, size, code - power_of_3[__builtin_ctz(to)], 1, from);
+        }
+    }
+    return list.count;
+}
+
+const pp_kernel gobblet_kernel = {
+    .abi = PP_ABI,
+    .rules_version = 1,
+    .max_moves = 64,
+    .max_parents = 64,
+    .tier_count = 729,
+    .valid = valid,
+    .start = start,
+    .moves = moves,
+    .apply = apply,
+    .undo = undo,
+    .canonicalize = canonicalize,
+    .status = status,
+    .tier = tier,
+    .tier_children = tier_children,
+    .wins_now = wins_now,
+    .tier_size = tier_size,
+    .rank = rank,
+    .unrank = unrank,
+    .expand = expand,
+    .retract = retract,
+};

@@ -1,8 +1,87 @@
-/* What Python calls. cffi reads the part between the marks. */
+/* What Python calls: solving, verifying and walking a game's positions. cffi reads the part between the marks.
+ *
+ * One engine serves one game. It knows its tiers by number; a tier's values are either owned by the engine (while it
+ * is being solved, and after, until they are given away) or attached: memory of the table's, such as LMDB's map.
+ *
+ * Threads: one call at a time on an engine, except pp_engine_stop and reading `progress`, which any thread may do
+ * while a call runs. The calls make their own threads inside. */
 #ifndef PP_API_H
 #define PP_API_H
+
 #include "perfectplay.h"
+
 /* cdef */
-uint32_t pp_abi(void);
+typedef struct pp_engine pp_engine;
+
+enum pp_result {
+    PP_OK = 0,
+    PP_STOPPED = 1,        /* pp_engine_stop was called */
+    PP_OUT_OF_MEMORY = 2,  /* neither the budget nor the scratch directory has room */
+    PP_MISSING_CHILD = 3,  /* a child of `error_position` is in no tier: the kernel contradicts itself */
+    PP_TOO_REMOTE = 4,     /* a remoteness above 16383 */
+    PP_SCRATCH_FAILED = 5, /* the scratch file could not be made; see `error_number` */
+};
+
+/* How newly decided positions reach their parents. All give the same table. */
+enum pp_way { PP_WAY_AUTO = 0, PP_WAY_RETRACT = 1, PP_WAY_REVERSE_GRAPH = 2, PP_WAY_FORWARD = 3 };
+
+/* Values are stored in blocks of this many positions (the last of a tier may be shorter). */
+enum { PP_BLOCK_BITS = 20 };
+
+typedef struct {
+    uint64_t positions; /* slots finished by the current step */
+    uint32_t step;      /* 0 idle, 1 settling, 2 expanding, 3 propagating, 4 storing, 5 verifying */
+    uint32_t level;     /* the remoteness being propagated */
+    uint64_t used;      /* bytes of anonymous memory held */
+} pp_progress;
+
+/* NULL when memory runs out. Tiers 0 .. tier_count-1 exist, all empty. */
+pp_engine *pp_engine_new(const pp_kernel *kernel, uint32_t tier_count, unsigned threads);
+void pp_engine_free(pp_engine *engine);
+/* Anonymous memory up to `budget` bytes (0: no bound); beyond it files in `directory` (NULL: refuse). */
+void pp_engine_memory(pp_engine *engine, uint64_t budget, const char *directory);
+void pp_engine_stop(pp_engine *engine, int stop);
+pp_progress pp_engine_progress(const pp_engine *engine);
+pp_position pp_engine_error_position(const pp_engine *engine);
+int pp_engine_error_number(const pp_engine *engine);
+
+/* Gives a tier its size, and for an enumerated game its sorted keys in blocks of 2^PP_BLOCK_BITS
+ * (the memory stays the caller's). Returns a pp_result. */
+int pp_tier_define(pp_engine *engine, uint32_t tier, uint64_t size, const uint64_t *const *key_blocks);
+/* Attaches finished values: one pointer a block, `width` bytes a position; frees what the engine owned. */
+int pp_tier_attach(pp_engine *engine, uint32_t tier, unsigned width, void *const *blocks);
+/* The values the engine owns for a tier it has solved, contiguous; NULL if it owns none. */
+void *pp_tier_values(pp_engine *engine, uint32_t tier);
+unsigned pp_tier_width(const pp_engine *engine, uint32_t tier);
+/* Forgets a tier: keys, values, size. */
+void pp_tier_drop(pp_engine *engine, uint32_t tier);
+
+/* Solves tiers that reach each other, every tier they lead to being finished. `cyclic` is 0 only if no move stays
+ * among them. The values stay owned by the engine. Returns a pp_result. */
+int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int way);
+
+/* The slot of a valid position, or UINT64_MAX where its tier has no such key. */
+pp_slot pp_find(pp_engine *engine, pp_position position);
+/* The value codes of `count` positions; 4 where one is not valid or not in the index. */
+void pp_probe_many(pp_engine *engine, const pp_position *positions, size_t count, uint16_t *codes);
+/* Adds to counts[code], for codes below 65536, how often each code stands among `count` values. */
+void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts);
+
+typedef struct {
+    pp_slot slot;
+    pp_position position;
+    uint32_t stored, expected; /* codes; expected is UINT32_MAX where no value would do */
+} pp_fault;
+
+/* Re-derives every value of a tier from its children by the forward rules. Counts what is wrong and writes the
+ * first `room` faults in slot order. Returns a pp_result. */
+int pp_verify(pp_engine *engine, uint32_t tier, uint64_t *wrong, pp_fault *faults, size_t room);
+
+/* Enumeration: writes the canonical children of positions[0 ..] until `room` is short of one more position's;
+ * `*used` is how many positions were expanded. Finished positions have none. Returns how many children. */
+size_t pp_children_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, size_t *used,
+                           pp_position *children, size_t room);
+void pp_tiers_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *tiers);
 /* end cdef */
+
 #endif

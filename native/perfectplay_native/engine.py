@@ -1,0 +1,197 @@
+"""The engine, seen from Python: solve tiers, read and verify their values. The driver above it decides what and when."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perfectplay_native._engine import ffi, lib
+from perfectplay_native.kernel import Kernel
+
+BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
+"""Values and keys are kept in blocks of this many positions."""
+
+STEPS = ("idle", "settling", "expanding", "propagating", "storing", "verifying")
+
+Positions = npt.NDArray[np.uint64]
+
+
+class Way(IntEnum):
+    """How newly decided positions reach their parents. All ways give the same table."""
+
+    AUTO = 0
+    RETRACT = 1
+    REVERSE_GRAPH = 2
+    FORWARD = 3
+
+
+class EngineError(Exception):
+    """The engine could not go on; the message says why."""
+
+
+class EngineStopped(EngineError):
+    """Someone asked the engine to stop."""
+
+
+class EngineOutOfMemory(EngineError):
+    """The memory budget, or the machine, has no room for what is needed next."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineProgress:
+    """A snapshot of a running call."""
+
+    positions: int
+    step: str
+    level: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A stored value that its children contradict. Codes as in `perfectplay.values`; `expected` is None where no value would do."""
+
+    tier: int
+    index: int
+    position: int | None
+    stored: int
+    expected: int | None
+
+
+class Engine:
+    """One game's tiers in memory. Not thread-safe, but for `stop` and `progress`."""
+
+    def __init__(self, kernel: Kernel, *, tiers: int, threads: int = 1) -> None:
+        self.kernel = kernel
+        self._keep: dict[int, list[Any]] = {}  # memory lent to the engine, by tier
+        self._c = lib.pp_engine_new(kernel.c, tiers, threads)
+        if self._c == ffi.NULL:
+            raise EngineOutOfMemory("not enough memory for the engine itself")
+
+    def close(self) -> None:
+        if self._c != ffi.NULL:
+            lib.pp_engine_free(self._c)
+            self._c = ffi.NULL
+            self._keep.clear()
+
+    def set_memory(self, budget: int, directory: str | None) -> None:
+        """Bound anonymous memory to `budget` bytes (0: no bound), with files in `directory` beyond it."""
+        lib.pp_engine_memory(self._c, budget, ffi.NULL if directory is None else os.fsencode(directory))
+
+    def stop(self) -> None:
+        """Make the running call return as soon as it can. Any thread may ask."""
+        lib.pp_engine_stop(self._c, 1)
+
+    @property
+    def progress(self) -> EngineProgress:
+        p = lib.pp_engine_progress(self._c)
+        return EngineProgress(p.positions, STEPS[p.step], p.level, p.used)
+
+    def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
+        """Give a tier its size, and for an enumerated game its sorted keys in blocks."""
+        if keys is None:
+            pointers = ffi.NULL
+        else:
+            lent = [ffi.from_buffer("uint64_t[]", block) for block in keys]
+            self._keep[tier] = [lent]
+            pointers = ffi.new("uint64_t *[]", lent)
+        self._check(lib.pp_tier_define(self._c, tier, size, pointers))
+
+    def attach(self, tier: int, width: int, blocks: Sequence[memoryview]) -> None:
+        """Use finished values that lie elsewhere, such as in LMDB's memory map; they are not copied."""
+        lent = [ffi.from_buffer(block) for block in blocks]
+        self._check(lib.pp_tier_attach(self._c, tier, width, ffi.new("void *[]", lent)))
+        self._keep.setdefault(tier, []).append(lent)
+
+    def drop(self, tier: int) -> None:
+        """Forget a tier and everything lent for it."""
+        lib.pp_tier_drop(self._c, tier)
+        self._keep.pop(tier, None)
+
+    def solve(self, tiers: Sequence[int], *, cyclic: bool, way: Way = Way.AUTO) -> None:
+        """Solve tiers that reach each other; every other tier they lead to must be finished."""
+        self._check(lib.pp_solve(self._c, ffi.new("uint32_t[]", list(tiers)), len(tiers), cyclic, way))
+
+    def values(self, tier: int, size: int) -> npt.NDArray[Any]:
+        """The codes of a tier the engine has solved, without copying; valid until the tier is attached or dropped."""
+        width = lib.pp_tier_width(self._c, tier)
+        memory = ffi.buffer(lib.pp_tier_values(self._c, tier), size * width)
+        return np.frombuffer(memory, dtype=np.uint8 if width == 1 else np.dtype("<u2"))
+
+    def find(self, position: int) -> tuple[int, int] | None:
+        """The (tier, index) of a valid position, None where the index has no such position."""
+        slot = int(lib.pp_find(self._c, position))
+        return None if slot == 2**64 - 1 else (slot >> 40, slot & (1 << 40) - 1)
+
+    def probe_many(self, positions: Positions) -> npt.NDArray[np.uint16]:
+        """The code of each position; 4 where it is no position or not in a tier at hand."""
+        given = np.ascontiguousarray(positions, dtype=np.uint64)
+        codes = np.empty(given.shape, dtype=np.uint16)
+        lib.pp_probe_many(
+            self._c, ffi.from_buffer("pp_position[]", given), given.size, ffi.from_buffer("uint16_t[]", codes)
+        )
+        return codes
+
+    def verify(self, tier: int, *, examples: int = 10) -> tuple[int, list[Fault]]:
+        """How many values of a tier its children contradict, and the first of them."""
+        wrong, faults = ffi.new("uint64_t *"), ffi.new("pp_fault[]", max(1, examples))
+        self._check(lib.pp_verify(self._c, tier, wrong, faults, examples))
+        return wrong[0], [_fault(faults[i]) for i in range(min(examples, wrong[0]))]
+
+    def _check(self, result: int) -> None:
+        if result == lib.PP_OK:
+            return
+        if result == lib.PP_STOPPED:
+            raise EngineStopped("stopped")
+        if result == lib.PP_OUT_OF_MEMORY:
+            raise EngineOutOfMemory("the memory budget has no room for this tier")
+        if result == lib.PP_SCRATCH_FAILED:
+            raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self._c))}")
+        if result == lib.PP_TOO_REMOTE:
+            raise EngineError("some position is more than 16383 plies from its end, more than a table can store")
+        position = int(lib.pp_engine_error_position(self._c))
+        raise EngineError(f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves")
+
+
+def _fault(fault: Any) -> Fault:
+    return Fault(
+        tier=fault.slot >> 40,
+        index=fault.slot & (1 << 40) - 1,
+        position=None if fault.position == 2**64 - 1 else fault.position,
+        stored=fault.stored,
+        expected=None if fault.expected == 2**32 - 1 else fault.expected,
+    )
+
+
+def histogram(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """How often each code stands in an array of one- or two-byte codes."""
+    counts = np.zeros(65536, dtype=np.uint64)
+    lib.pp_histogram(
+        ffi.from_buffer(values), values.dtype.itemsize, values.size, ffi.from_buffer("uint64_t[]", counts)
+    )
+    return counts
+
+
+def children_of_many(kernel: Kernel, positions: Positions, *, room: int) -> tuple[Positions, int]:
+    """The canonical children of as many positions as `room` allows, and how many positions that was."""
+    given = np.ascontiguousarray(positions, dtype=np.uint64)
+    children = np.empty(max(room, kernel.c.max_moves), dtype=np.uint64)
+    used = ffi.new("size_t *")
+    count = lib.pp_children_of_many(
+        kernel.c, ffi.from_buffer("pp_position[]", given), given.size, used, ffi.from_buffer("pp_position[]", children), children.size
+    )
+    return children[:count], used[0]
+
+
+def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
+    """The tier of each position."""
+    given = np.ascontiguousarray(positions, dtype=np.uint64)
+    tiers = np.empty(given.shape, dtype=np.uint32)
+    lib.pp_tiers_of_many(kernel.c, ffi.from_buffer("pp_position[]", given), given.size, ffi.from_buffer("uint32_t[]", tiers))
+    return tiers

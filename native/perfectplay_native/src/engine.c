@@ -1,2 +1,0 @@
-#include "api.h"
-uint32_t pp_abi(void) { return PP_ABI; }

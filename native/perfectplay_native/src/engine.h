@@ -1,0 +1,204 @@
+/* The engine's inside: what the C files of this directory share. api.h is what Python sees. */
+#ifndef PP_ENGINE_H
+#define PP_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "api.h"
+
+/* ---- value codes: remoteness << 2 | kind ---- */
+
+enum { KIND_NONE = 0, KIND_LOSS = PP_LOST, KIND_TIE = PP_DRAWN, KIND_WIN = PP_WON };
+enum { CODE_ENDLESS = 0, CODE_NO_POSITION = 4, LARGEST_NARROW_CODE = 255, LARGEST_REMOTENESS = 16383 };
+
+typedef uint32_t value_code;
+
+static inline value_code code_of(unsigned kind, unsigned remoteness) { return remoteness << 2 | kind; }
+static inline unsigned kind_of(value_code code) { return code & 3; }
+static inline unsigned remoteness_of(value_code code) { return code >> 2; }
+
+/* ---- memory within the budget, and beyond it in files ---- */
+
+typedef struct {
+    void *bytes; /* zeroed */
+    size_t size;
+    bool anonymous;
+} buffer;
+
+/* ---- tiers ---- */
+
+enum { BLOCK_SLOTS = 1 << PP_BLOCK_BITS };
+
+/* A static search tree over sorted keys: level 0 holds every 16th key, each level above every 16th of the one below. */
+enum { TREE_FANOUT = 16, TREE_LEVELS = 10 };
+typedef struct {
+    uint64_t *level[TREE_LEVELS];
+    size_t length[TREE_LEVELS];
+    int levels;
+    buffer memory;
+} key_tree;
+
+typedef struct {
+    uint64_t size;
+    void **blocks;                     /* values, one pointer a block; NULL while there are none */
+    const uint64_t **key_blocks;       /* NULL for a ranked game */
+    key_tree tree;
+    buffer owned;                      /* the values, if the engine holds them */
+    uint64_t local_first;              /* where the tier begins among those being solved */
+    uint8_t wide;                      /* two bytes a value */
+    uint8_t inside;                    /* being solved */
+} tier_state;
+
+/* ---- positions between rule and result ----
+ *
+ * Only positions that no rule settles at once (in Gobblet one in eight) take part in the propagation. They are marked
+ * in a bitmap with running counts, which numbers them densely; each has one 32-bit entry:
+ *
+ *     31            16 15             0
+ *     [ open children ] [ code        ]
+ *
+ * code is what the position is worth so far: win(n) if some child is known to be lost in n-1, else loss(n) where n-1
+ * is the longest of the won children known. open children counts children not yet known to be won. So win(n) and
+ * loss(n) with no open child are decided, for level n; the rest is undecided. */
+typedef struct {
+    uint64_t bits;
+    uint64_t before; /* how many are marked in earlier words */
+} marker_word;
+
+typedef _Atomic uint32_t entry;
+enum { OPEN_SHIFT = 16, MAX_OPEN = 65535 };
+
+static inline value_code entry_code(uint32_t e) { return e & 0xFFFF; }
+static inline unsigned entry_open(uint32_t e) { return e >> OPEN_SHIFT; }
+static inline bool entry_decided(uint32_t e) {
+    return kind_of(e) == KIND_WIN || kind_of(e) == KIND_TIE || (kind_of(e) == KIND_LOSS && entry_open(e) == 0);
+}
+
+typedef struct {
+    const uint32_t *tiers;
+    size_t tier_count;
+    uint64_t slots; /* of all the tiers, each padded to whole words */
+    buffer marker_memory, entry_memory;
+    marker_word *markers;
+    entry *entries;
+    uint64_t entry_count;
+    _Atomic uint64_t open_edges; /* sum of open children: the size of a reverse graph */
+    int way;
+    buffer graph_memory;   /* the reverse graph, where there is one: */
+    uint64_t *graph_first; /* the parents of entry i are graph_parents[graph_first[i] .. graph_first[i + 1]) */
+    uint32_t *graph_parents;
+    _Atomic uint32_t last_level; /* the highest level at which some entry is due */
+    _Atomic bool has_ties;
+} component;
+
+struct pp_engine {
+    const pp_kernel *kernel;
+    unsigned threads;
+    uint32_t tier_count;
+    tier_state *tiers;
+    component *solving;
+
+    uint64_t budget;
+    char *directory;
+    _Atomic uint64_t used;
+
+    _Atomic int stop;
+    _Atomic int failure; /* a pp_result met inside a parallel step */
+    _Atomic uint64_t error_position;
+    int error_number;
+
+    _Atomic uint64_t progress_positions;
+    _Atomic uint32_t progress_step, progress_level;
+};
+
+/* memory.c */
+int allocate(pp_engine *engine, size_t size, buffer *out); /* a pp_result */
+void release(pp_engine *engine, buffer *memory);
+
+/* parallel.c: calls work(engine, context, first, last) on ranges that cover 0 .. total, none longer than `grain`,
+ * from all threads; returns PP_OK, PP_STOPPED or the failure that was met. Ranges may come in any order. */
+typedef void range_work(pp_engine *engine, void *context, uint64_t first, uint64_t last);
+int parallel(pp_engine *engine, range_work *work, void *context, uint64_t total, uint64_t grain);
+static inline void fail(pp_engine *engine, int result, pp_position position) {
+    engine->error_position = position;
+    engine->failure = result;
+}
+
+/* keys.c: the index of an enumerated tier, UINT64_MAX if the key is not there. */
+int build_key_tree(pp_engine *engine, tier_state *tier);
+uint64_t find_key(const tier_state *tier, uint64_t key);
+
+/* graph.c: the moves as the engine sees them, whatever the kernel offers. */
+enum { MAX_FAN = 65000 }; /* bound on max_moves and max_parents, so that open children fit 16 bits */
+void positions_of_slots(const pp_engine *engine, pp_slot first, size_t count, pp_position *positions);
+size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch);
+size_t parent_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch);
+size_t canonical_children(const pp_kernel *kernel, pp_position position, pp_position *children, pp_move *moves);
+bool can_retract(const pp_kernel *kernel);
+size_t distinct(uint64_t *values, size_t count);
+
+/* Per-thread room for one position's moves and slots. */
+typedef struct {
+    pp_slot *slots;
+    pp_position *positions;
+} fan;
+fan new_fan(pp_engine *engine); /* slots is NULL when memory runs out; the failure is noted */
+void free_fan(fan f);
+
+/* settle.c, expand.c, propagate.c, reverse.c: the steps of a solve; all return a pp_result. */
+int settle(pp_engine *engine, component *c);
+int expand_marked(pp_engine *engine, component *c);
+int propagate(pp_engine *engine, component *c);
+uint64_t reverse_graph_bytes(const component *c);
+int build_reverse_graph(pp_engine *engine, component *c);
+int solve_acyclic(pp_engine *engine, component *c);
+
+/* ---- reading values ---- */
+
+static inline const tier_state *tier_of(const pp_engine *engine, pp_slot slot) {
+    return &engine->tiers[pp_slot_tier(slot)];
+}
+static inline const void *value_address(const tier_state *tier, uint64_t index) {
+    const char *block = tier->blocks[index >> PP_BLOCK_BITS];
+    return block + ((index & (BLOCK_SLOTS - 1)) << tier->wide);
+}
+static inline value_code value_at(const tier_state *tier, uint64_t index) {
+    const void *address = value_address(tier, index);
+    return tier->wide ? *(const uint16_t *)address : *(const uint8_t *)address;
+}
+static inline void set_value(tier_state *tier, uint64_t index, value_code code) {
+    void *address = (void *)(uintptr_t)value_address(tier, index);
+    if (tier->wide) *(uint16_t *)address = (uint16_t)code;
+    else *(uint8_t *)address = (uint8_t)code;
+}
+
+/* ---- marked positions ---- */
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(PP_NO_CLONES)
+/* The baseline of x86-64 has no instruction that counts bits; nearly every machine has. */
+#define WITH_POPCOUNT __attribute__((target_clones("popcnt", "default")))
+#else
+#define WITH_POPCOUNT
+#endif
+
+static inline uint64_t local_index(const tier_state *tier, pp_slot slot) {
+    return tier->local_first + pp_slot_index(slot);
+}
+/* The entry of a slot inside the component; NULL if a rule settled it. */
+static inline entry *entry_of(const component *c, uint64_t local) {
+    const marker_word *word = &c->markers[local >> 6];
+    const uint64_t bit = (uint64_t)1 << (local & 63);
+    if (!(word->bits & bit)) return NULL;
+    return &c->entries[word->before + (unsigned)__builtin_popcountll(word->bits & (bit - 1))];
+}
+
+/* Which tier, and which index in it, a word of markers begins at. */
+static inline pp_slot slot_of_word(const pp_engine *engine, const component *c, uint64_t word) {
+    size_t i = c->tier_count - 1;
+    while (engine->tiers[c->tiers[i]].local_first > word << 6) i--;
+    return pp_slot_of(c->tiers[i], (word << 6) - engine->tiers[c->tiers[i]].local_first);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* Memory under a budget. What the budget allows is anonymous; what goes beyond lives in scratch files that have no
+ * name from the moment they are open, so that nothing is left behind however the process ends. Their space is
+ * reserved first: a full disk is an error here, not a fault in the middle of the solve. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+static int map_file(pp_engine *engine, size_t size, void **bytes) {
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/scratch-XXXXXX", engine->directory) >= (int)sizeof path) {
+        engine->error_number = ENAMETOOLONG;
+        return PP_SCRATCH_FAILED;
+    }
+    const int file = mkstemp(path);
+    if (file < 0) {
+        engine->error_number = errno;
+        return PP_SCRATCH_FAILED;
+    }
+    unlink(path);
+    const int error = posix_fallocate(file, 0, (off_t)size);
+    if (!error) *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    const bool failed = error || *bytes == MAP_FAILED;
+    engine->error_number = error ? error : errno;
+    close(file);
+    return failed ? PP_SCRATCH_FAILED : PP_OK;
+}
+
+int allocate(pp_engine *engine, size_t size, buffer *out) {
+    out->size = size ? size : 1;
+    out->anonymous = !engine->budget || engine->used + out->size <= engine->budget;
+    if (!out->anonymous) return engine->directory ? map_file(engine, out->size, &out->bytes) : PP_OUT_OF_MEMORY;
+    out->bytes = mmap(NULL, out->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (out->bytes == MAP_FAILED) {
+        out->bytes = NULL;
+        return PP_OUT_OF_MEMORY;
+    }
+    engine->used += out->size;
+    return PP_OK;
+}
+
+void release(pp_engine *engine, buffer *memory) {
+    if (!memory->bytes) return;
+    munmap(memory->bytes, memory->size);
+    if (memory->anonymous) engine->used -= memory->size;
+    *memory = (buffer){0};
+}

@@ -1,0 +1,74 @@
+/* The reverse graph: who leads to whom among the marked positions, for games that cannot name a position's parents.
+ * The forward edges are listed first, so that the game is asked once, and then sorted by child. */
+#include "engine.h"
+#include "evaluate.h"
+
+enum { WORDS_A_RANGE = 256 };
+#define NO_CHILD UINT32_MAX
+
+/* An entry's open children bound its edges: there may be one less, where one of the open stands for drawn children. */
+typedef struct {
+    component *c;
+    uint64_t *first;
+    uint32_t *children;
+} forward_edges;
+
+static uint64_t node_bytes(const component *c) { return (c->entry_count + 1) * sizeof(uint64_t); }
+static uint64_t edge_bytes(const component *c) { return (c->open_edges * sizeof(uint32_t) + 7) & ~(uint64_t)7; }
+
+uint64_t reverse_graph_bytes(const component *c) { return 2 * (node_bytes(c) + edge_bytes(c)); }
+
+WITH_POPCOUNT static void list_children(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
+    const forward_edges *edges = context;
+    component *c = edges->c;
+    look_ahead ahead;
+    if (!begin_look_ahead(engine, &ahead)) return;
+    for (uint64_t word = first; word < last; word++) {
+        uint64_t number = c->markers[word].before;
+        for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
+            evaluate_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits), 0);
+            uint64_t next = edges->first[number];
+            for (size_t i = 0; i < ahead.counts[0]; i++) {
+                const tier_state *tier = tier_of(engine, ahead.slots[0][i]);
+                const entry *child = tier->inside ? entry_of(c, local_index(tier, ahead.slots[0][i])) : NULL;
+                if (child) edges->children[next++] = (uint32_t)(child - c->entries);
+            }
+            while (next < edges->first[number + 1]) edges->children[next++] = NO_CHILD;
+        }
+    }
+    end_look_ahead(&ahead);
+}
+
+static void sort_by_child(component *c, const forward_edges *edges) {
+    uint64_t *first = c->graph_first;
+    const uint64_t listed = edges->first[c->entry_count];
+    memset(first, 0, node_bytes(c));
+    for (uint64_t i = 0; i < listed; i++)
+        if (edges->children[i] != NO_CHILD) first[edges->children[i] + 1]++;
+    for (uint64_t i = 0; i < c->entry_count; i++) first[i + 1] += first[i];
+    const uint64_t total = first[c->entry_count];
+    for (uint64_t parent = c->entry_count; parent-- > 0;) /* backwards, so that `first` ends where it should */
+        for (uint64_t i = edges->first[parent]; i < edges->first[parent + 1]; i++)
+            if (edges->children[i] != NO_CHILD) c->graph_parents[--first[edges->children[i] + 1]] = (uint32_t)parent;
+    /* each first[i + 1] has moved down to where the parents of i begin */
+    memmove(first, first + 1, node_bytes(c) - sizeof *first);
+    first[c->entry_count] = total;
+}
+
+int build_reverse_graph(pp_engine *engine, component *c) {
+    buffer forward;
+    if (c->entry_count >= NO_CHILD) return PP_OUT_OF_MEMORY;
+    int result = allocate(engine, node_bytes(c) + edge_bytes(c), &c->graph_memory);
+    if (result) return result;
+    result = allocate(engine, node_bytes(c) + edge_bytes(c), &forward);
+    if (result) return result;
+    c->graph_first = c->graph_memory.bytes;
+    c->graph_parents = (uint32_t *)(c->graph_first + c->entry_count + 1);
+    forward_edges edges = {.c = c, .first = forward.bytes};
+    edges.children = (uint32_t *)(edges.first + c->entry_count + 1);
+    for (uint64_t i = 0; i < c->entry_count; i++) edges.first[i + 1] = edges.first[i] + entry_open(c->entries[i]);
+    result = parallel(engine, list_children, &edges, c->slots / 64, WORDS_A_RANGE);
+    if (!result) sort_by_child(c, &edges);
+    release(engine, &forward);
+    return result;
+}

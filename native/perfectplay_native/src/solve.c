@@ -1,0 +1,245 @@
+/* Solves tiers that reach each other: settle, expand, propagate, store. And the engine's own making and unmaking. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#include <stdlib.h>
+
+#include "engine.h"
+
+/* ---- the engine ---- */
+
+pp_engine *pp_engine_new(const pp_kernel *kernel, uint32_t tier_count, unsigned threads) {
+    pp_engine *engine = calloc(1, sizeof *engine);
+    if (!engine) return NULL;
+    engine->kernel = kernel;
+    engine->tier_count = tier_count;
+    engine->threads = threads ? threads : 1;
+    engine->tiers = calloc(tier_count ? tier_count : 1, sizeof *engine->tiers);
+    if (engine->tiers) return engine;
+    free(engine);
+    return NULL;
+}
+
+void pp_engine_free(pp_engine *engine) {
+    for (uint32_t tier = 0; tier < engine->tier_count; tier++) pp_tier_drop(engine, tier);
+    free(engine->tiers);
+    free(engine->directory);
+    free(engine);
+}
+
+void pp_engine_memory(pp_engine *engine, uint64_t budget, const char *directory) {
+    engine->budget = budget;
+    free(engine->directory);
+    engine->directory = directory ? strdup(directory) : NULL;
+}
+
+void pp_engine_stop(pp_engine *engine, int stop) { engine->stop = stop; }
+pp_position pp_engine_error_position(const pp_engine *engine) { return engine->error_position; }
+int pp_engine_error_number(const pp_engine *engine) { return engine->error_number; }
+
+pp_progress pp_engine_progress(const pp_engine *engine) {
+    return (pp_progress){.positions = engine->progress_positions,
+                         .step = engine->progress_step,
+                         .level = engine->progress_level,
+                         .used = engine->used};
+}
+
+/* ---- tiers ---- */
+
+static uint64_t block_count(uint64_t size) { return (size + BLOCK_SLOTS - 1) >> PP_BLOCK_BITS; }
+
+static void drop_values(pp_engine *engine, tier_state *tier) {
+    release(engine, &tier->owned);
+    free(tier->blocks);
+    tier->blocks = NULL;
+}
+
+void pp_tier_drop(pp_engine *engine, uint32_t number) {
+    tier_state *tier = &engine->tiers[number];
+    drop_values(engine, tier);
+    release(engine, &tier->tree.memory);
+    free((void *)tier->key_blocks);
+    *tier = (tier_state){0};
+}
+
+int pp_tier_define(pp_engine *engine, uint32_t number, uint64_t size, const uint64_t *const *key_blocks) {
+    tier_state *tier = &engine->tiers[number];
+    pp_tier_drop(engine, number);
+    tier->size = size;
+    if (!key_blocks) return PP_OK;
+    const size_t bytes = block_count(size) * sizeof *key_blocks;
+    tier->key_blocks = malloc(bytes ? bytes : 1);
+    if (!tier->key_blocks) return PP_OUT_OF_MEMORY;
+    memcpy(tier->key_blocks, key_blocks, bytes);
+    return build_key_tree(engine, tier);
+}
+
+int pp_tier_attach(pp_engine *engine, uint32_t number, unsigned width, void *const *blocks) {
+    tier_state *tier = &engine->tiers[number];
+    const size_t bytes = block_count(tier->size) * sizeof *blocks;
+    void **copy = malloc(bytes ? bytes : 1);
+    if (!copy) return PP_OUT_OF_MEMORY;
+    memcpy(copy, blocks, bytes);
+    drop_values(engine, tier);
+    tier->blocks = copy;
+    tier->wide = width == 2;
+    return PP_OK;
+}
+
+void *pp_tier_values(pp_engine *engine, uint32_t number) { return engine->tiers[number].owned.bytes; }
+unsigned pp_tier_width(const pp_engine *engine, uint32_t number) { return engine->tiers[number].wide ? 2 : 1; }
+
+/* Room for a tier's values, zeroed, the blocks one after the other. */
+static int own_values(pp_engine *engine, tier_state *tier, bool wide) {
+    buffer memory;
+    const uint64_t blocks = block_count(tier->size);
+    const int result = allocate(engine, tier->size << wide, &memory);
+    if (result) return result;
+    void **pointers = malloc((blocks + 1) * sizeof *pointers);
+    if (!pointers) {
+        release(engine, &memory);
+        return PP_OUT_OF_MEMORY;
+    }
+    for (uint64_t i = 0; i < blocks; i++) pointers[i] = (char *)memory.bytes + ((i << PP_BLOCK_BITS) << wide);
+    drop_values(engine, tier);
+    tier->owned = memory;
+    tier->blocks = pointers;
+    tier->wide = wide;
+    return PP_OK;
+}
+
+static int widen(pp_engine *engine, tier_state *tier) {
+    buffer narrow = tier->owned;
+    tier->owned = (buffer){0}; /* kept until it is copied */
+    const int result = own_values(engine, tier, true);
+    if (!result)
+        for (uint64_t i = 0; i < tier->size; i++) ((uint16_t *)tier->owned.bytes)[i] = ((const uint8_t *)narrow.bytes)[i];
+    release(engine, &narrow);
+    return result;
+}
+
+/* ---- storing ---- */
+
+static bool is_too_large(const component *c, uint64_t first, uint64_t last) {
+    for (uint64_t i = first; i < last; i++) {
+        const uint32_t state = atomic_load_explicit(&c->entries[i], memory_order_relaxed);
+        if (entry_decided(state) && entry_code(state) > LARGEST_NARROW_CODE) return true;
+    }
+    return false;
+}
+
+static void store_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
+    component *c = context;
+    for (uint64_t word = first; word < last; word++) {
+        uint64_t number = c->markers[word].before;
+        if (!c->markers[word].bits) continue;
+        const pp_slot slot = slot_of_word(engine, c, word);
+        tier_state *tier = &engine->tiers[pp_slot_tier(slot)];
+        for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
+            const uint32_t state = atomic_load_explicit(&c->entries[number], memory_order_relaxed);
+            if (entry_decided(state))
+                set_value(tier, pp_slot_index(slot) + (unsigned)__builtin_ctzll(bits), entry_code(state));
+        }
+    }
+}
+
+static int store(pp_engine *engine, component *c) {
+    const uint64_t words = c->slots / 64;
+    engine->progress_step = 4;
+    for (size_t i = 0; i < c->tier_count; i++) {
+        tier_state *tier = &engine->tiers[c->tiers[i]];
+        const uint64_t after = (tier->local_first + tier->size + 63) / 64;
+        const uint64_t first = tier->size ? c->markers[tier->local_first / 64].before : 0;
+        const uint64_t last = after < words ? c->markers[after].before : c->entry_count;
+        if (tier->size && is_too_large(c, first, last)) {
+            const int result = widen(engine, tier);
+            if (result) return result;
+        }
+    }
+    return parallel(engine, store_words, c, words, 4096);
+}
+
+/* ---- solving ---- */
+
+static int choose_way(const pp_engine *engine, const component *c, int way) {
+    if (way != PP_WAY_AUTO) return way;
+    if (can_retract(engine->kernel)) return PP_WAY_RETRACT;
+    const bool fits = !engine->budget || engine->used + reverse_graph_bytes(c) <= engine->budget;
+    return fits ? PP_WAY_REVERSE_GRAPH : PP_WAY_FORWARD;
+}
+
+static int solve_cyclic(pp_engine *engine, component *c, int way) {
+    int result = settle(engine, c);
+    if (!result) result = expand_marked(engine, c);
+    if (!result) {
+        c->way = choose_way(engine, c, way);
+        if (c->way == PP_WAY_REVERSE_GRAPH) result = build_reverse_graph(engine, c);
+    }
+    if (!result) result = propagate(engine, c);
+    release(engine, &c->graph_memory);
+    return result ? result : store(engine, c);
+}
+
+static int own_all(pp_engine *engine, component *c, bool wide) {
+    for (size_t i = 0; i < c->tier_count; i++) {
+        const int result = own_values(engine, &engine->tiers[c->tiers[i]], wide);
+        if (result) return result;
+    }
+    return PP_OK;
+}
+
+int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int way) {
+    component c = {.tiers = tiers, .tier_count = count};
+    engine->failure = PP_OK;
+    engine->progress_level = 0;
+    for (size_t i = 0; i < count; i++) {
+        tier_state *tier = &engine->tiers[tiers[i]];
+        tier->inside = 1;
+        tier->local_first = c.slots;
+        c.slots += (tier->size + 63) & ~(uint64_t)63;
+    }
+    int result = own_all(engine, &c, false);
+    if (!result) {
+        if (cyclic) {
+            result = solve_cyclic(engine, &c, way);
+        } else {
+            result = solve_acyclic(engine, &c);
+            if (!result && c.last_level > LARGEST_REMOTENESS) result = PP_TOO_REMOTE;
+            if (!result && code_of(KIND_WIN, c.last_level) > LARGEST_NARROW_CODE) {
+                result = own_all(engine, &c, true);
+                if (!result) result = solve_acyclic(engine, &c);
+            }
+        }
+    }
+    release(engine, &c.marker_memory);
+    release(engine, &c.entry_memory);
+    for (size_t i = 0; i < count; i++) {
+        engine->tiers[tiers[i]].inside = 0;
+        if (result) drop_values(engine, &engine->tiers[tiers[i]]);
+    }
+    engine->progress_step = 0;
+    return result;
+}
+
+/* ---- reading ---- */
+
+void pp_probe_many(pp_engine *engine, const pp_position *positions, size_t count, uint16_t *codes) {
+    for (size_t i = 0; i < count; i++) {
+        codes[i] = CODE_NO_POSITION;
+        if (positions[i] == PP_NO_POSITION || !engine->kernel->valid(engine->kernel, positions[i])) continue;
+        const pp_slot slot = pp_find(engine, positions[i]);
+        if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) continue;
+        const tier_state *tier = tier_of(engine, slot);
+        if (tier->blocks) codes[i] = (uint16_t)value_at(tier, pp_slot_index(slot));
+    }
+}
+
+void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts) {
+    if (width == 2) {
+        for (uint64_t i = 0; i < count; i++) counts[((const uint16_t *)values)[i]]++;
+        return;
+    }
+    uint64_t lanes[4][256] = {{0}}; /* neighbours are often equal: four lanes keep the additions apart */
+    const uint8_t *bytes = values;
+    for (uint64_t i = 0; i < count; i++) lanes[i & 3][bytes[i]]++;
+    for (int lane = 0; lane < 4; lane++)
+        for (int code = 0; code < 256; code++) counts[code] += lanes[lane][code];
+}
