@@ -1,4 +1,4 @@
-"""The errors perfectplay raises on purpose. Each message is one line that says what is wrong and what would be right."""
+"""The errors perfectplay raises on purpose: each is one line, what is wrong and what would be right."""
 
 
 class PerfectPlayError(Exception):
@@ -26,3 +26,9 @@ class NotInTable(TableError, KeyError):
 
     def __str__(self) -> str:  # KeyError would print the repr of its message
         return str(self.args[0])
+
+
+class Interrupted(PerfectPlayError):
+    """The user asked to stop, and work stopped in good order."""
+
+    exit_code = 130  # 128 + SIGINT, as shells have it

@@ -1,8 +1,8 @@
 """The hooks of a game plugin: the one place that defines them.
 
-A game is an entry point in the group `perfectplay.games`; its name is the word after `solve`. It points at a module
-or an object whose functions carry `@hookimpl`. The required hooks are the rules; where `kernel` is given, the host
-derives from it every hook that the plugin leaves out.
+A game is an entry point in the group `perfectplay.games`; its name is the word after `solve`. It points at a
+module or an object whose functions carry `@hookimpl`. The required hooks are the rules; where `kernel` is
+given, the host derives from it every hook that the plugin leaves out.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class GameSpec:
 
     @hookspec(firstresult=True)
     def encode(self, text: str) -> int:
-        """Return the position that `text` describes; raise ValueError that says what is wrong and where."""
+        """Return the position of `text`, or raise ValueError that says what is wrong (default: a number)."""
         raise NotImplementedError
 
     @hookspec(firstresult=True)
     def decode(self, position: int) -> str:
-        """Return the text people use for `position`; `encode` reads it back."""
+        """Return the text people use for `position`, which `encode` reads back (default: its number)."""
         raise NotImplementedError
 
     @hookspec(firstresult=True)
@@ -70,7 +70,7 @@ class GameSpec:
 
     @hookspec(firstresult=True)
     def valid(self, position: int) -> bool:
-        """Return whether these 64 bits are a position of the game (default: yes). Any 64 bits may be asked."""
+        """Return whether these 64 bits are a position of the game (default: yes); any may be asked."""
         raise NotImplementedError
 
     @hookspec(firstresult=True)
@@ -80,7 +80,7 @@ class GameSpec:
 
     @hookspec(firstresult=True)
     def parse_move(self, position: int, text: str) -> int:
-        """Return the legal move that `text` names (default: the one `format_move` writes so); or raise ValueError."""
+        """Return the move that `text` names, or raise ValueError (default: what `format_move` writes)."""
         raise NotImplementedError
 
     @hookspec(firstresult=True)
@@ -90,7 +90,7 @@ class GameSpec:
 
     @hookspec(firstresult=True)
     def board(self, position: int) -> Board:
-        """Return cells, stacks, trays and click targets for terminal and browser (default: plain text only)."""
+        """Return cells, stacks, trays and click targets for terminal and browser (default: only text)."""
         raise NotImplementedError
 
     @hookspec(firstresult=True)
@@ -120,7 +120,7 @@ class GameSpec:
 
 
 class HostSpec:
-    """What a plugin in the group `perfectplay.host` may add to the host itself. Built-in ones come by the same door."""
+    """What a plugin in the group `perfectplay.host` may add to the host; built-in ones come the same way."""
 
     @hookspec
     def register_backends(self, register: Callable[[str, Any], None]) -> None:

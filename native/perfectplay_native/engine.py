@@ -1,4 +1,4 @@
-"""The engine, seen from Python: solve tiers, read and verify their values. The driver above it decides what and when."""
+"""The engine, seen from Python: solve tiers, read and verify their values. The driver above decides what and when."""
 
 from __future__ import annotations
 
@@ -20,6 +20,25 @@ BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
 STEPS = ("idle", "settling", "expanding", "propagating", "storing", "verifying")
 
 Positions = npt.NDArray[np.uint64]
+
+NO_SLOT = 2**64 - 1
+INDEX_BITS = 40
+
+
+def slot_of(tier: int, index: int) -> int:
+    return tier << INDEX_BITS | index
+
+
+def tier_of_slot(slot: int) -> int:
+    return slot >> INDEX_BITS
+
+
+def index_of_slot(slot: int) -> int:
+    return slot & (1 << INDEX_BITS) - 1
+
+
+def _pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
+    return ffi.from_buffer(ctype, array)
 
 
 class Way(IntEnum):
@@ -55,7 +74,7 @@ class EngineProgress:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A stored value that its children contradict. Codes as in `perfectplay.values`; `expected` is None where no value would do."""
+    """A stored value that its children contradict; `expected` is None where no value would do."""
 
     tier: int
     index: int
@@ -124,19 +143,29 @@ class Engine:
         memory = ffi.buffer(lib.pp_tier_values(self._c, tier), size * width)
         return np.frombuffer(memory, dtype=np.uint8 if width == 1 else np.dtype("<u2"))
 
-    def find(self, position: int) -> tuple[int, int] | None:
-        """The (tier, index) of a valid position, None where the index has no such position."""
+    def find(self, position: int) -> int | None:
+        """The slot of a valid position, None where the index has no such position."""
         slot = int(lib.pp_find(self._c, position))
-        return None if slot == 2**64 - 1 else (slot >> 40, slot & (1 << 40) - 1)
+        return None if slot == NO_SLOT else slot
 
-    def probe_many(self, positions: Positions) -> npt.NDArray[np.uint16]:
-        """The code of each position; 4 where it is no position or not in a tier at hand."""
+    def find_many(self, positions: Positions) -> npt.NDArray[np.uint64]:
+        """The slot of each position; NO_SLOT where it is no position or not in the index."""
         given = np.ascontiguousarray(positions, dtype=np.uint64)
-        codes = np.empty(given.shape, dtype=np.uint16)
-        lib.pp_probe_many(
-            self._c, ffi.from_buffer("pp_position[]", given), given.size, ffi.from_buffer("uint16_t[]", codes)
-        )
+        slots = np.empty(given.shape, dtype=np.uint64)
+        lib.pp_find_many(self._c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
+        return slots
+
+    def values_of_slots(self, slots: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint16]:
+        """The code stored in each slot; 4 where there is none."""
+        codes = np.empty(slots.shape, dtype=np.uint16)
+        lib.pp_values_of_slots(self._c, _pointer("pp_slot[]", slots), slots.size, _pointer("uint16_t[]", codes))
         return codes
+
+    def positions(self, tier: int, first: int, count: int) -> Positions:
+        """The positions of consecutive slots of a tier; NO_SLOT where a slot holds none."""
+        found = np.empty(count, dtype=np.uint64)
+        lib.pp_positions_of_slots(self._c, slot_of(tier, first), count, _pointer("pp_position[]", found))
+        return found
 
     def verify(self, tier: int, *, examples: int = 10) -> tuple[int, list[Fault]]:
         """How many values of a tier its children contradict, and the first of them."""
@@ -156,13 +185,15 @@ class Engine:
         if result == lib.PP_TOO_REMOTE:
             raise EngineError("some position is more than 16383 plies from its end, more than a table can store")
         position = int(lib.pp_engine_error_position(self._c))
-        raise EngineError(f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves")
+        raise EngineError(
+            f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
+        )
 
 
 def _fault(fault: Any) -> Fault:
     return Fault(
-        tier=fault.slot >> 40,
-        index=fault.slot & (1 << 40) - 1,
+        tier=tier_of_slot(fault.slot),
+        index=index_of_slot(fault.slot),
         position=None if fault.position == 2**64 - 1 else fault.position,
         stored=fault.stored,
         expected=None if fault.expected == 2**32 - 1 else fault.expected,
@@ -172,9 +203,7 @@ def _fault(fault: Any) -> Fault:
 def histogram(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """How often each code stands in an array of one- or two-byte codes."""
     counts = np.zeros(65536, dtype=np.uint64)
-    lib.pp_histogram(
-        ffi.from_buffer(values), values.dtype.itemsize, values.size, ffi.from_buffer("uint64_t[]", counts)
-    )
+    lib.pp_histogram(ffi.from_buffer(values), values.dtype.itemsize, values.size, _pointer("uint64_t[]", counts))
     return counts
 
 
@@ -184,7 +213,12 @@ def children_of_many(kernel: Kernel, positions: Positions, *, room: int) -> tupl
     children = np.empty(max(room, kernel.c.max_moves), dtype=np.uint64)
     used = ffi.new("size_t *")
     count = lib.pp_children_of_many(
-        kernel.c, ffi.from_buffer("pp_position[]", given), given.size, used, ffi.from_buffer("pp_position[]", children), children.size
+        kernel.c,
+        _pointer("pp_position[]", given),
+        given.size,
+        used,
+        _pointer("pp_position[]", children),
+        children.size,
     )
     return children[:count], used[0]
 
@@ -193,5 +227,5 @@ def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32
     """The tier of each position."""
     given = np.ascontiguousarray(positions, dtype=np.uint64)
     tiers = np.empty(given.shape, dtype=np.uint32)
-    lib.pp_tiers_of_many(kernel.c, ffi.from_buffer("pp_position[]", given), given.size, ffi.from_buffer("uint32_t[]", tiers))
+    lib.pp_tiers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", tiers))
     return tiers

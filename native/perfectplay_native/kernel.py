@@ -24,7 +24,9 @@ class Kernel:
         # The module has its own ffi; the engine's types are reached through the address.
         self.c = _engine_ffi.cast("const pp_kernel *", int(ffi.cast("uintptr_t", pointer)))
         if self.c.abi != ABI:
-            raise ValueError(f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin")
+            raise ValueError(
+                f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin"
+            )
 
     @property
     def rules_version(self) -> int:
@@ -63,3 +65,25 @@ class Kernel:
 
     def tier(self, position: int) -> int:
         return int(self.c.tier(self.c, position)) if self.c.tier else 0
+
+    def tier_children(self, tier: int) -> list[int] | None:
+        """The tiers one move away; None where the kernel only promises that tier numbers never fall."""
+        if not self.c.tier_children:
+            return None
+        buffer = _engine_ffi.new("uint32_t[]", self.tier_count)
+        return list(buffer[0 : self.c.tier_children(self.c, tier, buffer)])
+
+    def tier_size(self, tier: int) -> int:
+        """How many slots a tier of a ranked game has."""
+        return int(self.c.tier_size(self.c, tier))
+
+    def unrank(self, tier: int, index: int) -> int | None:
+        """A position of a slot of a ranked game; None where the slot holds none."""
+        position = _engine_ffi.new("pp_position *")
+        self.c.unrank(self.c, tier << 40 | index, 1, position)
+        return None if position[0] == 2**64 - 1 else int(position[0])
+
+    def parents(self, position: int) -> list[int]:
+        """The distinct canonical parents; only where the kernel has `parents`."""
+        buffer = _engine_ffi.new("pp_position[]", max(1, self.c.max_parents))
+        return list(buffer[0 : self.c.parents(self.c, position, buffer)])

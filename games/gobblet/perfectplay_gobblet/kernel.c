@@ -283,6 +283,7 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
     const board now = board_of(position);
+    if (!(now.mover[0] | now.mover[1] | now.mover[2])) return 0; /* with nothing to slide, no way back to this tier */
     board b = now; /* as the player who moved saw it */
     for (int size = 0; size < 3; size++) {
         b.mover[size] = now.other[size];

@@ -73,7 +73,7 @@ struct pp_kernel {
      * tier_count) and returns how many. NULL promises that a move never leads to a lower tier number. */
     size_t (*tier_children)(const pp_kernel *self, uint32_t tier, uint32_t *tiers);
 
-    /* ---- optional: quick answers ---- */
+    /* ---- optional: quick answers (wins_now, children and expand are asked of ongoing positions only) ---- */
 
     /* 1 only if the mover can end the game with a win at once. 0 promises nothing. */
     int (*wins_now)(const pp_kernel *self, pp_position position);

@@ -62,8 +62,12 @@ int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic,
 
 /* The slot of a valid position, or UINT64_MAX where its tier has no such key. */
 pp_slot pp_find(pp_engine *engine, pp_position position);
-/* The value codes of `count` positions; 4 where one is not valid or not in the index. */
-void pp_probe_many(pp_engine *engine, const pp_position *positions, size_t count, uint16_t *codes);
+/* The slots of `count` positions, UINT64_MAX where one is not valid or not in the index. */
+void pp_find_many(pp_engine *engine, const pp_position *positions, size_t count, pp_slot *slots);
+/* The value codes of `count` slots; 4 where a slot has no value. */
+void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint16_t *codes);
+/* The positions of `count` slots of one tier from `first` on; UINT64_MAX where a slot holds none. */
+void pp_positions_of_slots(pp_engine *engine, pp_slot first, size_t count, pp_position *positions);
 /* Adds to counts[code], for codes below 65536, how often each code stands among `count` values. */
 void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts);
 

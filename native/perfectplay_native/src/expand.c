@@ -10,7 +10,7 @@ static void expand_words(pp_engine *engine, void *context, uint64_t first, uint6
     look_ahead ahead;
     if (!begin_look_ahead(engine, &ahead)) return;
     uint32_t last_level = 0;
-    uint64_t open_edges = 0, positions_done = 0;
+    uint64_t open_edges = 0;
     bool ties = false;
     for (uint64_t word = first; word < last; word++) {
         const marker_word marker = c->markers[word];
@@ -30,14 +30,12 @@ static void expand_words(pp_engine *engine, void *context, uint64_t first, uint6
                 open_edges += e.open;
                 ties |= e.tie != 0;
             }
-            positions_done += taken;
         }
     }
     end_look_ahead(&ahead);
     raise_to(&c->last_level, last_level);
     atomic_fetch_add(&c->open_edges, open_edges);
     if (ties) c->has_ties = true;
-    engine->progress_positions += positions_done;
 }
 
 int expand_marked(pp_engine *engine, component *c) {

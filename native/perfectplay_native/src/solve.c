@@ -190,6 +190,7 @@ int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic,
     component c = {.tiers = tiers, .tier_count = count};
     engine->failure = PP_OK;
     engine->progress_level = 0;
+    engine->progress_positions = 0;
     for (size_t i = 0; i < count; i++) {
         tier_state *tier = &engine->tiers[tiers[i]];
         tier->inside = 1;
@@ -221,15 +222,23 @@ int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic,
 
 /* ---- reading ---- */
 
-void pp_probe_many(pp_engine *engine, const pp_position *positions, size_t count, uint16_t *codes) {
+void pp_find_many(pp_engine *engine, const pp_position *positions, size_t count, pp_slot *slots) {
     for (size_t i = 0; i < count; i++) {
-        codes[i] = CODE_NO_POSITION;
-        if (positions[i] == PP_NO_POSITION || !engine->kernel->valid(engine->kernel, positions[i])) continue;
-        const pp_slot slot = pp_find(engine, positions[i]);
-        if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) continue;
-        const tier_state *tier = tier_of(engine, slot);
-        if (tier->blocks) codes[i] = (uint16_t)value_at(tier, pp_slot_index(slot));
+        const bool valid = positions[i] != PP_NO_POSITION && engine->kernel->valid(engine->kernel, positions[i]);
+        slots[i] = valid ? pp_find(engine, positions[i]) : UINT64_MAX;
     }
+}
+
+void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint16_t *codes) {
+    for (size_t i = 0; i < count; i++) {
+        const tier_state *tier = pp_slot_tier(slots[i]) < engine->tier_count ? tier_of(engine, slots[i]) : NULL;
+        const bool known = tier && tier->blocks && pp_slot_index(slots[i]) < tier->size;
+        codes[i] = known ? (uint16_t)value_at(tier, pp_slot_index(slots[i])) : (uint16_t)CODE_NO_POSITION;
+    }
+}
+
+void pp_positions_of_slots(pp_engine *engine, pp_slot first, size_t count, pp_position *positions) {
+    positions_of_slots(engine, first, count, positions);
 }
 
 void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts) {

@@ -1,0 +1,129 @@
+"""What the commands share: commands on a game with that game's own options, sizes, threads, JSON, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfectplay import plugins
+from perfectplay.options import Option, spell
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.tables import Table
+
+_OPTIONS = "perfectplay.game_options"
+_LINE = "perfectplay.line"
+
+
+class GameOption(click.Option):
+    """An option of the game itself. Its value is checked by the game, in the game's words."""
+
+    def __init__(self, option: Option) -> None:
+        self.option = option
+        self.destination = f"game_option_{option.name.replace('-', '_')}"
+        switch = f"--{option.name}/--no-{option.name}" if option.is_flag else f"--{option.name}"
+        words = f"{option.help} ({option.range}; default: {spell(option.default)})"
+        metavar = None if option.is_flag else "WORD" if option.choices else "N"
+        super().__init__([switch, self.destination], default=None, metavar=metavar, help=words.strip())
+
+
+class GameCommand(click.Command):
+    """A command on one game. The game's own options are the command's too, and `game` is its first parameter.
+
+    The game is given by `game_name`, or is the first argument on the line.
+    """
+
+    def __init__(self, *args: Any, game_name: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.game_name = game_name
+        if game_name is None:
+            self.params.insert(0, click.Argument(["game"], metavar="GAME"))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_LINE] = shlex.join([*ctx.command_path.split(), *args])
+        # Which options there are depends on the game, so the game is looked for before the line is parsed.
+        names = plugins.game_names()
+        if name := self.game_name or next((word for word in args if word in names), None):
+            from perfectplay.game import game_options
+
+            ctx.meta[_OPTIONS] = [GameOption(option) for option in game_options(name)]
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *own, help_option = super().get_params(ctx)
+        return [*own, *ctx.meta.get(_OPTIONS, []), help_option]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from perfectplay.game import load_game
+
+        given = {each.option.name: ctx.params.pop(each.destination) for each in ctx.meta.get(_OPTIONS, [])}
+        options = {name: value for name, value in given.items() if value is not None}
+        ctx.params["game"] = load_game(self.game_name or ctx.params["game"], **options)
+        return super().invoke(ctx)
+
+
+def command_line(ctx: click.Context) -> str:
+    """The command as it was typed, to be run again."""
+    return str(ctx.meta[_LINE])
+
+
+def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """The bytes that 256M, 1.5G or 2GiB stand for."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", value.strip().lower())
+    size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
+    if size <= 0:
+        raise click.BadParameter(f"{value!r} is no size; write it as 256M or 2G", ctx, param)
+    return size
+
+
+threads_option = click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (default: all cores)."
+)
+directory_option = click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where tables are kept (default: your data directory).",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def print_json(data: object) -> None:
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def open_game_table(game: Game, directory: Path | None) -> Table:
+    """The finished table of a game, in `--dir` or where tables are kept."""
+    from perfectplay.tables import open_table, table_path
+
+    return open_table(game, table_path(game, directory))
+
+
+@contextmanager
+def stop_on_interrupt() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets, so that work can stop in good order; a second Ctrl-C ends it at once."""
+    stop = threading.Event()
+
+    def on_interrupt(number: int, frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -1,0 +1,107 @@
+"""Shows how long work goes on: a live display on a terminal, a plain line every few seconds elsewhere.
+
+All of it goes to stderr, so that results can be piped.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import click
+
+from perfectplay import wording
+
+if TYPE_CHECKING:
+    from perfectplay.solver import Progress
+
+PLAIN_INTERVAL = 5.0
+"""Seconds between two plain lines."""
+
+
+class ProgressDisplay:
+    """A context manager that is itself the callback: `with ProgressDisplay(title) as p: work(progress=p)`."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._live: LiveDisplay | None = None
+        self._last_line = 0.0
+
+    def __enter__(self) -> ProgressDisplay:
+        if sys.stderr.isatty():
+            self._live = LiveDisplay()
+        self._last_line = time.monotonic()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, now: Progress) -> None:
+        """Take a snapshot of the work; called as often as the worker likes."""
+        title = f"{self._title}: {now.phase}"
+        if self._live is not None:
+            self._live.show(title, now)
+        elif time.monotonic() - self._last_line >= PLAIN_INTERVAL:
+            self._last_line = time.monotonic()
+            click.echo(f"{title}: {', '.join(facts(now))}", err=True)
+
+
+class LiveDisplay:
+    """Two lines that redraw themselves: a bar, and below it the facts. They vanish when the work is done."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+        from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        title = TextColumn("{task.description}", markup=False)
+        self._bar = Bar(SpinnerColumn(), title, BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        self._task = self._bar.add_task("", total=None)
+        self._live = Live(self._bar, console=Console(stderr=True), transient=True)
+        self._live.start()
+
+    def show(self, title: str, now: Progress) -> None:
+        from rich.console import Group
+        from rich.text import Text
+
+        self._bar.update(self._task, description=title, completed=now.positions, total=now.total)
+        self._live.update(Group(self._bar, Text("  " + ", ".join(facts(now)), style="dim")))
+
+    def stop(self) -> None:
+        self._live.stop()
+
+
+def facts(now: Progress) -> list[str]:
+    """What is known about the work, each in a few words."""
+    of_total = f" of {now.total:,} ({wording.share(now.positions, now.total)})" if now.total else ""
+    known = [f"{now.positions:,}{of_total} positions"]
+    if now.tiers > 1:
+        known.append(f"tier {now.tiers_done} of {now.tiers}")
+    if now.level:
+        known.append(f"depth {now.level}")
+    if now.seconds > 0:
+        known.append(wording.rate(now.positions, now.seconds))
+    if memory := _resident_memory():
+        known.append(wording.size(memory))
+    if now.total and now.positions:
+        left = now.seconds * (now.total - now.positions) / now.positions
+        known.append(f"{wording.seconds(max(left, 0))} left")
+    return known
+
+
+def _resident_memory() -> int:
+    """Bytes of RAM this process holds now; 0 where the system does not say."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0

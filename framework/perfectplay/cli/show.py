@@ -1,0 +1,71 @@
+"""`solve show GAME POSITION`: one position, who wins it, and what each move is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfectplay import wording
+from perfectplay.analysis import RatedMoves, rate_moves
+from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.render import draw
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.values import Value
+
+
+@click.command("show", cls=GameCommand)
+@click.argument("position", required=False)
+@directory_option
+@json_option
+def command(game: Game, position: str | None, directory: Path | None, as_json: bool) -> None:
+    """Show a POSITION of GAME, in any of its notations (default: the start).
+
+    Every legal move is listed with its worth for the player who makes it, best first; moves that are the same
+    up to symmetry share a line.
+    """
+    number = game.start() if position is None else game.encode(position)
+    with open_game_table(game, directory) as table:
+        value = table.probe(number)
+        rated = rate_moves(game, table, number)
+    board = game.board(number)
+    verdict = wording.verdict(value, *wording.player_names(board, start=number == game.start()))
+    if as_json:
+        print_json(_json(game, number, value, verdict, rated))
+        return
+    if board is not None:
+        click.echo(draw(board) + "\n")
+    notations = game.notations(number)
+    width = max(map(len, notations), default=0)
+    for name, text in notations.items():
+        click.echo(f"{name:<{width}}  {text}")
+    click.echo(f"\n{click.style(verdict, bold=True)}")
+    if rated:
+        click.echo()
+    width = max((len(str(each.value)) for each in rated), default=0)
+    for each in rated:
+        names = "  ".join(game.format_move(number, move) for move in each.moves)
+        click.echo(f"{each.value!s:<{width}}  {names}")
+
+
+def _json(game: Game, position: int, value: Value, verdict: str, rated: list[RatedMoves]) -> dict[str, Any]:
+    return {
+        "game": game.name,
+        "options": game.options,
+        "position": game.decode(position),
+        "notations": game.notations(position),
+        "status": game.status(position).name.lower(),
+        **_json_value(value),
+        "verdict": verdict,
+        "moves": [
+            {"moves": [game.format_move(position, move) for move in each.moves], **_json_value(each.value)}
+            for each in rated
+        ],
+    }
+
+
+def _json_value(value: Value) -> dict[str, Any]:
+    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}

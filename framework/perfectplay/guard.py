@@ -1,0 +1,87 @@
+"""Calls a plugin's hooks and checks their answers, so that a plugin's mistake is reported as the plugin's.
+
+Every error says which game, which hook, on which position or text, and what was expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from perfectplay.errors import PerfectPlayError, PluginError
+
+MAX_POSITION = 2**64 - 2
+"""The largest position; all ones stands for "no position" in the engine."""
+MAX_MOVE = 2**32 - 1
+MAX_TIER = 2**24 - 1
+
+Subject = int | str | None
+"""What a hook was asked about: a position, a text, or nothing."""
+
+
+class Guard:
+    """The guard of one game's hooks."""
+
+    __slots__ = ("game",)
+
+    def __init__(self, game: str) -> None:
+        self.game = game
+
+    def call(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a hook; whatever it raises becomes a PluginError."""
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise self.raised(hook, arguments[0] if arguments else None, error) from error
+
+    def raised(self, hook: str, subject: object, error: Exception) -> PerfectPlayError:
+        """The error for a hook that raised; our own errors stay what they are."""
+        if isinstance(error, PerfectPlayError):
+            return error
+        text = " ".join(str(error).split())
+        what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        return PluginError(f"{self.game}: hook '{hook}' raised {what}{_where(subject)}")
+
+    def refuse(self, hook: str, subject: Subject, answer: object, expected: str) -> PluginError:
+        """The error for an answer that is not what the hook promises."""
+        return PluginError(f"{self.game}: hook '{hook}' returned {brief(answer)}{_where(subject)}: {expected}")
+
+    def position(self, hook: str, subject: Subject, answer: Any) -> int:
+        return self._number(hook, subject, answer, "a position", MAX_POSITION)
+
+    def move(self, hook: str, subject: Subject, answer: Any) -> int:
+        return self._number(hook, subject, answer, "a move", MAX_MOVE)
+
+    def tier(self, subject: Subject, answer: Any) -> int:
+        return self._number("tier", subject, answer, "a tier", MAX_TIER)
+
+    def text(self, hook: str, subject: Subject, answer: Any) -> str:
+        if not isinstance(answer, str):
+            raise self.refuse(hook, subject, answer, "a text was expected")
+        return answer
+
+    def sequence(self, hook: str, subject: Subject, answer: Any, expected: str) -> Sequence[Any]:
+        if not isinstance(answer, Sequence) or isinstance(answer, str):
+            raise self.refuse(hook, subject, answer, f"{expected} was expected")
+        return answer
+
+    def _number(self, hook: str, subject: Subject, answer: Any, what: str, largest: int) -> int:
+        if not isinstance(answer, int):
+            raise self.refuse(hook, subject, answer, f"{what} is an int")
+        if not 0 <= answer <= largest:
+            bits = largest.bit_length()
+            limit = f"2**{bits}-{2**bits - largest}"
+            raise self.refuse(hook, subject, answer, f"{what} must fit {bits} bits, from 0 to {limit}")
+        return answer
+
+
+def brief(thing: object) -> str:
+    """A short repr, for messages of one line."""
+    text = repr(thing)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _where(subject: object) -> str:
+    if isinstance(subject, int):
+        return f" in position {subject}"
+    return f" on the text {brief(subject)}" if isinstance(subject, str) else ""

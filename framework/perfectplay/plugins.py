@@ -1,0 +1,218 @@
+"""Finds plugins and checks them. Beside `hookspecs`, nothing else knows pluggy.
+
+pluggy is for finding and checking only: a pluggy call costs microseconds, so what leaves this module are the
+plugin's plain functions. A broken plugin is broken alone: whoever asks for it gets the reason, and the others
+never notice.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import pluggy
+
+from perfectplay.errors import PluginError, UsageError
+from perfectplay.hookspecs import PROJECT, GameSpec, HostSpec
+from perfectplay.wording import did_you_mean
+
+GAMES_GROUP = "perfectplay.games"
+HOST_GROUP = "perfectplay.host"
+LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
+
+RESERVED_NAMES = frozenset(
+    {"games", "show", "line", "play", "stats", "verify", "export", "import"}
+    | {"compact", "bench", "new", "check", "serve", "random", "help"}
+)
+"""The built-in commands: no game can be called like one of them."""
+
+REQUIRED_HOOKS = ("start", "moves", "apply", "undo", "canonicalize", "status")
+"""The rules. A kernel gives them all; without one, the plugin must."""
+
+BUILTIN_HOST_PLUGINS: tuple[str, ...] = ()
+"""Modules with our own backends and exporters, registered as a third party's are."""
+
+Hook = Callable[..., Any]
+
+_GAME_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plugin that passed the checks: its plain functions by hook name."""
+
+    name: str
+    source: object
+    hooks: Mapping[str, Hook]
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """What host plugins add, by name; and the plugins that failed, with their reasons."""
+
+    backends: dict[str, Any] = field(default_factory=dict)
+    exporters: dict[str, Any] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+
+
+def game_names() -> list[str]:
+    """The names of all installed games, without importing any of them; some may turn out to be broken."""
+    return sorted(_found(GAMES_GROUP))
+
+
+def game_origin(name: str) -> str:
+    """The distribution that brings a game, without importing it; several are joined by `and`."""
+    return " and ".join(map(_distribution, _found(GAMES_GROUP).get(name, [])))
+
+
+def game_version(name: str) -> str:
+    """The version of the distribution that brings a game, without importing it; empty if unclear."""
+    found = _found(GAMES_GROUP).get(name, [])
+    return found[0].dist.version if len(found) == 1 and found[0].dist else ""
+
+
+def load_plugin(name: str) -> Plugin:
+    """Import an installed game and check its hooks; UsageError if there is none, PluginError if broken."""
+    found = _found(GAMES_GROUP).get(name, [])
+    if not found:
+        raise unknown_game(name)
+    origin = game_origin(name)
+    if name in RESERVED_NAMES:
+        raise PluginError(f"{name}: this is the name of a built-in command; {origin} must give its game another")
+    if not _GAME_NAME.fullmatch(name):
+        raise PluginError(f"{name}: a game's name is lower-case letters, digits, '-' and '_'; ask {origin}")
+    if len(found) > 1:
+        raise PluginError(f"{name}: {origin} both bring a game of this name; uninstall one")
+    source = _import(found[0])
+    return Plugin(name, source, check_game(name, source), game_version(name))
+
+
+def unknown_game(name: str) -> UsageError:
+    """The error for a game that is not installed: the nearest name, and what there is."""
+    if name in {point.name for point in entry_points(group=GAMES_GROUP)}:
+        return UsageError(
+            f"game '{name}' is installed, but {LIMIT_VARIABLE}={os.environ[LIMIT_VARIABLE]} leaves it out"
+        )
+    names = game_names()
+    installed = f"installed games: {', '.join(names)}" if names else "no games are installed"
+    return UsageError(f"unknown game '{name}'{did_you_mean(name, names)} ({installed})")
+
+
+def check_game(name: str, source: object) -> dict[str, Hook]:
+    """Return the plain functions of a game's hooks; PluginError names what is wrong and what would be right.
+
+    Rules may be missing here: `require_rules` asks for them once it is known whether there is a kernel.
+    """
+    if source is None or isinstance(source, type):
+        what = "nothing" if source is None else f"the class {source.__name__}"
+        raise PluginError(f"{name}: the plugin is {what}; it must be a module or an object with hooks")
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(GameSpec)
+    hooks = _register(manager, name, source)
+    for hook, partner in (
+        ("options", "configure"),
+        ("configure", "options"),
+        ("encode", "decode"),
+        ("decode", "encode"),
+    ):
+        if hook in hooks and partner not in hooks:
+            raise PluginError(f"{name}: hook '{hook}' needs its partner '{partner}', which is missing")
+    return hooks
+
+
+def require_rules(name: str, source: object, hooks: Mapping[str, Hook]) -> None:
+    """Raise PluginError that names the rules a game without a kernel leaves out."""
+    missing = [hook for hook in REQUIRED_HOOKS if hook not in hooks]
+    if not missing:
+        return
+    unmarked = [hook for hook in missing if callable(getattr(source, hook, None))]
+    hint = f" ({_quoted(unmarked)} is there, but not marked @hookimpl)" if unmarked else ""
+    raise PluginError(f"{name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
+
+
+def host_registry() -> Registry:
+    """Load every host plugin, built-in ones first, and collect what they register."""
+    registry = Registry()
+    sources: list[tuple[str, Callable[[], object]]] = [
+        *((module, partial(import_module, module)) for module in BUILTIN_HOST_PLUGINS),
+        *((name, partial(_import, point)) for name, found in _found(HOST_GROUP).items() for point in found),
+    ]
+    for name, load in sources:
+        try:
+            manager = pluggy.PluginManager(PROJECT)
+            manager.add_hookspecs(HostSpec)
+            hooks = _register(manager, name, load())
+            for hook, known in (
+                ("register_backends", registry.backends),
+                ("register_exporters", registry.exporters),
+            ):
+                if hook in hooks:
+                    hooks[hook](_adder(name, known))
+        except (Exception, SystemExit) as error:
+            registry.broken[name] = str(error).removeprefix(f"{name}: ")
+    return registry
+
+
+def _adder(plugin: str, known: dict[str, Any]) -> Callable[[str, Any], None]:
+    def register(name: str, thing: Any) -> None:
+        if name in known:
+            raise PluginError(f"{plugin}: '{name}' is registered already")
+        known[name] = thing
+
+    return register
+
+
+def _register(manager: pluggy.PluginManager, name: str, source: object) -> dict[str, Hook]:
+    """Let pluggy check one plugin; return its plain functions."""
+    try:
+        manager.register(source, name)
+    except pluggy.PluginValidationError as error:  # arguments that the hook does not have
+        raise PluginError(f"{name}: {' '.join(str(error).split())}") from error
+    hooks: dict[str, Hook] = {}
+    callers = manager.get_hookcallers(source) or []
+    known = [caller for caller in vars(manager.hook).values() if caller.has_spec()]
+    for caller in callers:
+        if caller.spec is None:
+            hint = did_you_mean(caller.name, [right.name for right in known])
+            raise PluginError(f"{name}: '{caller.name}' is marked @hookimpl but is no hook{hint}")
+        (implementation,) = caller.get_hookimpls()
+        if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
+            # Hooks are called directly, so the arguments must be exactly these.
+            signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
+            raise PluginError(f"{name}: hook '{caller.name}' must be a plain function {signature}")
+        hooks[caller.name] = implementation.function
+    return hooks
+
+
+def _import(point: EntryPoint) -> object:
+    try:
+        return point.load()
+    except (Exception, SystemExit) as error:
+        text = " ".join(str(error).split())
+        raise PluginError(f"{point.name}: cannot import {point.value}: {type(error).__name__}: {text}") from error
+
+
+def _found(group: str) -> dict[str, list[EntryPoint]]:
+    """Entry points by name, within the limit that the environment may set."""
+    limit = os.environ.get(LIMIT_VARIABLE)
+    allowed = None if limit is None else {word.strip() for word in limit.split(",")}
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=group):
+        if allowed is None or point.name in allowed:
+            found.setdefault(point.name, []).append(point)
+    return found
+
+
+def _distribution(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

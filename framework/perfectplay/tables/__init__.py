@@ -1,0 +1,226 @@
+"""Solved tables: finding, opening and asking them.
+
+>>> from perfectplay import load_game, open_table
+>>> with open_table(load_game("gobblet")) as table:  # doctest: +SKIP
+...     print(table.probe(0))
+win in 13
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from perfectplay.background import raise_plugin_error
+from perfectplay.errors import NotInTable, TableError
+from perfectplay.game import Game
+from perfectplay.tables.records import Statistics, TableInfo, TierRecord
+from perfectplay.tables.store import LmdbStore, Store
+from perfectplay.values import NO_POSITION_CODE, Value
+from perfectplay_native.engine import INDEX_BITS, NO_SLOT, Engine, index_of_slot, tier_of_slot
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.python_kernel import PythonKernel
+
+__all__ = ["Statistics", "Table", "TableInfo", "TierRecord", "open_table", "table_directory", "table_path"]
+
+Default = TypeVar("Default")
+
+
+def table_directory() -> Path:
+    """Where tables live: $PERFECTPLAY_TABLES, or perfectplay in the user's data directory."""
+    if given := os.environ.get("PERFECTPLAY_TABLES"):
+        return Path(given)
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "perfectplay"
+
+
+def table_path(game: Game, directory: Path | None = None) -> Path:
+    """Where the table of a game, with its options, lives."""
+    return (directory or table_directory()) / game.identity
+
+
+def game_kernel(game: Game) -> Kernel:
+    """The game's C kernel, or one that calls its Python functions."""
+    return game.kernel if game.kernel is not None else PythonKernel(game)
+
+
+def open_store(game: Game, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> LmdbStore:
+    """The store at `path`, if it is this game's under these rules."""
+    store = LmdbStore(path, writable=writable, info=info)
+    found = store.info
+    problem = None
+    if found.game != game.name:
+        problem = f"holds a table of {found.game}, not of {game.name}"
+    elif found.options != game.options:
+        problem = f"holds a table with other options: {found.options}, not {game.options}"
+    elif found.rules_version != game.rules_version:
+        problem = (
+            f"was made under version {found.rules_version} of the rules of {game.name}, this is version "
+            f"{game.rules_version}: delete it and solve again"
+        )
+    if problem:
+        store.close()
+        raise TableError(f"{path} {problem}")
+    if writable and info is not None and found.status == "solving" and found.host_version != info.host_version:
+        store.set_info(replace(found, host_version=info.host_version))
+    return store
+
+
+def open_table(game: Game, path: Path | str | None = None) -> Table:
+    """Open the solved table of a game, read-only; `path` is the table's own directory.
+
+    A table may be read by any number of threads and processes at once. Raises TableError where there is none, where
+    it is damaged, or where it belongs to another game or other rules.
+
+    >>> from perfectplay import load_game
+    >>> with open_table(load_game("gobblet")) as table:  # doctest: +SKIP
+    ...     table.probe(0)
+    Value(outcome=<Outcome.WIN: 1>, remoteness=13)
+    """
+    where = Path(path) if path is not None else table_path(game)
+    if not (where / "data.mdb").exists():
+        raise TableError(f"there is no table of {game.name} in {where}: run `solve {game.name}` first")
+    return Table(game, open_store(game, where), game_kernel(game))
+
+
+class Table:
+    """The values of a game's positions. A context manager; safe to read from several threads."""
+
+    def __init__(self, game: Game, store: Store, kernel: Kernel, *, engine: Engine | None = None) -> None:
+        self.game = game
+        self.store = store
+        self.kernel = kernel
+        self._lock = threading.Lock()
+        self.records = store.tier_records()
+        self.keys = store.key_records()
+        self._at_hand: set[int] = set(self.records) if engine is not None else set()
+        tiers = max([*self.records, *self.keys, kernel.tier_count - 1 if kernel.ranked else 0]) + 1
+        self.engine = engine or Engine(kernel, tiers=tiers)
+        if engine is None:
+            for tier, record in self.keys.items():
+                self.engine.define(tier, record.size, store.key_blocks(record))
+
+    # ---- asking ----
+
+    def probe(self, position: int) -> Value:
+        """The value of a position, for the side to move.
+
+        Raises NotInTable where the position is valid but not in the table (it cannot be reached from the start, or
+        its tier is not solved yet), UsageError where it is no position of the game.
+        """
+        value = self.get(position)
+        if value is None:
+            reason = "it cannot be reached from the start" if self.complete else "its tier is not solved yet"
+            raise NotInTable(f"position {position} is not in the table of {self.game.name}: {reason}")
+        return value
+
+    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+        """The value of a position, or `default` where the table has none."""
+        if not self.kernel.valid(position):
+            return default
+        slot = self.engine.find(position)
+        raise_plugin_error(self.kernel)
+        if slot is None or not self._attach(tier_of_slot(slot)):
+            return default
+        code = int(self.engine.values_of_slots(np.array([slot], dtype=np.uint64))[0])
+        return default if code == NO_POSITION_CODE else Value.from_code(code)
+
+    def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+        """The value codes of many positions at once (`Value.from_code` reads one); 4 where there is no value.
+
+        >>> import numpy as np
+        >>> codes = np.array([55, 0, 4], dtype=np.uint16)  # as probe_many returns them
+        >>> wins = (codes & 3) == 3
+        >>> plies = codes[wins] >> 2
+        >>> plies.tolist()
+        [13]
+        """
+        slots = self.engine.find_many(np.asarray(positions, dtype=np.uint64))
+        raise_plugin_error(self.kernel)
+        for tier in np.unique(slots[slots != NO_SLOT] >> np.uint64(INDEX_BITS)):
+            self._attach(int(tier))
+        return self.engine.values_of_slots(slots)
+
+    def slot(self, position: int) -> tuple[int, int] | None:
+        """The (tier, index) where a position's value is stored."""
+        slot = self.engine.find(position)
+        return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
+
+    # ---- the whole table ----
+
+    @property
+    def info(self) -> TableInfo:
+        return self.store.info
+
+    @property
+    def complete(self) -> bool:
+        """Whether every tier is solved."""
+        return self.info.status == "complete"
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counts over all positions."""
+        return Statistics.of(record.counts for record in self.records.values())
+
+    def values(self, tier: int) -> Sequence[npt.NDArray[Any]]:
+        """The codes of a tier, block by block, in the order of their index; not copied."""
+        record = self.records[tier]
+        return [np.frombuffer(block, dtype=f"<u{record.width}") for block in self.store.value_blocks(record)]
+
+    def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
+        """The positions of consecutive slots of a tier; all ones where a slot holds none."""
+        if self.kernel.ranked and tier not in self._at_hand:
+            self._attach(tier)
+        return self.engine.positions(tier, first, count)
+
+    def find_value(self, value: Value) -> int | None:
+        """Some position of this value, always the same: the first in the order of tiers and indices."""
+        for tier, record in sorted(self.records.items()):
+            if record.counts.get(value.code):
+                first = 0
+                for block in self.values(tier):
+                    hits = np.flatnonzero(block == value.code)
+                    if len(hits):
+                        return int(self.positions(tier, first + int(hits[0]), 1)[0])
+                    first += len(block)
+        return None
+
+    def attach_all(self) -> None:
+        """Have every tier at hand, its checksums checked."""
+        for tier in self.records:
+            self._attach(tier)
+
+    def _attach(self, tier: int) -> bool:
+        """Have a tier at hand, its checksums checked; False where it is not solved."""
+        if tier in self._at_hand:
+            return True
+        record = self.records.get(tier)
+        if record is None:
+            return False
+        with self._lock:  # other threads go on reading the tiers that are at hand
+            if tier not in self._at_hand:
+                if self.kernel.ranked:
+                    self.engine.define(tier, record.size)
+                self.engine.attach(tier, record.width, self.store.value_blocks(record))
+                self._at_hand.add(tier)
+        return True
+
+    def close(self) -> None:
+        self.engine.close()
+        self.store.close()
+
+    def __enter__(self) -> Table:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

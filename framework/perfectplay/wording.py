@@ -1,0 +1,129 @@
+"""How results are said: one wording for the terminal, the web page and every other place.
+
+Sentences name the winner, count plies, and count the winner's own moves, because that is how people think of
+"mate in 7".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from perfectplay.board import Board
+from perfectplay.values import Outcome, Value
+
+_DEFAULT_PLAYERS = ("First", "Second")
+
+
+def verdict(value: Value, mover: str = "The player to move", opponent: str = "The opponent") -> str:
+    """One sentence on a solved position.
+
+    >>> verdict(Value(Outcome.WIN, 13), "First player", "Second player")
+    'First player wins in 13 plies (7 of its moves)'
+    >>> verdict(Value(Outcome.LOSS, 2), "First player", "Second player")
+    'Second player wins in 2 plies (1 of its moves)'
+    >>> verdict(Value(Outcome.DRAW, None))
+    'Draw: neither player can force a win, and play need never end'
+    """
+    plies_left = value.remoteness
+    if value.outcome is Outcome.DRAW:
+        if plies_left is None:
+            return "Draw: neither player can force a win, and play need never end"
+        return "Game over: a draw" if plies_left == 0 else f"Draw in {plies(plies_left)}"
+    assert plies_left is not None
+    wins = value.outcome is Outcome.WIN
+    winner = mover if wins else opponent
+    if plies_left == 0:
+        return f"Game over: {_inside(winner)} has won"
+    own = (plies_left + 1) // 2 if wins else plies_left // 2  # the mover plays plies 1, 3, 5, …
+    return f"{winner} wins in {plies(plies_left)} ({own:,} of its moves)"
+
+
+def player_names(board: Board | None, *, start: bool = False) -> tuple[str, str]:
+    """The mover and the opponent as `verdict` names them; at the start the mover is known without a board."""
+    if board is None:
+        return ("First player", "Second player") if start else ("The player to move", "The opponent")
+    names = board.players
+    if names == _DEFAULT_PLAYERS:
+        names = ("First player", "Second player")
+    return (names[board.to_move], names[1 - board.to_move])
+
+
+def plies(count: int) -> str:
+    """
+    >>> plies(1), plies(13)
+    ('1 ply', '13 plies')
+    """
+    return "1 ply" if count == 1 else f"{count:,} plies"
+
+
+def counted(count: int, noun: str) -> str:
+    """
+    >>> counted(1, "position"), counted(5478, "position")
+    ('1 position', '5,478 positions')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def share(part: int, whole: int) -> str:
+    """
+    >>> share(1, 3), share(0, 0), share(1, 10**6)
+    ('33.3 %', '0 %', '<0.1 %')
+    """
+    if part == 0 or whole == 0:
+        return "0 %"
+    percent = 100 * part / whole
+    return "<0.1 %" if percent < 0.1 else f"{percent:.1f} %"
+
+
+def seconds(time: float) -> str:
+    """
+    >>> seconds(0.0031), seconds(48.24), seconds(75), seconds(7265)
+    ('0.003 s', '48.2 s', '1 min 15 s', '2 h 1 min')
+    """
+    if time < 1:
+        return f"{time:.3f} s"
+    if time < 60:
+        return f"{time:.1f} s"
+    minutes, rest = divmod(round(time), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def rate(count: int, time: float) -> str:
+    """
+    >>> rate(340_000_000, 50), rate(5478, 0.5), rate(12, 0.5), rate(5, 0)
+    ('6.8 M/s', '11.0 k/s', '24/s', '–')
+    """
+    if time <= 0:
+        return "–"
+    speed = count / time
+    if speed >= 1e6:
+        return f"{speed / 1e6:.1f} M/s"
+    return f"{speed / 1e3:.1f} k/s" if speed >= 1e3 else f"{speed:.0f}/s"
+
+
+def size(count: int) -> str:
+    """
+    >>> size(700), size(735_000_000), size(1_500_000_000)
+    ('700 bytes', '701 MiB', '1.4 GiB')
+    """
+    if count < 1 << 10:
+        return f"{count} bytes"
+    if count < 1 << 20:
+        return f"{count / (1 << 10):.0f} KiB"
+    return f"{count / (1 << 20):.0f} MiB" if count < 1 << 30 else f"{count / (1 << 30):.1f} GiB"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of an error message: the nearest right word, or nothing when none is near.
+
+    >>> did_you_mean("goblet", ["gobblet", "quantik"])
+    ": did you mean 'gobblet'?"
+    """
+    near = get_close_matches(word, list(known), n=1)
+    return f": did you mean '{near[0]}'?" if near else ""
+
+
+def _inside(name: str) -> str:
+    """A player's name inside a sentence: only "The …" loses its capital."""
+    return "t" + name[1:] if name.startswith("The ") else name

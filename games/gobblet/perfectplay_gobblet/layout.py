@@ -1,0 +1,110 @@
+"""Reading the 64 bits of a position: who owns what, where, and whether the bits are a position at all.
+
+    bit 63         55  54  53      48 47      42                     11       6 5        0
+       [  all zero   ][ B ][cell 8   ][cell 7   ]        …          [ cell 1   ][ cell 0   ]
+
+    cell    5  4  3  2  1  0         cells, row by row   0 1 2   = (0,0) (0,1) (0,2)
+           [ L  ][ M  ][ S  ]                            3 4 5     (1,0) (1,1) (1,2)
+                                                         6 7 8     (2,0) (2,1) (2,2)
+
+Two bits a size: owner 0 nobody, 1 Orange (who begins), 2 Blue. B is the side to move: 0 Orange, 1 Blue.
+A cell with Orange small under Blue medium under Orange large is 01 10 01 = 25. Larger pieces always stand on
+smaller ones, so the sizes alone give the order of a stack. The reserves are what is not on the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+CELLS = range(9)
+SIZES = range(3)
+SIZE_NAMES = ("small", "medium", "large")
+SIZE_LETTERS = "SML"
+COPIES = 2
+"""Each player has this many pieces of each size."""
+
+PLAYERS = ("Orange", "Blue")
+"""Players are numbered 0 and 1 in Python and in boards, 1 and 2 in the owner bits."""
+
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+
+_SIDE_BIT = 54
+_NO_OWNER = 0
+
+
+def side(position: int) -> int:
+    """The player to move."""
+    return position >> _SIDE_BIT & 1
+
+
+def owner_bits(position: int, cell: int, size: int) -> int:
+    return position >> 6 * cell + 2 * size & 3
+
+
+def piece_bits(player: int, cell: int, size: int) -> int:
+    """The bits to add to a position, or to take away, for one piece."""
+    return player + 1 << 6 * cell + 2 * size
+
+
+def side_bits(player: int) -> int:
+    return player << _SIDE_BIT
+
+
+def stack(position: int, cell: int) -> list[tuple[int, int]]:
+    """The pieces on a cell as (player, size), from the bottom to the visible top."""
+    owners = ((owner_bits(position, cell, size), size) for size in SIZES)
+    return [(owner - 1, size) for owner, size in owners if owner != _NO_OWNER]
+
+
+def top(position: int, cell: int) -> tuple[int, int] | None:
+    """The visible piece as (player, size)."""
+    pieces = stack(position, cell)
+    return pieces[-1] if pieces else None
+
+
+def reserve(position: int, player: int, size: int) -> int:
+    """How many of the player's pieces of this size are not yet on the board."""
+    return COPIES - sum(owner_bits(position, cell, size) == player + 1 for cell in CELLS)
+
+
+def lines(position: int, player: int) -> list[tuple[int, ...]]:
+    """The lines of three visible pieces that the player has."""
+    tops = [top(position, cell) for cell in CELLS]
+    shown = {cell for cell, piece in enumerate(tops) if piece and piece[0] == player}
+    return [line for line in LINES if shown.issuperset(line)]
+
+
+def cell_name(cell: int) -> str:
+    """The cell as people write it: (row,column), from 0 at the top left."""
+    return f"({cell // 3},{cell % 3})"
+
+
+def cell_names(cells: Iterable[int]) -> str:
+    return " ".join(map(cell_name, cells))
+
+
+def check(position: int) -> None:
+    """Raise ValueError, saying what and where, unless these bits are a position of the game."""
+    if position < 0 or position >> _SIDE_BIT + 1:
+        raise ValueError("bits 55 and above must be zero")
+    for cell in CELLS:
+        for size in SIZES:
+            if owner_bits(position, cell, size) == 3:
+                raise ValueError(
+                    f"the {SIZE_NAMES[size]} piece at cell {cell_name(cell)} has owner 3, "
+                    "but an owner is 0 (none), 1 (Orange) or 2 (Blue)"
+                )
+    for player in (0, 1):
+        for size in SIZES:
+            places = [cell for cell in CELLS if owner_bits(position, cell, size) == player + 1]
+            if len(places) > COPIES:
+                raise ValueError(
+                    f"{PLAYERS[player]} has {len(places)} {SIZE_NAMES[size]} pieces, "
+                    f"at {cell_names(places)}, but there are only {COPIES}"
+                )
+    mover = side(position)
+    for line in lines(position, mover):
+        raise ValueError(
+            f"{PLAYERS[mover]} is to move but already has the line {cell_names(line)}, "
+            "and nobody may leave an opposing line standing"
+        )

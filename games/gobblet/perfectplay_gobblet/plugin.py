@@ -1,0 +1,48 @@
+"""Gobblet Gobblers as a perfectplay plugin: rules from the C kernel, texts and board from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from perfectplay.board import Board
+from perfectplay.hookspecs import hookimpl
+from perfectplay_gobblet import board_view, notation
+from perfectplay_gobblet._kernel import ffi, lib
+from perfectplay_native.kernel import Kernel
+
+_kernel = Kernel(ffi, lib.gobblet_kernel)
+
+
+@hookimpl
+def kernel() -> Kernel:
+    return _kernel
+
+
+@hookimpl
+def encode(text: str) -> int:
+    return notation.encode(text)
+
+
+@hookimpl
+def decode(position: int) -> str:
+    return notation.decode(position)
+
+
+@hookimpl
+def notations(position: int) -> Mapping[str, str]:
+    return notation.notations(position)
+
+
+@hookimpl
+def format_move(position: int, move: int) -> str:
+    return notation.format_move(position, move)
+
+
+@hookimpl
+def parse_move(position: int, text: str) -> int:
+    return notation.parse_move(position, text)
+
+
+@hookimpl
+def board(position: int) -> Board:
+    return board_view.board(position)

@@ -1,0 +1,263 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner, Result
+
+from perfectplay.cli import root
+
+
+@pytest.fixture
+def solve(install, codes, monkeypatch):
+    """Run `solve …` with three games installed and nothing else."""
+    install("stones", codes.subtraction)
+    install("tictactoe", codes.tic_tac_toe)
+    install("nim", codes.variants)
+    install("broken", "1 / 0")
+    monkeypatch.setenv("PERFECTPLAY_PLUGINS", "stones,tictactoe,nim,broken")
+    monkeypatch.delenv("PERFECTPLAY_DEBUG", raising=False)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(root, arguments, prog_name="solve")
+
+    return run
+
+
+def assert_one_line_error(result: Result, code: int, *words: str) -> None:
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    for word in words:
+        assert word in result.stderr
+
+
+# ---- help and games ----
+
+
+def test_without_arguments_help_shows_games_and_commands_apart(solve):
+    result = solve()
+    assert result.exit_code == 0
+    assert result.stdout == solve("--help").stdout
+    games, commands = result.stdout.index("Games:"), result.stdout.index("Commands:")
+    assert (
+        games < result.stdout.index("tictactoe  from try-tictactoe 1.0") < commands < result.stdout.index("  verify ")
+    )
+
+
+def test_help_imports_no_game(solve):
+    solve("--help")
+    assert not [name for name in sys.modules if name.startswith("installed_try")]
+
+
+def test_games_lists_what_works_and_what_does_not(solve):
+    result = solve("games")
+    assert result.exit_code == 0
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert rows[0] == ["GAME", "VERSION", "RULES", "OPTIONS"]
+    assert ["stones", "1.0", "Python"] in rows
+    assert ["nim", "1.0", "Python", "--stones", "7", "--last", "wins", "--quick-end", "no"] in rows
+    assert "broken is broken: cannot import installed_try_broken: ZeroDivisionError" in result.stdout
+
+
+def test_games_as_json(solve):
+    games = {game["name"]: game for game in json.loads(solve("games", "--json").stdout)}
+    assert games["stones"] == {
+        "name": "stones",
+        "version": "1.0",
+        "kind": "Python",
+        "options": [],
+        "broken": None,
+    }
+    assert games["nim"]["options"][0]["allowed"] == "a whole number from 1 to 30"
+    assert "ZeroDivisionError" in games["broken"]["broken"]
+
+
+# ---- solving ----
+
+
+def test_solving_prints_a_summary(solve, fake_solver):
+    result = solve("tictactoe", "--threads", "2", "--memory", "256M")
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split(maxsplit=1) for line in result.stdout.splitlines() if line]
+    assert result.stdout.startswith("Draw in 9 plies\n")
+    assert ["positions", "765"] in lines
+    assert ["hash", "abc123"] in lines
+    assert "best first moves  a3, b3, b2\n" in result.stdout
+    assert "time              0.500 s (CPU 0.900 s), 1.5 k/s" in result.stdout
+    assert "peak memory       50 MiB" in result.stdout
+    assert "solve show tictactoe" in result.stdout
+    assert fake_solver.calls[0]["threads"] == 2
+    assert fake_solver.calls[0]["memory"] == 256 << 20
+    assert fake_solver.calls[0]["save"] is True
+
+
+def test_solving_as_json(solve, fake_solver):
+    summary = json.loads(solve("stones", "--json").stdout)
+    assert (summary["outcome"], summary["remoteness"]) == ("win", 5)
+    assert summary["verdict"] == "First player wins in 5 plies (3 of its moves)"
+    assert summary["best_moves"] == ["1"]
+    assert summary["positions"] == 8
+    assert summary["wins"] + summary["losses"] == 8
+
+
+def test_no_save_keeps_nothing(solve, fake_solver):
+    result = solve("stones", "--no-save")
+    assert fake_solver.calls[0]["save"] is False
+    assert "not saved" in result.stdout
+    assert_one_line_error(solve("show", "stones"), 1, "no table for stones yet: run `solve stones`")
+
+
+def test_a_games_own_options_are_options_of_every_command(solve, fake_solver, tmp_path):
+    directory = str(tmp_path / "kept here")
+    result = solve("nim", "--stones", "5", "--quick-end", "--dir", directory)
+    assert result.exit_code == 0, result.stderr
+    assert "nim-last=wins-quick-end=yes-stones=5" in result.stdout
+    again = "nim --last wins --quick-end --stones 5 --dir"
+    assert f"solve show {again}" in result.stdout
+    shown = solve("show", "--stones", "5", "nim", "--quick-end", "--dir", directory, "--json")
+    assert json.loads(shown.stdout)["options"] == {"last": "wins", "quick-end": True, "stones": 5}
+    assert_one_line_error(solve("show", "nim"), 1, "no table for nim-last=wins-quick-end=no-stones=7")
+    assert "stones at the start (a whole number from 1 to 30; default: 7)" in " ".join(
+        solve("nim", "--help").stdout.split()
+    )
+
+
+def test_ctrl_c_stops_in_good_order_and_says_how_to_go_on(solve, fake_solver):
+    fake_solver.stop_at_once = True
+    result = solve("nim", "--stones", "5")
+    assert result.exit_code == 130
+    assert result.stderr == "stopped, nothing kept; start again with: solve nim --stones 5\n"
+
+
+# ---- showing ----
+
+
+def test_show_draws_the_board_and_groups_moves_best_first(solve, fake_solver):
+    solve("tictactoe")
+    result = solve("show", "tictactoe", "X...O....")
+    assert result.exit_code == 0, result.stderr
+    assert "3 │ X │   │   │" in result.stdout
+    assert "text  X...O....\n" in result.stdout
+    assert "\nDraw in 7 plies\n" in result.stdout
+    moves = result.stdout[result.stdout.index("Draw in 7 plies") :].splitlines()[2:]
+    assert moves[0].startswith("draw in 7  ")
+    assert "draw in 7  b3  a2" in moves  # mirror images of each other
+    assert sum(len(line.split("  ")) - 1 for line in moves) == 7
+
+
+def test_show_starts_at_the_start(solve, fake_solver):
+    solve("stones")
+    result = solve("show", "stones")
+    assert result.stdout.splitlines() == [
+        "text  7",
+        "",
+        "First player wins in 5 plies (3 of its moves)",
+        "",
+        "win in 5   1",
+        "loss in 4  2",
+    ]
+
+
+def test_show_of_a_finished_game(solve, fake_solver):
+    solve("stones")
+    assert "Game over: the opponent has won" in solve("show", "stones", "0").stdout
+    data = json.loads(solve("show", "stones", "0", "--json").stdout)
+    assert (data["status"], data["outcome"], data["remoteness"], data["moves"]) == ("lost", "loss", 0, [])
+
+
+# ---- verifying ----
+
+
+def test_verify_proves_or_finds_the_damage(solve, fake_solver):
+    solve("stones")
+    result = solve("verify", "stones")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "stones: proven, all 8 positions right (1.0 s, CPU 2.0 s)\n",
+    )
+    fake_solver.bad = [SimpleNamespace(position=5, stored="loss in 2", expected="win in 3")]
+    result = solve("verify", "stones")
+    assert result.exit_code == 1
+    assert "stones: 1 bad of 8 positions" in result.stdout
+    assert "  5: stored loss in 2, right is win in 3\n" in result.stdout
+    data = json.loads(solve("verify", "stones", "--json").stdout)
+    assert data["examples"] == [{"position": "5", "stored": "loss in 2", "expected": "win in 3"}]
+
+
+# ---- mistakes ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["stone"], 2, ["unknown game 'stone': did you mean 'stones'?"]),
+        (["shwo", "stones"], 2, ["unknown command 'shwo': did you mean 'show'?"]),
+        (["show", "stone"], 2, ["did you mean 'stones'?"]),
+        (["show"], 2, ["Missing argument 'GAME'", "solve show --help"]),
+        (["stones", "--thread", "2"], 2, ["--threads", "solve stones --help"]),
+        (["stones", "--threads", "0"], 2, ["--threads"]),
+        (["stones", "--memory", "lots"], 2, ["'lots' is no size; write it as 256M or 2G"]),
+        (["stones", "--backend", "memry"], 2, ["unknown backend 'memry': did you mean 'memory'?"]),
+        (["stones", "extra"], 2, ["extra"]),
+        (["nim", "--stones", "99"], 2, ["--stones is a whole number from 1 to 30, not '99'"]),
+        (["broken"], 1, ["broken: cannot import installed_try_broken: ZeroDivisionError"]),
+        (["show", "broken"], 1, ["ZeroDivisionError"]),
+        (["show", "stones", "8"], 2, ["'8' is no position of stones"]),
+        (["show", "tictactoe", "XX"], 2, ["nine of . X O were expected"]),
+        (["--threads", "2", "stones"], 2, ["--threads"]),
+    ],
+)
+def test_bad_input_is_one_line_on_stderr(solve, fake_solver, arguments, code, words):
+    assert_one_line_error(solve(*arguments), code, *words)
+
+
+def test_a_bug_of_ours_is_one_line_too(solve, fake_solver, monkeypatch):
+    monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments: {}[0])
+    solve("stones")
+    result = solve("show", "stones")
+    assert result.exit_code == 1
+    assert result.stderr == "internal error: KeyError: 0 (set PERFECTPLAY_DEBUG=1 for the traceback)\n"
+    monkeypatch.setenv("PERFECTPLAY_DEBUG", "1")
+    assert "Traceback" in solve("show", "stones").stderr
+
+
+# ---- as a real process ----
+
+
+def start_process(install, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", "from perfectplay.cli import main; main()", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(install.path), "PERFECTPLAY_PLUGINS": "stones"},
+    )
+
+
+def test_a_real_process_lists_an_installed_game_and_refuses_an_unknown_one(install, codes):
+    install("stones", codes.subtraction)
+    with start_process(install, "games") as listed:
+        output, errors = listed.communicate(timeout=60)
+    assert (listed.returncode, errors) == (0, "")
+    assert output.splitlines()[1].split() == ["stones", "1.0", "Python"]
+    with start_process(install, "stone") as refused:
+        _, errors = refused.communicate(timeout=60)
+    assert refused.returncode == 2
+    assert errors == "error: unknown game 'stone': did you mean 'stones'? (installed games: stones)\n"
+
+
+def test_a_reader_that_goes_away_is_no_error(install, codes):
+    install("stones", codes.subtraction)
+    with start_process(install, "games") as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""

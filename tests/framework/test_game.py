@@ -1,0 +1,328 @@
+"""The Game facade: gaps filled, answers checked, mistakes reported as whose they are."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perfectplay.errors import PluginError, UsageError
+from perfectplay.game import make_game
+from perfectplay.values import Status
+
+
+def changed(codes, old, new):
+    """Subtraction with one mistake in it."""
+    assert old in codes.subtraction
+    return make_game(codes.module_of(codes.subtraction.replace(old, new)), name="stones")
+
+
+def test_the_rules_pass_through(subtraction):
+    assert subtraction.moves(7) == [1, 2]
+    assert subtraction.apply(7, 2) == 5
+    assert subtraction.undo(5, 2) == 7
+    assert subtraction.status(0) is Status.LOST
+    assert subtraction.kernel is None
+    assert subtraction.identity == "subtraction"
+    assert subtraction.rules_version == 1
+
+
+def test_what_is_left_out_has_a_default(subtraction):
+    assert subtraction.decode(5) == "5"
+    assert subtraction.encode(" 5 ") == 5
+    assert subtraction.notations(5) == {"text": "5"}
+    assert subtraction.format_move(5, 2) == "2"
+    assert subtraction.parse_move(5, "2") == 2
+    assert subtraction.board(5) is None
+    assert (subtraction.has_tier, subtraction.tier(5)) == (False, 0)
+    assert not subtraction.has_parents
+
+
+@given(text=st.text() | st.integers().map(str))
+def test_encode_gives_a_valid_position_or_a_usage_error(text, subtraction, tic_tac_toe):
+    for game in (subtraction, tic_tac_toe):
+        with suppress(UsageError):
+            assert game.valid(game.encode(text))
+
+
+@pytest.mark.parametrize("text", ["8", "-1", "five", "", str(2**64 - 1), "9" * 5000])
+def test_encode_refuses_what_is_no_position(subtraction, text):
+    with pytest.raises(UsageError):
+        subtraction.encode(text)
+
+
+def test_the_words_of_a_plugins_value_error_reach_the_user(tic_tac_toe):
+    with pytest.raises(UsageError, match=r"cannot read 'XX' as a position of tictactoe: nine of \. X O were expected"):
+        tic_tac_toe.encode("XX")
+    with pytest.raises(UsageError, match=r"'XXX\.{6}' is no position of tictactoe that can occur"):
+        tic_tac_toe.encode("XXX......")
+
+
+def test_moves_are_parsed_by_how_they_are_written(tic_tac_toe):
+    assert tic_tac_toe.parse_move(0, "b2") == 4
+    with pytest.raises(UsageError, match="cannot read 'z9' as a move here: legal are a3, b3"):
+        tic_tac_toe.parse_move(0, "z9")
+    with pytest.raises(UsageError):
+        tic_tac_toe.parse_move(tic_tac_toe.encode("....X...."), "b2")
+
+
+def test_an_illegal_move_from_a_plugins_parser_is_refused(codes):
+    game = make_game(codes.module_of(codes.subtraction + "\n@hookimpl\ndef parse_move(position, text): return 9\n"))
+    with pytest.raises(UsageError, match="'9' is no legal move here: legal are 1, 2"):
+        game.parse_move(7, "9")
+
+
+def test_moves_are_grouped_by_symmetry(tic_tac_toe):
+    classes = tic_tac_toe.move_classes(0)
+    assert sorted(map(sorted, classes)) == [[0, 2, 6, 8], [1, 3, 5, 7], [4]]
+
+
+@given(picks=st.lists(st.integers(0, 8), max_size=9))
+def test_positions_reached_by_play_obey_the_laws(picks, tic_tac_toe):
+    game = tic_tac_toe
+    position = game.start()
+    for pick in picks:
+        legal = game.moves(position)
+        assert sorted(move for group in game.move_classes(position) for move in group) == sorted(legal)
+        if not legal:
+            break
+        move = legal[pick % len(legal)]
+        after = game.apply(position, move)
+        assert game.undo(after, move) == position
+        assert game.encode(game.decode(after)) == after
+        position = after
+
+
+@pytest.mark.parametrize("position", [8, -1, 2**64, "7", None, 7.0])
+def test_every_method_refuses_what_is_no_position(subtraction, position):
+    for ask in (
+        subtraction.moves,
+        subtraction.canonicalize,
+        subtraction.status,
+        subtraction.decode,
+        subtraction.board,
+    ):
+        with pytest.raises(UsageError, match="is no position of subtraction"):
+            ask(position)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "call", "message"),
+    [
+        (
+            "position - move",
+            "position - move / 0",
+            ("apply", 5, 1),
+            "hook 'apply' raised ZeroDivisionError: .* in position 5",
+        ),
+        (
+            "position - move",
+            "-1",
+            ("apply", 5, 1),
+            "hook 'apply' returned -1 in position 5: a position must fit 64 bits",
+        ),
+        ("position - move", "2**64 - 1", ("apply", 5, 1), r"from 0 to 2\*\*64-2"),
+        ("position - move", "None", ("apply", 5, 1), "returned None in position 5: a position is an int"),
+        ("position + move", "'x'", ("undo", 5, 1), "hook 'undo' returned 'x' in position 5"),
+        (
+            "if taken <= position]",
+            "] if position != 5 else None",
+            ("moves", 5),
+            "a list of moves was expected",
+        ),
+        (
+            "if taken <= position]",
+            "] if position != 5 else [1 << 32]",
+            ("moves", 5),
+            "a move must fit 32 bits",
+        ),
+        (
+            "if taken <= position]",
+            "] if position != 5 else {}[5]",
+            ("moves", 5),
+            "'moves' raised KeyError: 5 in position 5",
+        ),
+        ("else Status.LOST", "else 17", ("status", 0), "returned 17 in position 0: a Status was expected"),
+    ],
+)
+def test_a_mistake_in_a_hook_names_game_hook_and_position(codes, old, new, call, message):
+    game = changed(codes, old, new)
+    method, *arguments = call
+    with pytest.raises(PluginError, match=message) as caught:
+        getattr(game, method)(*arguments)
+    assert str(caught.value).startswith("stones: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_texts_boards_and_tiers_are_refused(codes):
+    extra = "\n".join(
+        f"@hookimpl\ndef {head}: return {body}"
+        for head, body in {
+            "decode(position)": "7",
+            "encode(text)": "None",
+            "board(position)": "'a board'",
+            "tier(position)": "-1",
+            "parents(position)": "[-5]",
+            "notations(position)": "['x']",
+            "format_move(position, move)": "b'x'",
+        }.items()
+    )
+    game = make_game(codes.module_of(codes.subtraction + extra))
+    for ask in (game.decode, game.board, game.tier, game.parents, game.notations):
+        with pytest.raises(PluginError, match="returned"):
+            ask(7)
+    with pytest.raises(PluginError, match="hook 'encode' returned None on the text '7'"):
+        game.encode("7")
+    with pytest.raises(PluginError):
+        game.format_move(7, 1)
+
+
+def test_bare_rules_and_their_errors(codes):
+    game = changed(codes, "position - move", "position - move if position != 4 else {}[0]")
+    assert game.rules.apply(7, 1) == 6
+    assert game.rules.tier is None
+    with pytest.raises(KeyError) as caught:
+        game.rules.apply(4, 1)
+    error = game.hook_error("apply", 4, caught.value)
+    assert str(error) == "stones: hook 'apply' raised KeyError: 0 in position 4"
+
+
+def test_rules_version_is_the_plugins(codes):
+    assert make_game(codes.module_of(codes.subtraction + "\nRULES_VERSION = 3")).rules_version == 3
+    with pytest.raises(PluginError, match="RULES_VERSION"):
+        make_game(codes.module_of(codes.subtraction + "\nRULES_VERSION = 'new'"))
+
+
+# ---- variants ----
+
+
+def test_options_make_variants_that_never_share_an_identity(codes):
+    plugin = codes.module_of(codes.variants)
+    default = make_game(plugin, name="nim")
+    assert default.identity == "nim-last=wins-quick-end=no-stones=7"
+    assert make_game(plugin, name="nim", stones=7).identity == default.identity
+    small = make_game(plugin, name="nim", stones="5", last="loses")
+    assert small.identity == "nim-last=loses-quick-end=no-stones=5"
+    assert small.start() == 5
+    assert small.options == {"last": "loses", "quick-end": False, "stones": 5}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"stone": 5}, "nim has no option --stone: did you mean 'stones'?"),
+        ({"zzz": 5}, "nim has no option --zzz: it has --stones, --last, --quick-end"),
+        ({"stones": 31}, "--stones is a whole number from 1 to 30, not 31"),
+        ({"stones": "x"}, "--stones is a whole number from 1 to 30, not 'x'"),
+        ({"stones": True}, "--stones is a whole number"),
+        ({"last": "lose"}, "--last is one of wins, loses, not 'lose': did you mean 'loses'?"),
+        ({"quick-end": "maybe"}, "--quick-end is yes or no, not 'maybe'"),
+    ],
+)
+def test_a_wrong_option_is_a_usage_error(codes, options, message):
+    with pytest.raises(UsageError) as caught:
+        make_game(codes.module_of(codes.variants), name="nim", **options)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"stones", 7', '"stones", 70', "the default breaks the option's own rule"),
+        ('Option("stones"', 'Option("threads"', "'threads' is taken by the commands"),
+        ('Option("stones"', 'Option("Big Stones"', "must be lower-case"),
+        (', choices=("wins", "loses")', "", "say which `choices`"),
+        ("return Variant(", "return (", "missing 'start'"),
+        (
+            "def options():\n    return [",
+            "def options():\n    return 5 or [",
+            "a list of Option was expected",
+        ),
+    ],
+)
+def test_wrong_declarations_are_refused(codes, old, new, message):
+    assert old in codes.variants
+    with pytest.raises(PluginError, match=message):
+        make_game(codes.module_of(codes.variants.replace(old, new)), name="nim")
+
+
+# ---- a kernel alone is a whole game ----
+
+
+@pytest.fixture
+def kernel_plugin():
+    """Subtraction as a pp_kernel whose functions are Python callbacks: no compiler needed."""
+    from perfectplay_native._engine import ffi
+
+    from perfectplay.hookspecs import hookimpl
+    from perfectplay_native.kernel import Kernel
+
+    def write_moves(self, position, moves):
+        legal = [taken for taken in (1, 2) if taken <= position]
+        moves[0 : len(legal)] = legal
+        return len(legal)
+
+    def write_parents(self, position, parents):
+        before = [position + taken for taken in (1, 2) if position + taken <= 7]
+        parents[0 : len(before)] = before
+        return len(before)
+
+    functions = {
+        "valid": lambda self, position: position <= 7,
+        "start": lambda self: 7,
+        "moves": write_moves,
+        "apply": lambda self, position, move: position - move,
+        "undo": lambda self, position, move: position + move,
+        "canonicalize": lambda self, position: position,
+        "status": lambda self, position: 0 if position else 1,
+        "parents": write_parents,
+    }
+    struct = ffi.new("pp_kernel *", {"abi": 1, "rules_version": 5, "max_moves": 2, "max_parents": 2, "tier_count": 1})
+    fields = dict(ffi.typeof("pp_kernel").fields)
+    keep = {name: ffi.callback(fields[name].type, function) for name, function in functions.items()}
+    for name, callback in keep.items():
+        setattr(struct, name, callback)
+
+    class Plugin:
+        alive = (struct, keep)
+
+        @hookimpl
+        def kernel(self):
+            return Kernel(ffi, struct)
+
+    return Plugin()
+
+
+def test_a_kernel_alone_is_a_whole_game(kernel_plugin, subtraction):
+    game = make_game(kernel_plugin, name="stones")
+    assert (game.kind, game.rules_version) == ("C kernel", 5)
+    assert game.start() == 7
+    for position in range(8):
+        assert game.moves(position) == subtraction.moves(position)
+        assert game.status(position) is subtraction.status(position)
+        for move in game.moves(position):
+            assert game.apply(position, move) == subtraction.apply(position, move)
+            assert game.undo(game.apply(position, move), move) == position
+    assert game.has_parents
+    assert not game.has_tier
+    assert game.parents(5) == [6, 7]
+    assert not game.valid(8)
+    with pytest.raises(UsageError):
+        game.moves(8)
+
+
+def test_a_plugins_own_hook_goes_before_its_kernel(kernel_plugin):
+    from perfectplay.hookspecs import hookimpl
+
+    type(kernel_plugin).start = hookimpl(lambda self: 4)
+    assert make_game(kernel_plugin).start() == 4
+
+
+def test_a_kernel_that_lacks_a_rule_is_refused(kernel_plugin):
+    from perfectplay_native._engine import ffi
+
+    kernel_plugin.alive[0].undo = ffi.NULL
+    with pytest.raises(PluginError, match="the kernel leaves the required undo NULL"):
+        make_game(kernel_plugin)

@@ -1,0 +1,58 @@
+"""Boards as text."""
+
+from __future__ import annotations
+
+from perfectplay.board import Board, Cell, Piece, Tray
+from perfectplay.render import draw
+
+
+def test_a_simple_board_has_the_names_of_its_cells_around_it(tic_tac_toe):
+    assert draw(tic_tac_toe.board(tic_tac_toe.encode("X...O...."))) == "\n".join(
+        [
+            "    a   b   c",
+            "  ┌───┬───┬───┐",
+            "3 │ X │   │   │",
+            "  ├───┼───┼───┤",
+            "2 │   │ O │   │",
+            "  ├───┼───┼───┤",
+            "1 │   │   │   │",
+            "  └───┴───┴───┘",
+            "First to move",
+        ]
+    )
+
+
+def test_covered_pieces_and_reserves_show_and_owners_are_told_apart():
+    large, small = Piece(0, "L"), Piece(1, "S")
+    board = Board(
+        rows=1,
+        columns=2,
+        cells=(Cell("(0,0)", 0, 0, (small, large)), Cell("(0,1)", 0, 1)),
+        to_move=1,
+        players=("Orange", "Blue"),
+        trays=(Tray("t0", Piece(0, "S"), 2), Tray("t1", Piece(1, "S"), 0)),
+    )
+    assert draw(board) == "\n".join(
+        [
+            "    0    1",
+            "  ┌────┬────┐",
+            "0 │ ●L │    │",
+            "  │(○S)│    │",
+            "  └────┴────┘",
+            "Orange (●) has 2×●S in reserve",
+            "Blue (○) has nothing in reserve",
+            "Blue (○) to move",
+        ]
+    )
+
+
+def test_holes_in_a_board_and_names_without_a_system():
+    board = Board(rows=2, columns=2, cells=(Cell("north", 0, 0), Cell("south", 1, 1)), to_move=0)
+    assert draw(board).splitlines() == [
+        " ┌───┬───┐",
+        " │   │░░░│",
+        " ├───┼───┤",
+        " │░░░│   │",
+        " └───┴───┘",
+        "First to move",
+    ]

@@ -1,0 +1,44 @@
+"""Sentences about values."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from perfectplay import options, values, wording
+from perfectplay.values import Outcome, Value
+from perfectplay.wording import player_names, verdict
+
+WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS
+
+
+@pytest.mark.parametrize("module", [options, values, wording])
+def test_the_examples_in_docstrings_are_true(module):
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (Value(WIN, 13), "Ann wins in 13 plies (7 of its moves)"),
+        (Value(WIN, 1), "Ann wins in 1 ply (1 of its moves)"),
+        (Value(WIN, 2), "Ann wins in 2 plies (1 of its moves)"),  # misère: the opponent makes the losing move
+        (Value(LOSS, 12), "Bob wins in 12 plies (6 of its moves)"),
+        (Value(LOSS, 0), "Game over: Bob has won"),
+        (Value(WIN, 0), "Game over: Ann has won"),
+        (Value(DRAW, 0), "Game over: a draw"),
+        (Value(DRAW, 9), "Draw in 9 plies"),
+        (Value(DRAW, None), "Draw: neither player can force a win, and play need never end"),
+    ],
+)
+def test_verdicts_name_the_winner_and_count_his_moves(value, sentence):
+    assert verdict(value, "Ann", "Bob") == sentence
+
+
+def test_players_are_named_by_the_board_or_by_their_turn(tic_tac_toe):
+    assert player_names(tic_tac_toe.board(0)) == ("First player", "Second player")
+    assert player_names(tic_tac_toe.board(1)) == ("Second player", "First player")
+    assert player_names(None, start=True) == ("First player", "Second player")
+    assert player_names(None) == ("The player to move", "The opponent")
+    assert verdict(Value(LOSS, 0), *player_names(None)) == "Game over: the opponent has won"

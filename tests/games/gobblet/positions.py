@@ -1,0 +1,124 @@
+"""Positions to test with, made in two ways: by playing legal moves, and by putting pieces down anywhere.
+
+Playing gives what people meet; putting down gives what play seldom shows (tall stacks, double reveals, both
+players with all their pieces out). Both ways give valid positions only, finished ones among them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+
+from . import reference
+from .reference import CELLS, COPIES, LINES, SIZES, Coordinates, Piece, Position
+
+PIECES = [Piece(owner, size) for owner in (1, 2) for size in SIZES for _ in range(COPIES)]
+LONGEST_PLAYOUT = 40
+
+
+def played(choices: list[int]) -> Position:
+    """The position after these choices among the legal moves, or where the game ended before."""
+    position = reference.START
+    for choice in choices:
+        legal = reference.moves(position)
+        if not legal:
+            break
+        position = reference.apply(position, legal[choice % len(legal)])
+    return position
+
+
+def put_down(places: list[Coordinates | None], mover: int) -> Position | None:
+    """The position with PIECES on these places (None: in reserve); None if it is not valid for either mover.
+
+    A place that already has a piece of the size leaves this one in reserve.
+    """
+    taken: dict[tuple[Coordinates, int], Piece] = {}
+    for piece, place in zip(PIECES, places, strict=True):
+        if place is not None:
+            taken.setdefault((place, piece.size), piece)
+    stacks = {cell: tuple(taken[cell, size] for size in SIZES if (cell, size) in taken) for cell in CELLS}
+    position = Position(stacks, mover)
+    if position.has_line(position.mover):
+        position = Position(stacks, position.opponent)
+    return None if position.has_line(position.mover) else position
+
+
+def positions() -> st.SearchStrategy[Position]:
+    """Valid positions of both kinds, for hypothesis."""
+    choices = st.lists(st.integers(0, 47), max_size=LONGEST_PLAYOUT)
+    places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
+    anywhere = st.builds(put_down, places, st.sampled_from([1, 2]))
+    return st.one_of(st.builds(played, choices), anywhere.filter(lambda position: position is not None))
+
+
+def random_playouts(count: int, seed: int) -> Iterator[Position]:
+    """Every position of random games from the start, `count` positions in all."""
+    generator = random.Random(seed)
+    position = reference.START
+    for _ in range(count):
+        yield position
+        legal = reference.moves(position)
+        position = reference.apply(position, generator.choice(legal)) if legal else reference.START
+
+
+def random_placements(count: int, seed: int) -> Iterator[Position]:
+    """`count` valid positions with pieces put down at random, from few pieces to all of them."""
+    generator = random.Random(seed)
+    while count:
+        in_reserve = generator.random()
+        places = [None if generator.random() < in_reserve else generator.choice(CELLS) for _ in PIECES]
+        position = put_down(places, generator.choice([1, 2]))
+        if position is not None:
+            count -= 1
+            yield position
+
+
+def reveals(position: Position) -> bool:
+    """Whether the mover has a piece whose lifting shows a line of the opponent's."""
+    for cell, stack in position.stacks.items():
+        if len(stack) > 1 and stack[-1].owner == position.mover:
+            lifted = Position({**position.stacks, cell: stack[:-1]}, position.mover)
+            if lifted.has_line(position.opponent):
+                return True
+    return False
+
+
+def random_reveals(count: int, seed: int) -> Iterator[Position]:
+    """`count` valid positions that go on and in which the reveal rule matters."""
+    generator = random.Random(seed)
+    while count:
+        line = generator.choice(LINES)
+        places: list[Coordinates | None] = []
+        for _ in PIECES:
+            anywhere = generator.choice([*CELLS, None])
+            places.append(generator.choice([anywhere, generator.choice(line)]))
+        position = put_down(places, generator.choice([1, 2]))
+        if position and not position.has_line(position.opponent) and reveals(position):
+            count -= 1
+            yield position
+
+
+SYMMETRIES: list[dict[Coordinates, Coordinates]] = [
+    {(row, column): (row, 2 - column) for row, column in CELLS},
+    {(row, column): (column, row) for row, column in CELLS},
+    {(row, column): (2 - row, 2 - column) for row, column in CELLS},
+]
+"""Two mirrors and the half turn."""
+
+
+def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
+    """`count` valid positions that one of SYMMETRIES leaves as they are."""
+    generator = random.Random(seed)
+    while count:
+        partner = generator.choice(SYMMETRIES)
+        places: list[Coordinates | None] = []
+        for _ in range(len(PIECES) // COPIES):
+            cell = generator.choice(CELLS)
+            pair = [cell, partner[cell] if partner[cell] != cell else None]
+            places += generator.choice([pair, pair, [None, None]])
+        position = put_down(places, generator.choice([1, 2]))
+        if position is not None and len(set(map(reference.encode, reference.images(position)))) < 8:
+            count -= 1
+            yield position

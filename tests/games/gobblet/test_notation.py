@@ -1,0 +1,314 @@
+"""What people type and read: positions, moves, the reasons against illegal ones, and the board to click."""
+
+from __future__ import annotations
+
+import doctest
+import random
+import shlex
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perfectplay_gobblet import plugin
+from perfectplay_gobblet.board_view import board
+from perfectplay_gobblet.notation import decode, encode, format_move, notations, parse_move
+from perfectplay_gobblet.reasons import why_not_place, why_not_slide
+
+from . import reference
+from .positions import positions, random_placements, random_playouts
+from .reference import CELLS, SIZES, Move, Position
+from .test_reference import REVEALS, TESTS, describe
+
+STUCK = REVEALS[-1]["board"]
+WON_BY_ORANGE = "S,M,L/s,m,./.,.,.:blue"
+
+
+def text_of(move: Move) -> str:
+    source, target = describe(move)
+    return source + target if move.source is None else f"{source}→{target}"
+
+
+def refusal(read: Callable[[str], int], text: str) -> str:
+    """What `read` has against the text; empty if it takes it."""
+    try:
+        read(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+# ---- positions ----
+
+
+def test_the_empty_board_in_every_notation() -> None:
+    assert notations(0) == {"board": ".,.,./.,.,./.,.,.:orange", "decimal": "0", "base64": "AAAAAAAAAAA"}
+
+
+@pytest.mark.parametrize("case", REVEALS, ids=lambda case: case["board"])
+def test_the_reveal_cases_are_written_as_in_the_golden_file(case: dict[str, Any]) -> None:
+    assert decode(case["encoding"]) == case["board"]
+    assert encode(case["board"]) == case["encoding"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(positions())
+def test_every_notation_of_a_position_is_read_back(position: Position) -> None:
+    code = reference.encode(position)
+    texts = notations(code)
+    assert len(texts["base64"]) == 11
+    assert texts["board"] == decode(code)
+    assert {name: encode(text) for name, text in texts.items()} == dict.fromkeys(texts, code)
+    assert all(shlex.quote(text) == text for text in texts.values()), "no notation needs quotes in a shell"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s,m,sL/.,.,./.,.,.:o",
+        "s,m,sL/.,.,./.,.,.:Orange",
+        "  s, m, sL / ., ., . / ., ., . : ORANGE \n",
+        "0074242",
+        "AAAAAAABIgI=",
+    ],
+)
+def test_small_liberties_are_taken_as_meant(text: str) -> None:
+    assert encode(text) == 74242
+
+
+def test_eleven_digits_are_a_decimal() -> None:
+    """As base64 they would set bit 63, so they could not be a position."""
+    code = reference.encode(reference.decode(0b10 | 1 << 34))
+    assert len(str(code)) == 11
+    assert encode(str(code)) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "'' is no position: write a number, 11 characters of base64, or a board such as s,m,"),
+        ("hello", "'hello' is no position: write a number"),
+        ("-5", "'-5' is no position: write a number"),
+        ("١٢", "is no position: write a number"),
+        ("x" * 5000, "…' is no position: write a number"),
+        ("3", "'3' is no position: the small piece at cell (0,0) has owner 3"),
+        (str(48 << 30), "the large piece at cell (1,2) has owner 3"),
+        (
+            str(16 | 16 << 6 | 16 << 18),
+            "Orange has 3 large pieces, at (0,0) (0,1) (1,0), but there are only 2",
+        ),
+        (str(1 << 55), "'36028797018963968' is no position: bits 55 and above must be zero"),
+        (str(2**64), "bits 55 and above must be zero"),
+        ("9" * 5000, "…' is no position: a number of 5000 digits is beyond 64 bits"),
+        ("gAAAAAAAAAA", "bits 55 and above must be zero"),
+        ("AAAAAAAAAAB", "'AAAAAAAAAAB' is no position: the last two bits of its base64 must be 0"),
+        ("AAAAAAAAAA", "'AAAAAAAAAA' is no position: write a number"),
+        ("S,M,L/s,m,./.,.,.:orange", "Orange is to move but already has the line (0,0) (0,1) (0,2)"),
+        (".,.,l/.,l,./l,.,.:blue", "Blue has 3 large pieces, at (0,2) (1,1) (2,0), but there are only 2"),
+        ("s,m,sL/.,.,./.,.,.", "must end with the side to move, :orange or :blue, but this has no colon"),
+        ("s,m,sL/.,.,./.,.,.:red", "must end with the side to move, :orange or :blue, but this has 'red'"),
+        ("s,m,sL/.,.,.:blue", "must have 3 rows separated by /, but this has 2"),
+        ("s,m,sL/.,./.,.,.:blue", "row 1 must have 3 cells separated by commas, but has 2"),
+        ("s,m,sL/.,.,./.,,.:blue", "cell (2,1) is blank: write . for an empty cell"),
+        ("s,m,sX/.,.,./.,.,.:blue", "'X' at cell (0,2) is no piece: write S, M, L for Orange's"),
+        ("ſ,m,sL/.,.,./.,.,.:blue", "'ſ' at cell (0,0) is no piece"),
+        (
+            "s,m,Ls/.,.,./.,.,.:blue",
+            "the stack 'Ls' at cell (0,2) has small on large",
+        ),
+        ("s,m,sS/.,.,./.,.,.:blue", "the stack 'sS' at cell (0,2) has small on small"),
+    ],
+)
+def test_a_text_that_is_no_position_is_refused_with_what_and_where(text: str, complaint: str) -> None:
+    message = refusal(encode, text)
+    assert complaint in message
+    assert len(message) < 220
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.one_of(st.text(), st.text(alphabet="SMLsml.,/:orangeblue 0123456789ABC+=→->()", max_size=30)))
+def test_any_text_is_a_position_or_a_value_error(text: str) -> None:
+    assert "\n" not in refusal(encode, text)
+    assert "\n" not in refusal(partial(parse_move, 0), text)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.integers(0, 2**56))
+def test_a_number_is_refused_exactly_if_it_is_no_position(code: int) -> None:
+    check_refusal(code)
+
+
+def test_a_number_near_a_position_is_refused_exactly_if_it_is_none() -> None:
+    generator = random.Random(1)
+    for position in random_placements(2000, seed=2):
+        check_refusal(reference.encode(position) ^ 1 << generator.randrange(55))
+
+
+def check_refusal(code: int) -> None:
+    assert (refusal(encode, str(code)) == "") == reference.is_valid(code), code
+
+
+# ---- moves ----
+
+
+@pytest.mark.parametrize(
+    ("board_text", "text", "written"),
+    [
+        (".,.,./.,.,./.,.,.:orange", "L(1,1)", "L(1,1)"),
+        (".,.,./.,.,./.,.,.:orange", " l ( 1 , 1 ) ", "L(1,1)"),
+        (".,.,./.,.,./.,.,.:orange", "m0,2", "M(0,2)"),
+        ("s,m,sL/.,.,./.,.,.:orange", "(0,2)→(0,0)", "(0,2)→(0,0)"),
+        ("s,m,sL/.,.,./.,.,.:orange", "(0,2) -> (0,0)", "(0,2)→(0,0)"),
+        ("s,m,sL/.,.,./.,.,.:orange", "0,2-0,0", "(0,2)→(0,0)"),
+    ],
+)
+def test_moves_are_read_in_several_spellings(board_text: str, text: str, written: str) -> None:
+    position = encode(board_text)
+    assert format_move(position, parse_move(position, text)) == written
+
+
+@pytest.mark.parametrize(
+    ("board_text", "text", "complaint"),
+    [
+        (
+            "l,l,sM/.,.,./.,.,.:orange",
+            "(0,2)->(1,1)",
+            "→(1,1) is not legal: lifting it shows Blue's line (0,0) (0,1) (0,2), and (1,1) is not on it",
+        ),
+        (
+            "l,l,sM/.,.,./.,.,.:orange",
+            "(0,2)->(0,1)",
+            "a medium piece does not cover the large piece at (0,1)",
+        ),
+        (
+            "mL,s,s/m,.,./l,.,.:orange",
+            "(0,0)->(0,1)",
+            "lifting it shows 2 lines of Blue's, (0,0) (0,1) (0,2) and (0,0) (1,0) (2,0), "
+            "and no landing breaks them all",
+        ),
+        ("s,m,sL/.,.,./.,.,.:orange", "(0,0)->(1,1)", "the piece at (0,0) is Blue's, and Orange is to move"),
+        (
+            "Sm,.,./.,.,./.,.,.:orange",
+            "(0,0)->(1,1)",
+            "Orange's piece at (0,0) is covered by Blue's",
+        ),
+        ("s,m,sL/.,.,./.,.,.:orange", "(2,2)->(1,1)", "there is no piece at (2,2)"),
+        ("s,m,sL/.,.,./.,.,.:orange", "(0,2)->(0,2)", "a lifted piece may not go back to its own cell"),
+        (
+            "L,L,./.,.,./.,.,.:orange",
+            "L(2,2)",
+            "L(2,2) is not legal: Orange has no large piece left in reserve",
+        ),
+        ("s,m,sL/.,.,./.,.,.:orange", "S(0,0)", "a small piece does not cover the small piece at (0,0)"),
+        (WON_BY_ORANGE, "L(2,2)", "the game is over: Orange has the line (0,0) (0,1) (0,2)"),
+        (WON_BY_ORANGE, "(1,0)->(2,2)", "the game is over: Orange has the line (0,0) (0,1) (0,2)"),
+        (STUCK, "(0,0)->(2,2)", "lifting it shows 2 lines of Blue's"),
+        (".,.,./.,.,./.,.,.:orange", "L(3,0)", "(3,0) is off the board: rows and columns run from 0 to 2"),
+        (
+            ".,.,./.,.,./.,.,.:orange",
+            "X(0,0)",
+            "'X(0,0)' is no move: write L(1,1) to place or",
+        ),
+        (".,.,./.,.,./.,.,.:orange", "", "'' is no move"),
+    ],
+)
+def test_a_move_that_is_not_legal_is_refused_with_the_reason(board_text: str, text: str, complaint: str) -> None:
+    assert complaint in refusal(partial(parse_move, encode(board_text)), text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(positions())
+def test_every_legal_move_is_read_back(position: Position) -> None:
+    code = reference.encode(position)
+    moves = plugin.kernel().moves(code)
+    texts = [format_move(code, move) for move in moves]
+    assert sorted(texts) == sorted(map(text_of, reference.moves(position)))
+    assert [parse_move(code, text) for text in texts] == moves
+
+
+def test_there_is_a_reason_against_every_move_but_the_legal_ones() -> None:
+    for position in (*random_playouts(300, seed=3), *random_placements(300, seed=4)):
+        code = reference.encode(position)
+        free = {
+            Move(size, None, cell)
+            for size in SIZES
+            for target, cell in enumerate(CELLS)
+            if why_not_place(code, size, target) is None
+        }
+        for source, source_cell in enumerate(CELLS):
+            for target, cell in enumerate(CELLS):
+                if why_not_slide(code, source, target) is None:
+                    piece = position.visible(source_cell)
+                    assert piece is not None
+                    free.add(Move(piece.size, source_cell, cell))
+        assert free == set(reference.moves(position)), code
+
+
+# ---- the board ----
+
+
+@settings(max_examples=200, deadline=None)
+@given(positions())
+def test_the_board_has_a_click_or_a_reason_for_all_that_the_mover_can_lift(position: Position) -> None:
+    code = reference.encode(position)
+    drawn = board(code)
+    clicks = [(click.source, click.target) for click in drawn.clicks]
+    assert sorted(click.move for click in drawn.clicks) == sorted(plugin.kernel().moves(code))
+    assert len(set(clicks)) == len(clicks)
+    blocked = {(source, target) for source, targets in drawn.blocked.items() for target in targets}
+    assert not blocked & set(clicks)
+    if position.has_line(position.opponent):
+        assert not blocked
+    else:
+        liftable = sum(1 for cell in drawn.cells if cell.stack and cell.stack[-1].owner == drawn.to_move)
+        in_hand = sum(1 for tray in drawn.trays if tray.piece.owner == drawn.to_move and tray.count)
+        assert len(blocked) + len(clicks) == 9 * (liftable + in_hand)
+
+
+def test_the_board_shows_stacks_reserves_and_players() -> None:
+    drawn = board(encode("s,m,sL/.,.,./.,.,.:orange"))
+    assert drawn.players == ("Orange", "Blue")
+    assert drawn.to_move == 0
+    assert [(cell.id, cell.row, cell.column) for cell in drawn.cells[:4]] == [
+        ("(0,0)", 0, 0),
+        ("(0,1)", 0, 1),
+        ("(0,2)", 0, 2),
+        ("(1,0)", 1, 0),
+    ]
+    assert [(piece.owner, piece.label) for piece in drawn.cells[2].stack] == [(1, "s"), (0, "L")]
+    assert {tray.id: tray.count for tray in drawn.trays} == {
+        "orange-S": 2,
+        "orange-M": 2,
+        "orange-L": 1,
+        "blue-S": 0,
+        "blue-M": 1,
+        "blue-L": 2,
+    }
+
+
+def test_the_board_warns_before_a_lift_that_reveals_a_line() -> None:
+    reasons = board(encode("s,m,sL/.,.,./.,.,.:orange")).blocked["(0,2)"]
+    assert reasons["(1,1)"] == "lifting it shows Blue's line (0,0) (0,1) (0,2), and (1,1) is not on it"
+    assert "(0,0)" not in reasons
+
+
+# ---- the plugin ----
+
+
+def test_the_plugin_offers_all_this_through_its_hooks() -> None:
+    code = plugin.encode("AAAAAAABIgI")
+    assert code == 74242
+    assert plugin.decode(code) == "s,m,sL/.,.,./.,.,.:orange"
+    assert plugin.notations(code)["decimal"] == "74242"
+    assert plugin.format_move(code, plugin.parse_move(code, "l(1,1)")) == "L(1,1)"
+    assert plugin.board(code) == board(code)
+
+
+def test_the_document_shows_what_the_plugin_does() -> None:
+    document = TESTS.parent / "docs" / "gobblet.md"
+    failures, examples = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
+    assert examples > 0
+    assert failures == 0
