@@ -19,19 +19,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay import background
+from perfectplay import background, plugins, wording
 from perfectplay.enumeration import enumerate_positions
 from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
 from perfectplay.game import Game
 from perfectplay.tables import Table, game_kernel, open_store, table_path
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
-from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, MemoryStore, Store
+from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
 from perfectplay.tiers import Component, components
 from perfectplay_native.engine import Engine, Way
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
-
-BACKENDS = ("memory", "lmdb")
 
 PROPAGATIONS = {"auto": Way.AUTO, "retract": Way.RETRACT, "graph": Way.REVERSE_GRAPH, "forward": Way.FORWARD}
 
@@ -87,12 +85,15 @@ def solve_game(
     Raises Interrupted when `stop` is set, TableError when the table cannot be written, PluginError when the game
     contradicts itself.
     """
-    if backend not in BACKENDS:
-        raise UsageError(f"there is no backend {backend!r}: choose {' or '.join(BACKENDS)}")
+    backends = plugins.host_registry().backends
+    if backend not in backends:
+        hint = wording.did_you_mean(backend, backends)
+        raise UsageError(f"unknown backend '{backend}'{hint} (there are: {', '.join(sorted(backends))})")
+    durable = backends[backend].durable
     if propagation not in PROPAGATIONS:
         raise UsageError(f"there is no propagation {propagation!r}: choose one of {', '.join(PROPAGATIONS)}")
-    if backend == "lmdb" and not save:
-        raise UsageError("the lmdb backend always saves: leave out --no-save, or use --backend memory")
+    if durable and not save:
+        raise UsageError(f"the {backend} backend always saves: leave out --no-save, or use --backend memory")
     if memory is not None and memory < SMALLEST_BUDGET:
         raise UsageError(f"--memory is too small: the least that works is {SMALLEST_BUDGET >> 20}M")
     started, cpu_started = time.monotonic(), background.cpu_seconds()
@@ -106,17 +107,13 @@ def solve_game(
         status="solving" if kernel.ranked else "enumerating",
     )
     path = table_path(game, directory)
-    store: Store
-    if backend == "lmdb":
-        store = open_store(game, path, writable=True, info=info)
-    else:
-        if save:
-            _check_writable(path)
-        store = MemoryStore(info)
+    if save and not durable:
+        _check_writable(path)
+    store = backends[backend].open(game, path, info)
     solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)
     try:
         solve.run()
-        if save and isinstance(store, MemoryStore):
+        if save and not durable:
             solve.report("saving")
             save_table(game, store, path)
     except BaseException:

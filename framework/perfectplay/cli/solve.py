@@ -21,15 +21,13 @@ from perfectplay.cli.common import (
     threads_option,
 )
 from perfectplay.cli.progress import ProgressDisplay
-from perfectplay.errors import Interrupted, UsageError
+from perfectplay.errors import Interrupted
 from perfectplay.options import as_words
 from perfectplay.values import Outcome, Value
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.solver import Solution
-
-MEMORY_BACKEND = "memory"
 
 
 def solve_command(name: str) -> click.Command:
@@ -45,9 +43,7 @@ def solve_command(name: str) -> click.Command:
 
 @click.command()
 @threads_option
-@click.option(
-    "--backend", default=MEMORY_BACKEND, metavar="NAME", help="Where to solve (default: memory, the fastest)."
-)
+@click.option("--backend", default="memory", metavar="NAME", help="Where to solve (default: memory, the fastest).")
 @click.option("--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G.")
 @directory_option
 @click.option("--save/--no-save", default=True, help="Keep the table for `show`, `verify` and the others.")
@@ -69,7 +65,6 @@ def _solve(
 ) -> None:
     from perfectplay.solver import solve_game
 
-    _check_backend(backend)
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
             solution = solve_game(
@@ -83,7 +78,7 @@ def _solve(
                 stop=stop,
             )
         except Interrupted as error:
-            kept = backend != MEMORY_BACKEND and save
+            kept = plugins.host_registry().backends[backend].durable
             what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
             raise Interrupted(f"{what}: {command_line(ctx)}") from error
     with solution.table:
@@ -165,10 +160,3 @@ def _saved_in(game: Game, directory: Path | None) -> Path:
     from perfectplay.tables import table_path
 
     return table_path(game, directory)
-
-
-def _check_backend(name: str) -> None:
-    known = {MEMORY_BACKEND, *plugins.host_registry().backends}
-    if name not in known:
-        hint = wording.did_you_mean(name, known)
-        raise UsageError(f"unknown backend '{name}'{hint} (there are: {', '.join(sorted(known))})")
