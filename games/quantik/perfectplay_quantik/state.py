@@ -1,10 +1,10 @@
 """A Quantik state: eight bitboards, with the rules and every portable format.
 
-    >>> state = State.from_qfen(".A../..b./.c../...D")
-    >>> state.canonical_key().hex()
-    '010200000000000108000004200000000000'
-    >>> State.start().play(0, 5).to_qfen()
-    '..../.A../..../....'
+>>> state = State.from_qfen(".A../..b./.c../...D")
+>>> state.canonical_key().hex()
+'010200000000000108000004200000000000'
+>>> State.start().play(0, 5).to_qfen()
+'..../.A../..../....'
 """
 
 from __future__ import annotations
@@ -180,9 +180,7 @@ class State:
         check_turn_order(state.bb)
         return state
 
-    def to_cbor(
-        self, canon: bool = False, mc: int | None = None, meta: Mapping[str, Any] | None = None
-    ) -> bytes:
+    def to_cbor(self, canon: bool = False, mc: int | None = None, meta: Mapping[str, Any] | None = None) -> bytes:
         """A CBOR document of this state, or (`canon`) of its canonical payload; `mc` counts the moves."""
         if not canon:
             check_turn_order(self.bb)

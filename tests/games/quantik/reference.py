@@ -134,9 +134,7 @@ def by_coordinates(rows: tuple[int, ...], columns: tuple[int, ...]) -> Permutati
 SAME = (0, 1, 2, 3)
 TRANSPOSED: Permutation = tuple(4 * (cell % 4) + cell // 4 for cell in CELLS)
 ROTATIONS_AND_REFLECTIONS = sorted(closure([TRANSPOSED, by_coordinates((3, 2, 1, 0), SAME)]))
-BOARD_SYMMETRIES = sorted(
-    closure([TRANSPOSED, by_coordinates((1, 0, 2, 3), SAME), by_coordinates((2, 3, 0, 1), SAME)])
-)
+BOARD_SYMMETRIES = sorted(closure([TRANSPOSED, by_coordinates((1, 0, 2, 3), SAME), by_coordinates((2, 3, 0, 1), SAME)]))
 
 
 def moved(position: Position, symmetry: Permutation) -> Position:
@@ -153,11 +151,7 @@ def relabeled(position: Position, names: tuple[str, ...]) -> Position:
 
 def images(position: Position, symmetries: list[Permutation]) -> set[Position]:
     """All images under board symmetries and relabelings of the shapes, colours kept."""
-    return {
-        relabeled(moved(position, symmetry), names)
-        for symmetry in symmetries
-        for names in permutations(SHAPES)
-    }
+    return {relabeled(moved(position, symmetry), names) for symmetry in symmetries for names in permutations(SHAPES)}
 
 
 # ---- the portable key ----
@@ -192,12 +186,7 @@ Pair = tuple[frozenset[int], frozenset[int]]
 def pair_numbers() -> dict[Pair, int]:
     """The numbers of (the mover's cells, the other's cells) of one shape, as pairs.h defines them."""
     sets = [frozenset(cells) for size in range(3) for cells in combinations(CELLS, size)]
-    pairs = [
-        (own, other)
-        for own in sets
-        for other in sets
-        if not any(line & own and line & other for line in LINES)
-    ]
+    pairs = [(own, other) for own in sets for other in sets if not any(line & own and line & other for line in LINES)]
 
     def key(pair: Pair) -> tuple[int, int, int]:
         fixed_by = sum(pair_image(pair, symmetry) == pair for symmetry in BOARD_SYMMETRIES)

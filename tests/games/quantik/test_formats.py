@@ -79,9 +79,7 @@ def test_arrays_know_the_rules_that_single_states_know() -> None:
     singles, words = sample()
     assert arrays.to_move(words).tolist() == [state.to_move for state in singles]
     assert arrays.finished(words).tolist() == [bool(state.finished_lines()) for state in singles]
-    assert arrays.legal_cells(words).tolist() == [
-        [state.legal_cells(shape) for shape in range(4)] for state in singles
-    ]
+    assert arrays.legal_cells(words).tolist() == [[state.legal_cells(shape) for shape in range(4)] for state in singles]
 
 
 def test_arrays_name_the_row_that_is_wrong() -> None:

@@ -66,9 +66,7 @@ def test_the_arrays_give_what_single_states_give() -> None:
 
 
 def test_perm16_permutes_the_cells_by_the_eight_turns() -> None:
-    turns = [
-        tuple(lib.quantik_perm16[turn][1 << cell].bit_length() - 1 for cell in range(16)) for turn in range(8)
-    ]
+    turns = [tuple(lib.quantik_perm16[turn][1 << cell].bit_length() - 1 for cell in range(16)) for turn in range(8)]
     assert sorted(turns) == reference.ROTATIONS_AND_REFLECTIONS
     for turn, permutation in enumerate(turns):
         for mask in range(0, 1 << 16, 37):

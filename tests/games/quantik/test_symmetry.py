@@ -35,8 +35,7 @@ def test_no_other_permutation_of_the_cells_keeps_the_lines() -> None:
         return sum(
             extend([*images, image])
             for image in range(16)
-            if image not in images
-            and all(in_line[cell][c] == in_line[image][images[c]] for c in range(cell))
+            if image not in images and all(in_line[cell][c] == in_line[image][images[c]] for c in range(cell))
         )
 
     assert extend([]) == 128
