@@ -29,6 +29,13 @@ void quantik_canonical_positions(const uint64_t *positions, uint64_t *canonical_
     for (size_t i = 0; i < count; i++) canonical_positions[i] = canonical(fields_of(positions[i]));
 }
 
+uint64_t quantik_count_children(const uint64_t *positions, size_t count) {
+    pp_position children[CELLS * SHAPES];
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) sum += quantik_kernel.children(&quantik_kernel, positions[i], children);
+    return sum;
+}
+
 unsigned quantik_symmetry(unsigned number, unsigned cell) { return symmetry_cell(number, cell); }
 
 static int ended(struct fields fields) {

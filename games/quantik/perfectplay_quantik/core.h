@@ -32,6 +32,9 @@ void quantik_state(uint64_t position, uint16_t *state);
 /* The solver's canonical form of `count` valid positions. The arrays may be the same. */
 void quantik_canonical_positions(const uint64_t *positions, uint64_t *canonical, size_t count);
 
+/* How many distinct canonical children `count` valid positions have in all: `children` at work, for measuring. */
+uint64_t quantik_count_children(const uint64_t *positions, size_t count);
+
 /* The cell to which board symmetry 0 .. 127 takes a cell 0 .. 15. */
 unsigned quantik_symmetry(unsigned number, unsigned cell);
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from perfectplay.board import Board, Cell, Click, Piece, Tray
 from perfectplay.hookspecs import hookimpl
 from perfectplay_native.kernel import Kernel
-
 from perfectplay_quantik._core import ffi, lib
 from perfectplay_quantik.checks import PIECES, check_reachable, check_turn_order, piece_counts
 from perfectplay_quantik.geometry import CELLS, PIECES_OF_A_SHAPE, SHAPES, cells_of
@@ -143,7 +142,6 @@ def board(position: int) -> Board:
         columns=4,
         cells=cells,
         to_move=state.to_move,
-        players=("Capitals", "Small letters"),
         trays=trays,
         clicks=tuple(clicks),
         blocked=blocked,

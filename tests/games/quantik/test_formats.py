@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from perfectplay_quantik import CANONICAL, State, StateError, arrays
 
 from .positions import qfen, random_positions, states

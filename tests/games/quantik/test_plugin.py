@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+
 from perfectplay_quantik import State, plugin
 
 from .positions import positions, qfen

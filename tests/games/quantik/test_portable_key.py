@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from perfectplay_quantik import CANONICAL, State, arrays
 from perfectplay_quantik._core import lib
+
+from perfectplay_quantik import CANONICAL, State, arrays
 
 from . import reference
 from .positions import positions, qfen, random_positions, states

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from perfectplay_quantik._core import ffi, lib
+
 from perfectplay.values import Status
 from perfectplay_native.kernel import Kernel
 from perfectplay_quantik import State
-from perfectplay_quantik._core import ffi, lib
 from perfectplay_quantik.plugin import position_of, state_of
 
 from . import reference

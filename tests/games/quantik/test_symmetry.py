@@ -7,8 +7,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from perfectplay_native.kernel import Kernel
 from perfectplay_quantik._core import ffi, lib
+
+from perfectplay_native.kernel import Kernel
 
 from . import reference
 from .positions import positions, random_positions
