@@ -113,7 +113,21 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
             count = int(np.searchsorted(head, bound, side="right"))
             places[i] += count
             parts.append(head[:count])
-        yield np.unique(np.concatenate(parts))
+        yield distinct(np.concatenate(parts))
+
+
+def distinct(positions: Positions) -> Positions:
+    """The positions sorted, each once; sorts the given array itself.
+
+    numpy's own `unique` hashes such arrays, which takes ten times as long as sorting them.
+
+    >>> distinct(np.array([4, 2, 4], np.uint64)).tolist()
+    [2, 4]
+    """
+    positions.sort()
+    first_of_its_kind = np.ones(len(positions), dtype=np.bool_)
+    np.not_equal(positions[1:], positions[:-1], out=first_of_its_kind[1:])
+    return positions[first_of_its_kind]
 
 
 def enumerate_positions(
@@ -173,7 +187,7 @@ def _children_by_tier(
         children, used = children_of_many(kernel, frontier[place : place + chunk], room=16 * CHUNK)
         check()
         place += used
-        children = np.unique(children)
+        children = distinct(children)
         tiers = tiers_of_many(kernel, children)
         check()
         for tier in np.unique(tiers):
