@@ -20,6 +20,7 @@ from perfectplay.options import Option, spell
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.tables import Table
+    from perfectplay.values import Value
 
 _OPTIONS = "perfectplay.game_options"
 _LINE = "perfectplay.line"
@@ -40,13 +41,13 @@ class GameOption(click.Option):
 class GameCommand(click.Command):
     """A command on one game. The game's own options are the command's too, and `game` is its first parameter.
 
-    The game is given by `game_name`, or is the first argument on the line.
+    The game is given by `game_name`, or is an argument: the first, unless the command itself has it elsewhere.
     """
 
     def __init__(self, *args: Any, game_name: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.game_name = game_name
-        if game_name is None:
+        if game_name is None and not any(param.name == "game" for param in self.params):
             self.params.insert(0, click.Argument(["game"], metavar="GAME"))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -103,6 +104,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def print_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def json_value(value: Value) -> dict[str, Any]:
+    """A value as every command with `--json` gives it."""
+    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
 
 
 def open_game_table(game: Game, directory: Path | None) -> Table:

@@ -9,7 +9,7 @@ import click
 
 from perfectplay import wording
 from perfectplay.analysis import RatedMoves, rate_moves
-from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.cli.common import GameCommand, directory_option, json_option, json_value, open_game_table, print_json
 from perfectplay.render import draw
 
 if TYPE_CHECKING:
@@ -58,14 +58,10 @@ def _json(game: Game, position: int, value: Value, verdict: str, rated: list[Rat
         "position": game.decode(position),
         "notations": game.notations(position),
         "status": game.status(position).name.lower(),
-        **_json_value(value),
+        **json_value(value),
         "verdict": verdict,
         "moves": [
-            {"moves": [game.format_move(position, move) for move in each.moves], **_json_value(each.value)}
+            {"moves": [game.format_move(position, move) for move in each.moves], **json_value(each.value)}
             for each in rated
         ],
     }
-
-
-def _json_value(value: Value) -> dict[str, Any]:
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
