@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,23 +29,44 @@ Bitmap = npt.NDArray[np.uint64]
 """One bit a slot: slot i is bit i % 64 of word i // 64."""
 
 
-def reachable_counts(
+class Reached:
+    """The positions of a table that play from the start can reach."""
+
+    def __init__(self, table: Table, bitmaps: Sequence[Bitmap] | None) -> None:
+        self._table = table
+        self._bitmaps = bitmaps
+        """One for each tier; None where all is reached."""
+
+    def __contains__(self, position: int) -> bool:
+        slot = self._table.slot(position)
+        if slot is None or self._bitmaps is None:
+            return slot is not None
+        tier, index = slot
+        return bool(int(self._bitmaps[tier][index // 64]) >> index % 64 & 1)
+
+    def counts(self) -> dict[int, Mapping[int, int]]:
+        """For each tier, how often each value code stands among what is reached."""
+        records = sorted(self._table.records.items())
+        if self._bitmaps is None:
+            return {tier: record.counts for tier, record in records}
+        return {tier: _counts(self._table, tier, self._bitmaps[tier]) for tier, _ in records}
+
+
+def find_reached(
     table: Table,
     *,
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
-) -> dict[int, dict[int, int]]:
-    """For each tier, how often each value code stands among the positions that play from the start can reach."""
+) -> Reached:
+    """Walk a finished table from the start; minutes for hundreds of millions of positions, one bit of memory each."""
     if not table.complete:
         raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
-    if not table.kernel.ranked:
-        return {tier: record.counts for tier, record in table.records.items()}
-    reached = _reached(table, threads, progress, stop or threading.Event())
-    return {tier: _counts(table, tier, reached[tier]) for tier in sorted(table.records)}
+    ranked = table.kernel.ranked
+    return Reached(table, _bitmaps(table, threads, progress, stop or threading.Event()) if ranked else None)
 
 
-def _reached(
+def _bitmaps(
     table: Table, threads: int | None, progress: Callable[[Progress], None] | None, stop: threading.Event
 ) -> list[Bitmap]:
     """A bitmap of every tier, from breadth-first passes over the tiers in the order of play."""
@@ -54,12 +75,12 @@ def _reached(
     graph = {tier: kernel.tier_children(tier) or [t for t in sizes if t >= tier] for tier in sizes}
     reached = [np.zeros(-(-sizes.get(tier, 0) // 64), dtype=np.uint64) for tier in range(kernel.tier_count)]
     engine = Engine(kernel, tiers=kernel.tier_count, threads=threads or os.cpu_count() or 1)
-    started, tiers_done = time.monotonic(), 0
+    started, tiers_done, positions = time.monotonic(), 0, table.statistics.positions
 
     def tell() -> None:
         if progress is not None:
             done, seconds = engine.progress.positions, time.monotonic() - started
-            progress(Progress("reaching", done, sum(sizes.values()), tiers_done, len(sizes), 0, seconds))
+            progress(Progress("reaching", done, positions, tiers_done, len(sizes), 0, seconds))
 
     def expand(tiers: tuple[int, ...]) -> None:
         expanded = {tier: np.zeros_like(reached[tier]) for tier in tiers}

@@ -35,6 +35,7 @@ CHUNK = 1 << 16
 class Selection:
     """Which positions are wanted; by default all. `outcome` is for the side to move."""
 
+    exactly: Value | None = None
     outcome: Outcome | None = None
     max_remoteness: int | None = None
     """Endless draws have no remoteness, so a bound leaves them out."""
@@ -43,7 +44,7 @@ class Selection:
     """The first so many in the order of the table."""
 
     def wants(self, value: Value) -> bool:
-        if self.outcome is not None and value.outcome is not self.outcome:
+        if self.exactly not in (None, value) or self.outcome not in (None, value.outcome):
             return False
         bound, plies = self.max_remoteness, value.remoteness
         return bound is None or (plies is not None and plies <= bound)

@@ -7,7 +7,7 @@ import re
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from perfectplay import plugins
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
+    from perfectplay.analysis import RatedMoves
     from perfectplay.game import Game
     from perfectplay.tables import Table
     from perfectplay.values import Value
@@ -109,6 +110,15 @@ def print_json(data: object) -> None:
 def json_value(value: Value) -> dict[str, Any]:
     """A value as every command with `--json` gives it."""
     return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
+
+
+def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[str]:
+    """Each worth with its moves, those that are the same up to symmetry on one line."""
+    width = max((len(str(each.value)) for each in rated), default=0)
+    return [
+        f"{each.value!s:<{width}}  " + "  ".join(game.format_move(position, move) for move in each.moves)
+        for each in rated
+    ]
 
 
 def open_game_table(game: Game, directory: Path | None) -> Table:

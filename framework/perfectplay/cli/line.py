@@ -38,10 +38,11 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     click.echo(click.style(verdict, bold=True) + "\n")
     moves = [[game.format_move(step.position, each.moves[0]) for each in step.best] for step in line.steps]
     width = max((len(first) for first, *_ in moves), default=0)
+    name_width = max(map(len, names))
     for ply, (step, (first, *others)) in enumerate(zip(line.steps, moves, strict=True), start=1):
         also = f"  or {', '.join(others)}" if others else ""
         mover = names[(ply - 1) % 2]
-        click.echo(f"{ply:>3}. {mover}  {first:<{width}}  {step.value}{also}".rstrip())
+        click.echo(f"{ply:>3}. {mover:<{name_width}}  {first:<{width}}  {step.value}{also}".rstrip())
     if line.steps:
         click.echo()
     if (board := game.board(line.end)) is not None:

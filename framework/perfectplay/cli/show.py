@@ -9,7 +9,15 @@ import click
 
 from perfectplay import wording
 from perfectplay.analysis import RatedMoves, rate_moves
-from perfectplay.cli.common import GameCommand, directory_option, json_option, json_value, open_game_table, print_json
+from perfectplay.cli.common import (
+    GameCommand,
+    directory_option,
+    json_option,
+    json_value,
+    open_game_table,
+    print_json,
+    rated_lines,
+)
 from perfectplay.render import draw
 
 if TYPE_CHECKING:
@@ -45,10 +53,8 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     click.echo(f"\n{click.style(verdict, bold=True)}")
     if rated:
         click.echo()
-    width = max((len(str(each.value)) for each in rated), default=0)
-    for each in rated:
-        names = "  ".join(game.format_move(number, move) for move in each.moves)
-        click.echo(f"{each.value!s:<{width}}  {names}")
+    for line in rated_lines(game, number, rated):
+        click.echo(line)
 
 
 def _json(game: Game, position: int, value: Value, verdict: str, rated: list[RatedMoves]) -> dict[str, Any]:

@@ -129,7 +129,8 @@ def export_table(
     """
     known, path = exporters(), Path(path)
     if format not in known:
-        raise UsageError(f"unknown format '{format}'{did_you_mean(format, known)} (there are: {', '.join(known)})")
+        there_are = ", ".join(sorted(known))
+        raise UsageError(f"unknown format '{format}'{did_you_mean(format, known)} (there are: {there_are})")
     if not table.complete:
         raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
     started = time.monotonic()
