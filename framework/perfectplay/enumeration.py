@@ -20,11 +20,15 @@ from perfectplay.tables.records import KeyRecord, blocks_of, checksum
 from perfectplay.tables.store import Store
 from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.python_kernel import PythonKernel
 
 Array = npt.NDArray[Any]
 
 CHUNK = 1 << 16
 """Positions expanded, or merged, at a time."""
+
+PYTHON_CHUNK = 1 << 11
+"""The same for a game in Python, so that a request to stop is heard within a second."""
 
 MAX_RUNS = 16
 """More runs than this are merged into one."""
@@ -175,8 +179,9 @@ def _children_by_tier(
 ) -> Iterator[tuple[int, Positions]]:
     """The children of the frontier in portions: a tier, and sorted distinct positions of it."""
     place = 0
+    chunk = PYTHON_CHUNK if isinstance(kernel, PythonKernel) else CHUNK
     while place < len(frontier):
-        children, used = children_of_many(kernel, frontier[place : place + CHUNK], room=16 * CHUNK)
+        children, used = children_of_many(kernel, frontier[place : place + chunk], room=16 * CHUNK)
         check()
         place += used
         children = np.unique(children)

@@ -14,7 +14,6 @@ from perfectplay.reachability import Reached, find_reached
 from perfectplay.sampling import random_positions
 from perfectplay.selection import Selection, select
 from perfectplay.tables.records import Statistics
-from perfectplay.tables.store import LmdbStore
 from perfectplay.values import Outcome, Status, Value
 
 if TYPE_CHECKING:
@@ -51,8 +50,8 @@ class Survey:
     tiers_solved: int
     tiers_known: int | None
     """How many tiers there are; None where that is not known yet."""
-    bytes: int | None
-    """What the table takes on disk; None where it is not on disk."""
+    bytes: int
+    """What the table takes on disk; 0 while it is only in memory."""
     longest_wins: list[int] = field(default_factory=list)
     """Some of the positions whose win takes longest."""
     branching: Branching | None = None
@@ -96,7 +95,7 @@ def survey(
         reachable=reachable,
         tiers_solved=len(table.records),
         tiers_known=_tiers_known(table),
-        bytes=_size_on_disk(table),
+        bytes=table.size_on_disk,
         longest_wins=_longest_wins(table, reached, total.longest_win),
         branching=_branching(table),
     )
@@ -106,12 +105,6 @@ def _tiers_known(table: Table) -> int | None:
     if table.kernel.ranked:
         return table.kernel.tier_count
     return None if table.info.status == "enumerating" else len(table.keys)
-
-
-def _size_on_disk(table: Table) -> int | None:
-    if not isinstance(table.store, LmdbStore):
-        return None
-    return sum(file.stat().st_size for file in table.store.path.glob("*.mdb"))
 
 
 def _longest_wins(table: Table, reached: Reached, longest: int | None) -> list[int]:

@@ -26,6 +26,8 @@ COMMANDS = {
     "export": "Write a table in another format.",
     "import": "Compare a file of outcomes with a table.",
     "verify": "Prove a solved table right, position by position.",
+    "compact": "Rewrite a finished table many times smaller, for keeping.",
+    "bench": "Measure the speed of games, engine and tables on this machine.",
 }
 """Built-in commands with their help line; each is `command` in the module of its name."""
 

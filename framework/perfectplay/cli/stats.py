@@ -81,7 +81,7 @@ def _text(game: Game, found: Survey, status: str) -> list[str]:
     total = found.total
     what = "positions that play can reach" if found.reachable else "positions"
     lines = [click.style(f"{game.identity}: {total.positions:,} {what}", bold=True), ""]
-    facts = [("table", f"{status}{'' if found.bytes is None else ', ' + wording.size(found.bytes)}")]
+    facts = [("table", f"{status}, {wording.size(found.bytes)}")]
     width = len(f"{total.positions:,}")
     for key, name in _KINDS:
         if count := getattr(total, key):
