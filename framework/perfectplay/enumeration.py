@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +107,13 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
     return (np.unique(portion) for portion in merge_portions(runs, lambda run: run, chunk))
 
 
-def merge_portions(runs: Sequence[Array], key: Callable[[Array], Positions], chunk: int = CHUNK) -> Iterator[Array]:
+class Run(Protocol):
+    """An array, or what gives a slice of one."""
+
+    def __getitem__(self, part: slice, /) -> Array: ...
+
+
+def merge_portions(runs: Sequence[Run], key: Callable[[Array], Positions], chunk: int = CHUNK) -> Iterator[Array]:
     """What lies in arrays that are sorted by `key`, in portions: no key of a portion is above one of the next.
 
     Within a portion the runs' parts stand one after the other; equal keys are always in the same portion.

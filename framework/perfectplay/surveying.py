@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,9 +109,13 @@ def _tiers_known(table: Table) -> int | None:
 def _longest_wins(table: Table, reached: Reached, longest: int | None) -> list[int]:
     if longest is None:
         return []
-    rows = select(table, Selection(exactly=Value(Outcome.WIN, longest)))
-    candidates = (int(position) for part in rows for position in part["position"])
-    return list(islice((position for position in candidates if position in reached), LONGEST_SHOWN))
+    of_slot: dict[object, int] = {}  # of two positions that share a slot, one will do
+    for rows in select(table, Selection(exactly=Value(Outcome.WIN, longest))):
+        for position in filter(reached.__contains__, map(int, rows["position"])):
+            of_slot.setdefault(table.slot(position), position)
+            if len(of_slot) == LONGEST_SHOWN:
+                return list(of_slot.values())
+    return list(of_slot.values())
 
 
 def _branching(table: Table) -> Branching | None:

@@ -61,7 +61,6 @@ class Source:
         self.count = count_selected(table, wanted)
         """How many rows there are."""
         self._directory, self._progress, self._stop = directory, progress, stop
-        self._started = time.monotonic()
 
     def rows(self) -> Iterator[Rows]:
         """The rows in the order of the table."""
@@ -88,14 +87,14 @@ class Source:
         return np.asarray(signs * mover_outcomes(rows["code"]), dtype=np.int8)
 
     def _counted(self, phase: str, parts: Iterator[Rows]) -> Iterator[Rows]:
-        done = 0
+        done, started = 0, time.monotonic()
         for part in parts:
             if self._stop is not None and self._stop.is_set():
                 raise Interrupted("interrupted")
             yield part
             done += len(part)
             if self._progress is not None:
-                seconds = time.monotonic() - self._started
+                seconds = time.monotonic() - started
                 self._progress(Progress(phase, done, self.count, 0, 0, 0, seconds))
 
 
