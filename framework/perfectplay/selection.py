@@ -6,7 +6,7 @@ what comes out of here lists both, each in the game's canonical form. The order 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,21 @@ def select(table: Table, wanted: Selection) -> Iterator[Rows]:
                 left -= len(rows)
                 if left == 0:
                     return
+
+
+def gathered(parts: Iterable[Rows], least: int) -> Iterator[Rows]:
+    """The same rows in parts of at least so many; filters leave parts of a few rows each."""
+    held: list[Rows] = []
+    count = 0
+    for part in parts:
+        held.append(part)
+        count += len(part)
+        if count >= least:
+            yield np.concatenate(held)
+            held.clear()
+            count = 0
+    if held:
+        yield np.concatenate(held)
 
 
 def _chunks(table: Table, tier: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:

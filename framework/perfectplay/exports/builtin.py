@@ -17,8 +17,11 @@ from perfectplay.errors import PerfectPlayError
 from perfectplay.exports import Source, mover_outcomes
 from perfectplay.exports.gbl2 import entries, write_parts
 from perfectplay.hookspecs import hookimpl
-from perfectplay.selection import Rows
+from perfectplay.selection import Rows, gathered
 from perfectplay.values import Outcome, Value
+
+ROW_GROUP = 1 << 20
+"""Rows that parquet compresses together."""
 
 
 @hookimpl
@@ -111,7 +114,7 @@ def write_parquet(path: Path, source: Source) -> None:
     }
     schema = arrow.schema(list(columns.items()), metadata=_metadata(source))
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for rows in source.rows():
+        for rows in gathered(source.rows(), ROW_GROUP):
             codes, movers = rows["code"], source.game.movers(rows["position"])
             data = [
                 arrow.array(rows["position"], arrow.uint64()),

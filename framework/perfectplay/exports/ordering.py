@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from perfectplay.enumeration import Run, merge_portions
-from perfectplay.selection import ROW, Rows
+from perfectplay.selection import ROW, Rows, gathered
 from perfectplay_native.engine import Positions
 
 RUN_ROWS = 1 << 22
@@ -30,28 +31,24 @@ class FileRun:
         data = os.pread(self._file.fileno(), size * (part.stop - part.start), size * part.start)
         return np.frombuffer(data, dtype=ROW)
 
-    def close(self) -> None:
+    def __enter__(self) -> FileRun:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
 
 def ordered(parts: Iterable[Rows], directory: Path, run_rows: int = RUN_ROWS) -> Iterator[Rows]:
     """The rows of all parts, ascending by position; what does not fit one run waits in files in `directory`."""
-    runs: list[Run] = []
-    held: list[Rows] = []
-    for part in parts:
-        held.append(part)
-        if sum(map(len, held)) >= run_rows:
-            runs.append(FileRun(_sorted(np.concatenate(held)), directory))
-            held.clear()
-    if held:
-        runs.append(_sorted(np.concatenate(held)))
-    try:
-        for portion in merge_portions(runs, _positions):
+    with ExitStack() as files:
+        runs: list[Run] = []
+        newest: Rows = np.empty(0, dtype=ROW)  # stays in memory: a small export needs no file
+        for part in gathered(parts, run_rows):
+            if len(newest):
+                runs.append(files.enter_context(FileRun(newest, directory)))
+            newest = _sorted(part)
+        for portion in merge_portions([*runs, newest], _positions):
             yield _sorted(portion)
-    finally:
-        for run in runs:
-            if isinstance(run, FileRun):
-                run.close()
 
 
 def _positions(rows: Rows) -> Positions:
