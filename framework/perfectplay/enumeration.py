@@ -8,11 +8,12 @@ reads each once. No set of positions has to fit in memory.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from perfectplay.errors import PluginError
 from perfectplay.tables.records import KeyRecord, blocks_of, checksum
@@ -20,6 +21,8 @@ from perfectplay.tables.store import Store
 from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
+
+Array = npt.NDArray[Any]
 
 CHUNK = 1 << 16
 """Positions expanded, or merged, at a time."""
@@ -101,19 +104,33 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
     >>> [part.tolist() for part in merge_sorted([np.array([1, 4, 9], np.uint64), np.array([2, 4], np.uint64)], chunk=2)]
     [[1, 2, 4], [9]]
     """
+    return (distinct(portion) for portion in merge_portions(runs, lambda run: run, chunk))
+
+
+class Run(Protocol):
+    """An array, or what gives a slice of one."""
+
+    def __getitem__(self, part: slice, /) -> Array: ...
+
+
+def merge_portions(runs: Sequence[Run], key: Callable[[Array], Positions], chunk: int = CHUNK) -> Iterator[Array]:
+    """What lies in arrays that are sorted by `key`, in portions: no key of a portion is above one of the next.
+
+    Within a portion the runs' parts stand one after the other; equal keys are always in the same portion.
+    """
     places = [0] * len(runs)
     while True:
         heads = [(i, run[place : place + chunk]) for i, (run, place) in enumerate(zip(runs, places, strict=True))]
         heads = [(i, head) for i, head in heads if len(head)]
         if not heads:
             return
-        bound = min(head[-1] for _, head in heads)  # everything up to here is in the heads
+        bound = min(key(head[-1:])[0] for _, head in heads)  # everything up to here is in the heads
         parts = []
         for i, head in heads:
-            count = int(np.searchsorted(head, bound, side="right"))
+            count = int(np.searchsorted(key(head), bound, side="right"))
             places[i] += count
             parts.append(head[:count])
-        yield distinct(np.concatenate(parts))
+        yield np.concatenate(parts)
 
 
 def distinct(positions: Positions) -> Positions:
