@@ -42,7 +42,10 @@ class SearchCounts:
 
 
 class Search:
-    """A table of proven outcomes that grows with every position asked for. Not thread-safe, but for `stop` and `counts`."""
+    """A table of proven outcomes that grows with every position asked for.
+
+    Not thread-safe, but for `stop` and `counts`.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from perfectplay.board import Board, Cell, Click, Piece, Tray
 from perfectplay.hookspecs import hookimpl
+from perfectplay_native.engine import Positions, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_quantik._core import ffi, lib
 from perfectplay_quantik.checks import PIECES, check_reachable, check_turn_order, piece_counts
@@ -112,6 +114,12 @@ def parse_move(position: int, text: str) -> int:
 
 def _piece(number: int) -> Piece:
     return Piece(owner=number // SHAPES, label=PIECES[number], size=0.8, shape=_SHAPE_NAMES[number % SHAPES])
+
+
+@hookimpl
+def movers(positions: Positions) -> Any:
+    """The players place in turn, and a position's tier is the number of its pieces."""
+    return tiers_of_many(_KERNEL, positions) % 2
 
 
 @hookimpl
