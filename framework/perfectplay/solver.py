@@ -116,10 +116,10 @@ def solve_game(
         if save and not durable:
             solve.report("saving")
             save_table(game, store, path)
-    except BaseException:
+    except BaseException as error:
         solve.engine_close()
         store.close()
-        raise
+        raise background.in_our_words(error) from None
     table = solve.table()
     return Solution(
         table=table,
