@@ -1,7 +1,7 @@
 """Every command and snippet of README.md and of the pages below runs as written.
 
-A `console` block is a session: lines after `$ ` are commands, the lines that follow are what they print. `...` stands for
-anything. A `python` block runs as a script, and its comments after `print(...)` are what it prints.
+A `console` block is a session: lines after `$ ` are commands, the lines that follow are what they print. `...` stands
+for anything. A `python` block runs as a script, and its comments after `print(...)` are what it prints.
 """
 
 from __future__ import annotations
