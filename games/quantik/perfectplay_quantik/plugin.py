@@ -7,7 +7,7 @@ solver's own number in decimal. A move is `A@5`, shape and cell 0 to 15, or `A(1
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from perfectplay.board import Board, Cell, Click, Piece, Tray
@@ -154,3 +154,10 @@ def board(position: int) -> Board:
         clicks=tuple(clicks),
         blocked=blocked,
     )
+
+
+@hookimpl
+def benchmarks() -> Iterator[tuple[str, float, str]]:
+    from perfectplay_quantik import bench
+
+    return bench.benchmarks()
