@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.engine import EngineOutOfMemory, EngineStopped, Positions
+from perfectplay_native.engine import EngineOutOfMemory, EngineStopped, Positions, stuck
 from perfectplay_native.kernel import Kernel
 
 Outcomes = npt.NDArray[np.uint8]
@@ -65,6 +65,7 @@ class Search:
         and what follows from them, may be wrong.
 
         Raises EngineStopped after `stop`, EngineOutOfMemory when memory runs out; what is proven by then is kept.
+        EngineError where the rules contradict themselves.
         """
         self._check(lib.pp_search_run(self._c, position, naive))
 
@@ -78,6 +79,8 @@ class Search:
             raise EngineStopped("stopped")
         if result == lib.PP_OUT_OF_MEMORY:
             raise EngineOutOfMemory("no memory is left for more outcomes")
+        if result == lib.PP_STUCK:
+            raise stuck(int(lib.pp_search_error_position(self._c)))
 
     def stop(self) -> None:
         """Make the running call return as soon as it can. Any thread may ask."""

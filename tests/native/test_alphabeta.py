@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay_native.engine import EngineStopped
+from perfectplay_native.engine import EngineError, EngineStopped
 from perfectplay_native.python_kernel import PythonKernel
 from perfectplay_native.search import Search
 
@@ -215,6 +215,11 @@ def test_storing_draws_at_once_as_the_seeds_did_is_wrong():
 )
 def test_small_games(successors, ends, outcome):
     assert prove(Graph(successors, ends)).outcome(0) == outcome
+
+
+def test_a_position_that_is_neither_over_nor_has_a_move_is_refused():
+    with pytest.raises(EngineError, match="position 1 is ONGOING but has no move"):
+        prove(Graph([[1], []], [LOST, ONGOING]))
 
 
 def test_a_path_of_a_hundred_thousand_positions_needs_no_recursion():

@@ -46,33 +46,32 @@ typedef struct {
 
 static inline uint8_t for_parent(uint8_t outcome) { return (uint8_t)(PP_LOST + PP_WON - outcome); }
 
+static void give_up(pp_search *s, int result, pp_position position) {
+    s->failure = result;
+    s->error_position = position;
+}
+
 static void store(pp_search *s, pp_position position, uint8_t outcome) {
-    if (!put_outcome(&s->table, position, outcome)) s->out_of_memory = true;
+    if (!put_outcome(&s->table, position, outcome)) give_up(s, PP_OUT_OF_MEMORY, position);
 }
 
 /* ---- what is known ---- */
-
-bool wins_at_once(const pp_search *s, pp_position position) {
-    return s->kernel->wins_now && s->kernel->wins_now(s->kernel, position);
-}
 
 /* Who wins, when rules settle the child of a position at `depth`: 0 the player to move at the root, 1 the other, 2 nobody. */
 static inline unsigned winner(uint8_t outcome, uint32_t depth) {
     return outcome == PP_DRAWN ? 2 : (depth + (outcome == PP_WON)) & 1;
 }
 
-/* What table, path and rules know of a child of a position at `depth`. */
-static knowledge recall(pp_search *s, pp_position child, uint32_t depth) {
-    knowledge k = {outcome_of(&s->table, child), NOTHING};
+/* What table and path know of a position. */
+static knowledge recall(pp_search *s, pp_position position) {
+    knowledge k = {outcome_of(&s->table, position), NOTHING};
     bool on_path;
     if (k.outcome) {
         s->counts.hits++;
-    } else if (find_pending(&s->pending, child, &k.rests_on, &on_path)) {
+    } else if (find_pending(&s->pending, position, &k.rests_on, &on_path)) {
         k.outcome = PP_DRAWN;
         if (on_path) s->counts.cycles++;
         else s->counts.hits++;
-    } else if ((k.outcome = (uint8_t)s->kernel->status(s->kernel, child)) != UNDECIDED) {
-        s->counts.terminals[winner(k.outcome, depth)]++;
     }
     return k;
 }
@@ -106,7 +105,7 @@ static bool make_room(pp_search *s, size_t open) {
 
 static void enter(pp_search *s, const frame *f, size_t open) {
     if (!make_room(s, open) || !enter_path(&s->pending, f->position, s->depth)) {
-        s->out_of_memory = true;
+        give_up(s, PP_OUT_OF_MEMORY, f->position);
         return;
     }
     for (size_t i = 0; i < open; i++) s->open_moves[s->open_count++] = s->candidates[i].number;
@@ -114,11 +113,17 @@ static void enter(pp_search *s, const frame *f, size_t open) {
     if (s->depth > s->counts.max_depth) s->counts.max_depth = s->depth;
 }
 
+/* How many moves do not let the opponent win at once. */
 static uint32_t count_replies(pp_search *s, pp_position position) {
     const pp_kernel *kernel = s->kernel;
     const size_t count = kernel->moves(kernel, position, s->replies);
     uint32_t safe = 0;
-    for (size_t i = 0; i < count; i++) safe += !wins_at_once(s, kernel->apply(kernel, position, s->replies[i]));
+    if (!count) {
+        give_up(s, PP_STUCK, position);
+        return UINT32_MAX;
+    }
+    for (size_t i = 0; i < count; i++)
+        safe += rule_outcome(kernel, kernel->apply(kernel, position, s->replies[i])) != PP_WON;
     return safe;
 }
 
@@ -138,15 +143,18 @@ static bool order_candidates(pp_search *s, size_t count) {
     return true;
 }
 
-/* The children that do not win at once, with their lines of the table on their way. */
-static size_t gather_candidates(pp_search *s, pp_position position) {
+/* The children that no rule settles, with their lines of the table on their way; of the others the frame is informed. */
+static size_t gather_candidates(pp_search *s, frame *f) {
     const pp_kernel *kernel = s->kernel;
-    const size_t count = kernel->moves(kernel, position, s->moves);
+    const size_t count = kernel->moves(kernel, f->position, s->moves);
     size_t kept = 0;
+    if (!count) give_up(s, PP_STUCK, f->position);
     for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, s->moves[i]);
-        if (wins_at_once(s, child)) {
-            s->counts.terminals[winner(PP_WON, s->depth)]++;
+        const pp_position child = kernel->apply(kernel, f->position, s->moves[i]);
+        const uint8_t outcome = rule_outcome(kernel, child);
+        if (outcome) {
+            s->counts.terminals[winner(outcome, s->depth)]++;
+            inform(s, f, (knowledge){outcome, NOTHING}, s->depth);
             continue;
         }
         s->candidates[kept] = (candidate){.child = kernel->canonicalize(kernel, child), .number = (uint16_t)i};
@@ -161,22 +169,22 @@ static bool is_listed(const candidate *candidates, size_t count, pp_position chi
     return false;
 }
 
-/* Looks at a position that nothing is known of. Its outcome, if the children tell; else it is entered. */
+/* Looks at an ongoing position that nothing is known of. Its outcome, if the children tell; else it is entered. */
 static uint8_t visit(pp_search *s, pp_position position) {
     const uint32_t depth = s->depth;
     frame f = {position, s->open_count, NOTHING, s->pending.draw_count, PP_LOST};
-    const size_t kept = gather_candidates(s, position);
+    const size_t kept = gather_candidates(s, &f);
     size_t open = 0;
     s->counts.evaluated++;
-    for (size_t i = 0; i < kept; i++) {
+    if (s->failure) return UNDECIDED;
+    for (size_t i = 0; i < kept && f.best != PP_WON; i++) {
         const pp_position child = s->candidates[i].child;
         /* A move that changes nothing is a repetition too, of a position that is not on the path yet. */
-        const knowledge k = child == position ? (knowledge){PP_DRAWN, {depth, depth}} : recall(s, child, depth);
+        const knowledge k = child == position ? (knowledge){PP_DRAWN, {depth, depth}} : recall(s, child);
         if (k.outcome) inform(s, &f, k, depth);
         else if (!is_listed(s->candidates, open, child)) s->candidates[open++] = s->candidates[i];
-        if (f.best == PP_WON) return PP_WON;
     }
-    if (!open && f.best != PP_DRAWN) return f.best;
+    if (f.best == PP_WON || (!open && f.best == PP_LOST)) return f.best;
     if (!order_candidates(s, open)) return PP_WON;
     enter(s, &f, open);
     return UNDECIDED;
@@ -197,7 +205,7 @@ static void finish(pp_search *s) {
     } else {
         room = leave_pending(&s->pending, f->position, depth, f->mark, k.rests_on);
     }
-    if (!room) s->out_of_memory = true;
+    if (!room) give_up(s, PP_OUT_OF_MEMORY, f->position);
     if (depth) inform(s, &s->frames[depth - 1], k, depth - 1);
 }
 
@@ -216,7 +224,7 @@ static void step(pp_search *s) {
     kernel->moves(kernel, f->position, s->moves);
     const pp_move move = s->moves[s->open_moves[--s->open_count]];
     const pp_position child = kernel->canonicalize(kernel, kernel->apply(kernel, f->position, move));
-    knowledge k = recall(s, child, depth);
+    knowledge k = recall(s, child);
     if (!k.outcome) {
         k.outcome = visit(s, child);
         if (!k.outcome) return;
@@ -226,10 +234,8 @@ static void step(pp_search *s) {
 }
 
 void begin_proof(pp_search *s, pp_position root) {
-    uint8_t outcome = outcome_of(&s->table, root);
-    if (outcome) return;
-    outcome = (uint8_t)s->kernel->status(s->kernel, root);
-    if (!outcome && wins_at_once(s, root)) outcome = PP_WON;
+    if (outcome_of(&s->table, root)) return;
+    uint8_t outcome = rule_outcome(s->kernel, root);
     if (!outcome) outcome = visit(s, root);
     if (outcome) store(s, root, outcome);
 }
@@ -249,14 +255,12 @@ void publish(pp_search *s) {
 }
 
 int finish_proof(pp_search *s) {
-    int result = PP_OK;
-    for (uint64_t steps = 0; s->depth && result == PP_OK; steps++) {
+    for (uint64_t steps = 0; s->depth && !s->failure; steps++) {
         step(s);
         if (steps % STEPS_UNTOLD == 0) publish(s);
-        if (atomic_load_explicit(&s->stop, memory_order_relaxed)) result = PP_STOPPED;
-        if (s->out_of_memory) result = PP_OUT_OF_MEMORY;
+        if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return PP_STOPPED;
     }
-    return result;
+    return s->failure;
 }
 
 int pp_search_run(pp_search *s, pp_position root, int naive) {
@@ -270,7 +274,7 @@ int pp_search_run(pp_search *s, pp_position root, int naive) {
 /* ---- from outside ---- */
 
 pp_search *pp_search_new(const pp_kernel *kernel) {
-    pp_search *s = kernel->max_moves <= MAX_FAN ? calloc(1, sizeof *s) : NULL;
+    pp_search *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     const size_t room = (size_t)kernel->max_moves + 1;
     s->kernel = kernel;
@@ -306,6 +310,8 @@ pp_search_counts pp_search_progress(const pp_search *s) {
     memcpy(&counts, words, sizeof counts);
     return counts;
 }
+
+pp_position pp_search_error_position(const pp_search *s) { return s->error_position; }
 
 int pp_search_outcome(const pp_search *s, pp_position position) {
     return outcome_of(&s->table, s->kernel->canonicalize(s->kernel, position));

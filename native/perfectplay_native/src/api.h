@@ -127,6 +127,7 @@ void pp_search_free(pp_search *search);
 /* Any thread may call these two while pp_search_run runs. */
 void pp_search_stop(pp_search *search, int stop);
 pp_search_counts pp_search_progress(const pp_search *search);
+pp_position pp_search_error_position(const pp_search *search);
 
 /* Proves a valid position, or goes on doing so after PP_STOPPED: then with the same arguments. `naive` 1 is for tests:
  * it stores draws by repetition at once, and is wrong. Returns a pp_result; the outcome is then in the table. */

@@ -23,7 +23,9 @@ typedef struct {
 
 struct pp_search {
     const pp_kernel *kernel;
-    bool naive, out_of_memory;
+    bool naive;
+    int failure; /* a pp_result: the search cannot go on */
+    pp_position error_position;
     outcome_table table;
     pending pending;
 
@@ -41,7 +43,11 @@ struct pp_search {
     _Atomic int stop;
 };
 
-bool wins_at_once(const pp_search *search, pp_position position);
+/* What the rules alone say: finished, or won at once; 0 where they leave it open. */
+static inline uint8_t rule_outcome(const pp_kernel *kernel, pp_position position) {
+    return (uint8_t)kind_of(rule_code(kernel, position));
+}
+
 /* Looks at a canonical position of which nothing need be known; the path is empty. */
 void begin_proof(pp_search *search, pp_position root);
 /* Goes on until the path is empty: then the outcome is stored. Returns a pp_result. */

@@ -9,23 +9,13 @@
 
 enum { BATCH = 1024 };
 
-/* Puts the outcome of a child into the table. */
-static int settle_child(pp_search *s, pp_position child) {
-    if (outcome_of(&s->table, child)) return PP_OK;
-    const int status = s->kernel->status(s->kernel, child);
-    if (status == PP_ONGOING && !wins_at_once(s, child)) {
-        begin_proof(s, child);
-        return finish_proof(s);
-    }
-    /* From a finished position play leads nowhere. */
-    const uint8_t outcome = status == PP_ONGOING ? PP_WON : (uint8_t)(status | WALKED);
-    return put_outcome(&s->table, child, outcome) ? PP_OK : PP_OUT_OF_MEMORY;
-}
-
+/* Proves the children of a position in the table, and marks it. */
 static int walk_position(pp_search *s, pp_position position) {
-    const size_t count = canonical_children(s->kernel, position, s->children, s->moves);
+    const bool over = s->kernel->status(s->kernel, position) != PP_ONGOING;
+    const size_t count = over ? 0 : canonical_children(s->kernel, position, s->children, s->moves);
     for (size_t i = 0; i < count; i++) {
-        const int result = settle_child(s, s->children[i]);
+        begin_proof(s, s->children[i]);
+        const int result = finish_proof(s);
         if (result != PP_OK) return result;
     }
     s->counts.walked++;
