@@ -32,7 +32,9 @@ class Kernel:
             )
         for name in ("max_moves", "max_parents"):
             if getattr(self.c, name) > MAX_FAN:
-                raise ValueError(f"the kernel's {name} is {getattr(self.c, name)}, more than the {MAX_FAN} there may be")
+                raise ValueError(
+                    f"the kernel's {name} is {getattr(self.c, name)}, more than the {MAX_FAN} there may be"
+                )
 
     @property
     def rules_version(self) -> int:
