@@ -254,7 +254,7 @@ def test_an_ongoing_position_without_a_move_is_refused(graph_module: ModuleType)
         compiled_game(graph_module, graph, VARIANTS["expand and retract"]),
         make_game(GraphPlugin(graph)),
     ):
-        with pytest.raises(PerfectPlayError, match="position [45] is ONGOING but has no move"):
+        with pytest.raises(PerfectPlayError, match=r"position [45] is ONGOING but has no move"):
             solve_game(game, save=False)
 
 
