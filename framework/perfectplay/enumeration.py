@@ -112,7 +112,16 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
             count = int(np.searchsorted(head, bound, side="right"))
             places[i] += count
             parts.append(head[:count])
-        yield np.unique(np.concatenate(parts))
+        yield _distinct(np.concatenate(parts))
+
+
+def _distinct(positions: Positions) -> Positions:
+    """Sort in place, and leave out repetitions; several times faster than np.unique, which hashes first."""
+    positions.sort()
+    first_of_its_kind = np.empty(len(positions), dtype=bool)
+    first_of_its_kind[:1] = True
+    np.not_equal(positions[1:], positions[:-1], out=first_of_its_kind[1:])
+    return positions[first_of_its_kind]
 
 
 def enumerate_positions(
@@ -181,9 +190,12 @@ def _children_by_tier(
         children, used = children_of_many(kernel, frontier[place : place + CHUNK], room=16 * CHUNK)
         check()
         place += used
-        children = np.unique(children)
+        children = _distinct(children)
         tiers = tiers_of_many(kernel, children)
         check()
+        if len(tiers) and (tiers == tiers[0]).all():
+            yield int(tiers[0]), children
+            continue
         for tier in np.unique(tiers):
             yield int(tier), children[tiers == tier]
 
