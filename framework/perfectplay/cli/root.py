@@ -19,6 +19,8 @@ from perfectplay.wording import did_you_mean
 COMMANDS = {
     "games": "List the installed games.",
     "show": "Show a position: the board, who wins, and what each move is worth.",
+    "check": "Try a game's rules for mistakes.",
+    "new": "Write a new game's project, ready to install.",
     "verify": "Prove a solved table right, position by position.",
 }
 """Built-in commands with their help line; each is `command` in the module of its name."""
