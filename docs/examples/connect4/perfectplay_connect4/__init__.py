@@ -1,1 +1,1 @@
-"""Connect Four for perfectplay: an example of a game with options, tiers, and a kernel in C."""
+"""Connect Four for perfectplay: options, tiers, and a kernel in C."""

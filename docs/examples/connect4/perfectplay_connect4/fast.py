@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfectplay import hookimpl
+from perfectplay_native.kernel import Kernel
+
 from perfectplay_connect4._kernel import ffi, lib
 from perfectplay_connect4.plugin import options
 from perfectplay_connect4.rules import ConnectFour
-from perfectplay_native.kernel import Kernel
 
 __all__ = ["configure", "options"]
 

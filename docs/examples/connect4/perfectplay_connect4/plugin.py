@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfectplay import Option, hookimpl
+
 from perfectplay_connect4.rules import ConnectFour
 
 

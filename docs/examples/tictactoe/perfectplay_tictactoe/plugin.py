@@ -1,6 +1,6 @@
 """Tic-tac-toe: three in a row wins, a full board is a draw."""
 
-from perfectplay import Board, Click, Piece, Status, hookimpl
+from perfectplay import Status, hookimpl
 from perfectplay.authoring import Grid
 
 GRID = Grid(3, 3, values=3)  # 0 empty, 1 cross, 2 nought
