@@ -100,6 +100,9 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
     >>> [part.tolist() for part in merge_sorted([np.array([1, 4, 9], np.uint64), np.array([2, 4], np.uint64)], chunk=2)]
     [[1, 2, 4], [9]]
     """
+    if 0 < sum(map(len, runs)) <= chunk:
+        yield _distinct(np.concatenate(runs))
+        return
     places = [0] * len(runs)
     while True:
         heads = [(i, run[place : place + chunk]) for i, (run, place) in enumerate(zip(runs, places, strict=True))]
@@ -187,7 +190,8 @@ def _children_by_tier(
     """The children of the frontier in portions: a tier, and sorted distinct positions of it."""
     place = 0
     while place < len(frontier):
-        children, used = children_of_many(kernel, frontier[place : place + CHUNK], room=16 * CHUNK)
+        portion = frontier[place : place + CHUNK]
+        children, used = children_of_many(kernel, portion, room=min(16 * CHUNK, len(portion) * kernel.max_moves))
         check()
         place += used
         children = _distinct(children)

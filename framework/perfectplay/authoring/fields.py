@@ -1,9 +1,9 @@
 """Packs named fields into the one integer that a position is.
 
-    fields = Fields(ring=(8, 3), centre=3)     # eight numbers below 3, then one number below 3
+fields = Fields(ring=(8, 3), centre=3)     # eight numbers below 3, then one number below 3
 
-                17 16 15 14        3  2  1  0
-    position = [ctr ][ring 7] … [ring 1][ring 0]      the first field is lowest
+            17 16 15 14        3  2  1  0
+position = [ctr ][ring 7] … [ring 1][ring 0]      the first field is lowest
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Fields:
             self.bits += width * count
         if self.bits > POSITION_BITS:
             raise ValueError(f"the fields need {self.bits} bits, and a position has {POSITION_BITS}")
-        self._record = namedtuple("Fields", list(sizes))  # type: ignore[misc]  # the fields are known at run time
+        self._record: Any = namedtuple("Fields", list(sizes))  # the fields are known at run time only
 
     def pack(self, **values: Any) -> int:
         """The integer of these values; ValueError where one is missing, unknown or out of range."""

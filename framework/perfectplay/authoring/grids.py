@@ -103,9 +103,7 @@ class Grid:
                     raise ValueError(f"{letter!r} in row {number} is none of {' '.join(letters)}")
         return self.pack([letters.index(letter) for row in rows for letter in row])
 
-    def board(
-        self, position: int, pieces: Mapping[int, Piece], *, to_move: int, clicks: Sequence[Click] = ()
-    ) -> Board:
+    def board(self, position: int, pieces: Mapping[int, Piece], *, to_move: int, clicks: Sequence[Click] = ()) -> Board:
         """The board to draw: `pieces` says how each value looks, those it leaves out being empty."""
         cells = tuple(
             Cell(name, *divmod(i, self.columns), (pieces[number],) if number in pieces else ())

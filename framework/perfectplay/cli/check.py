@@ -22,9 +22,7 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
     results = run_checks(game)
     broken = [result for result in results if result.breach]
     if as_json:
-        laws = [
-            {"law": r.law, "promise": r.promise, "applies": r.applies, "breach": r.breach} for r in results
-        ]
+        laws = [{"law": r.law, "promise": r.promise, "applies": r.applies, "breach": r.breach} for r in results]
         print_json({"game": game.name, "options": game.options, "laws": laws})
     else:
         width = max(len(result.law) for result in results)

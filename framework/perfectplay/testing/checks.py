@@ -7,8 +7,9 @@ hypothesis shortens one that breaks a law as far as it still does.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import HealthCheck, find, settings
 from hypothesis import strategies as st
@@ -28,6 +29,8 @@ PLAYOUT_PLIES = 60
 
 ENDLESS_PLIES = 1 << 14
 """A playout that neither ends nor comes back to a position for so long is taken for endless."""
+
+ENDLESS_PLAYOUTS = 10
 
 ALL_LAWS = (*LAWS, *KERNEL_LAWS)
 HOOKS = ("hooks", "no hook raises, and each answers with what it promises")
@@ -53,13 +56,13 @@ def law_names() -> list[str]:
     return [HOOKS[0], *(law.name for law in ALL_LAWS), FINITE[0]]
 
 
-def check_game(game: Game | str | object, /, **options: object) -> None:
+def check_game(game: Game | str | object, /, **options: Any) -> None:
     """Try every law on a game: a Game, the name of an installed one, or a plugin (module or object).
 
     Raises BrokenLaws that names each broken law, a position that shows it, and what to do; PluginError where the
     game cannot even be loaded.
     """
-    subject = _game(game, options)
+    subject = find_game(game, **options)
     broken = [result for result in run_checks(subject) if result.breach]
     if broken:
         lines = "\n".join(f"  {result.law}: {result.breach}" for result in broken)
@@ -75,12 +78,11 @@ def run_checks(game: Game) -> list[Result]:
     trial.in_playouts()
     results = [Result(*HOOKS, trial.breaches.get(HOOKS[0]))]
     results += [Result(law.name, law.promise, trial.breaches.get(law.name), law.name in laws) for law in ALL_LAWS]
-    # Where hooks fail, playouts cannot be trusted to go on.
-    endless = None if HOOKS[0] in trial.breaches else _endless(subject)
-    return [*results, Result(*FINITE, endless)]
+    return [*results, Result(*FINITE, _endless(game))]
 
 
-def _game(game: Game | str | object, options: Mapping[str, object]) -> Game:
+def find_game(game: Game | str | object, /, **options: Any) -> Game:
+    """The Game itself, the installed one of this name, or the game of a plugin."""
     if isinstance(game, Game):
         return game
     return load_game(game, **options) if isinstance(game, str) else make_game(game, **options)
@@ -109,23 +111,23 @@ class _Trial:
 
     def in_playouts(self) -> None:
         """Look for one more broken law at a time, each with its own shortest playout."""
-        choices = st.integers(0, PLAYOUT_PLIES).flatmap(
-            lambda plies: st.lists(st.integers(0, 999), min_size=plies, max_size=plies)
-        )
-        quietly = settings(
-            max_examples=PLAYOUTS, database=None, deadline=None, suppress_health_check=list(HealthCheck)
-        )
+        playouts = st.tuples(st.integers(0, PLAYOUT_PLIES), st.integers(0, 2**16))  # fewest plies first when shrunk
+        quietly = settings(max_examples=PLAYOUTS, database=None, deadline=None, suppress_health_check=list(HealthCheck))
         while True:
             try:
-                shortest = find(choices, self._breaks_another, settings=quietly, random=random.Random(1))
+                shortest = find(playouts, self._breaks_another, settings=quietly, random=random.Random(1))
             except NoSuchExample:
                 return
-            for position in _playout(self.subject.game, shortest):
+            for position in self._positions(shortest):
                 for name, breach in self._try(position).items():
                     self.breaches.setdefault(name, breach)
 
-    def _breaks_another(self, choices: Sequence[int]) -> bool:
-        return any(self._try(p).keys() - self.breaches.keys() for p in _playout(self.subject.game, choices))
+    def _breaks_another(self, playout: tuple[int, int]) -> bool:
+        return any(self._try(position).keys() - self.breaches.keys() for position in self._positions(playout))
+
+    def _positions(self, playout: tuple[int, int]) -> Iterator[int]:
+        plies, seed = playout
+        return _playout(self.subject.game, plies, random.Random(seed))
 
     def _try(self, position: int) -> dict[str, str]:
         """What is broken in a position, by law; asked once, as hypothesis comes by again and again."""
@@ -161,31 +163,33 @@ def _breadth_first(game: Game) -> Iterator[int]:
             continue
 
 
-def _playout(game: Game, choices: Sequence[int]) -> Iterator[int]:
-    """The positions of a game in which each move is chosen by a number; as far as the hooks lead."""
+def _playout(game: Game, plies: int, dice: random.Random) -> Iterator[int]:
+    """The positions of a game played at random; as far as the hooks lead."""
     position = game.start()
     yield position
     try:
-        for choice in choices:
+        for _ in range(plies):
             legal = game.moves(position)
             if not legal:
                 return
-            position = game.apply(position, legal[choice % len(legal)])
+            position = game.apply(position, dice.choice(legal))
             yield position
     except PerfectPlayError:
         return
 
 
-def _endless(subject: Subject) -> str | None:
-    game, dice = subject.game, random.Random(1)
-    for _ in range(10):
-        position, seen = game.start(), set()
-        while legal := game.moves(position):
-            seen.add(game.canonicalize(position))
-            position = game.apply(position, dice.choice(legal))
-            if game.canonicalize(position) in seen:
+def _endless(game: Game) -> str | None:
+    for seed in range(ENDLESS_PLAYOUTS):
+        seen: set[int] = set()
+        for position in _playout(game, ENDLESS_PLIES, random.Random(seed)):
+            try:
+                kind = game.canonicalize(position)
+            except PerfectPlayError:
+                break  # another law's business
+            if kind in seen:
                 break
-            if len(seen) == ENDLESS_PLIES:
+            seen.add(kind)
+            if len(seen) > ENDLESS_PLIES:
                 return (
                     f"after {ENDLESS_PLIES:,} moves play had neither ended nor come back to a position it had been in "
                     f"(it stood at {position}): does something in a position only ever grow, like a count of moves? "

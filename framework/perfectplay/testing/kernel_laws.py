@@ -35,9 +35,9 @@ def kernel(subject: Subject, position: int) -> str | None:
         return f"{where} has {len(legal)} moves, more than the kernel's max_moves, {c.max_moves}: raise it"
     if c.tier(position) >= c.tier_count:
         return f"{where} is in tier {c.tier(position)}, but the kernel's tier_count is {c.tier_count}: raise it"
-    if c.has("wins_now") and legal and c.wins_now(position):
-        if not any(game.status(game.apply(position, move)) is Status.LOST for move in legal):
-            return f"the kernel's wins_now says yes in {where}, but no move ends the game with a win"
+    claims_win = c.has("wins_now") and bool(legal) and c.wins_now(position)
+    if claims_win and not any(game.status(game.apply(position, move)) is Status.LOST for move in legal):
+        return f"the kernel's wins_now says yes in {where}, but no move ends the game with a win"
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from perfectplay.errors import UsageError
 from perfectplay.testing.subject import Subject
 from perfectplay.values import Status
 
@@ -45,7 +46,10 @@ def encoding(subject: Subject, position: int) -> str | None:
 def text(subject: Subject, position: int) -> str | None:
     game = subject.game
     for name, written in {"decode": game.decode(position), **game.notations(position)}.items():
-        back = game.encode(written)
+        try:
+            back: int | str = game.encode(written)
+        except UsageError as error:
+            back = f"nothing ({error})"
         if back != position:
             return (
                 f"{position} is written as {written!r} ({name}), but 'encode' reads that as {back}: "

@@ -47,12 +47,10 @@ def game_law(request: pytest.FixtureRequest) -> Callable[[], None]:
     return check
 
 
-def _results_of(module: str, source: Any, options: dict[str, object]) -> dict[str, Result]:
+def _results_of(module: str, source: Any, options: dict[str, Any]) -> dict[str, Result]:
     """All laws are tried together, once for each test module."""
     if module not in _results:
-        from perfectplay.game import load_game, make_game
-        from perfectplay.testing import run_checks
+        from perfectplay.testing import find_game, run_checks
 
-        game = load_game(source, **options) if isinstance(source, str) else make_game(source, **options)
-        _results[module] = {result.law: result for result in run_checks(game)}
+        _results[module] = {result.law: result for result in run_checks(find_game(source, **options))}
     return _results[module]
