@@ -39,7 +39,8 @@ class Fields:
             self.bits += width * count
         if self.bits > POSITION_BITS:
             raise ValueError(f"the fields need {self.bits} bits, and a position has {POSITION_BITS}")
-        self._record: Any = namedtuple("Fields", list(sizes))  # the fields are known at run time only
+        record: Any = namedtuple("Fields", list(sizes))  # type: ignore[misc]  # known at run time only
+        self._record = record
 
     def pack(self, **values: Any) -> int:
         """The integer of these values; ValueError where one is missing, unknown or out of range."""

@@ -17,8 +17,10 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import resource
 import shutil
 import struct
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -39,6 +41,9 @@ Array = npt.NDArray[Any]
 COMMIT_BYTES = 16 << 20
 
 LMDB_DATA_VERSION = 1
+
+SMALL_DISK = 1 << 20
+"""With fewer bytes free than this, a write that was cut short met a full disk."""
 
 
 class Store(ABC):
@@ -116,7 +121,7 @@ class MemoryStore(Store):
         self._keys.clear()
 
 
-def _key(kind: bytes, *numbers: int) -> bytes:
+def number_key(kind: bytes, *numbers: int) -> bytes:
     return kind + struct.pack(f">{len(numbers)}I", *numbers)
 
 
@@ -134,7 +139,8 @@ class LmdbStore(Store):
     def __init__(self, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> None:
         """Open the table at `path`; with `info`, make it if it is not there."""
         self.path = path
-        self._lock: int | None = None
+        self.lock = threading.RLock()
+        self._writer_lock: int | None = None
         self._checked: set[tuple[str, int, int]] = set()
         self._read: Any = None
         if info is not None:
@@ -160,8 +166,8 @@ class LmdbStore(Store):
 
     def _take_writer_lock(self) -> None:
         try:
-            self._lock = os.open(self.path / "writer.lock", os.O_RDWR | os.O_CREAT, 0o644)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._writer_lock = os.open(self.path / "writer.lock", os.O_RDWR | os.O_CREAT, 0o644)
+            fcntl.flock(self._writer_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TableError(f"another process is writing {self.path}: wait for it, or use another --dir") from None
         except OSError as error:
@@ -195,7 +201,7 @@ class LmdbStore(Store):
             if fresh is None:
                 raise TableError(f"there is no table in {self.path}")
             storage = {"lmdb": ".".join(map(str, lmdb.version())), "data_version": LMDB_DATA_VERSION}
-            self.set_info(replace(fresh, storage=storage))
+            self.set_info(replace(fresh, storage={**storage, **fresh.storage}))
             return self.info
         try:
             info = TableInfo.from_json(bytes(stored))
@@ -235,8 +241,14 @@ class LmdbStore(Store):
     def key_blocks(self, record: KeyRecord) -> list[Block]:
         return [self._block("k", record.tier, i, total) for i, total in enumerate(record.checksums)]
 
+    def fetch(self, key: bytes) -> Block | None:
+        """What stands under a key, where it lies."""
+        with self.lock:  # a transaction is for one thread at a time
+            found: Block | None = self._read.get(key)
+            return found
+
     def _block(self, kind: str, tier: int, number: int, total: int) -> Block:
-        view = self._read.get(_key(kind.encode(), tier, number))
+        view = self.fetch(number_key(kind.encode(), tier, number))
         if view is None:
             raise TableError(f"the table {self.path} is damaged: tier {tier} has no block {number}")
         if (kind, tier, number) not in self._checked:
@@ -248,27 +260,27 @@ class LmdbStore(Store):
     # ---- writing ----
 
     def seal_keys(self, record: KeyRecord, keys: Array) -> None:
-        self._seal(b"k", record.tier, keys, _key(b"K", record.tier), record.to_json())
+        self._seal(b"k", record.tier, keys, number_key(b"K", record.tier), record.to_json())
 
     def seal_values(self, record: TierRecord, values: Array) -> None:
-        self._seal(b"t", record.tier, values, _key(b"T", record.tier), record.to_json())
+        self._seal(b"t", record.tier, values, number_key(b"T", record.tier), record.to_json())
 
     def _seal(self, kind: bytes, tier: int, array: Array, seal_key: bytes, seal: bytes) -> None:
         pending: list[tuple[bytes, Any]] = []
         size = 0
         for number, block in enumerate(blocks_of(array)):
-            pending.append((_key(kind, tier, number), block.data.cast("B")))
+            pending.append((number_key(kind, tier, number), block.data.cast("B")))
             size += block.nbytes
             if size >= COMMIT_BYTES:
-                self._write(pending)
+                self.write(pending)
                 pending, size = [], 0
-        self._write([*pending, (seal_key, seal)])
+        self.write([*pending, (seal_key, seal)])
 
     def set_info(self, info: TableInfo) -> None:
-        self._write([(b"meta", info.to_json())])
+        self.write([(b"meta", info.to_json())])
         self.info = info
 
-    def _write(self, items: Sequence[tuple[bytes, Any]]) -> None:
+    def write(self, items: Sequence[tuple[bytes, Any]]) -> None:
         """All items in one transaction; the map grows when it is full."""
         while True:
             try:
@@ -284,7 +296,7 @@ class LmdbStore(Store):
                 self.on_moved()
             except (lmdb.Error, OSError) as error:
                 raise TableError(
-                    f"cannot write {self.path}: {_reason(error)}; what was solved so far is kept"
+                    f"cannot write {self.path}: {_reason(error, self.path)}; what was solved so far is kept"
                 ) from None
 
     on_moved: Callable[[], None] = staticmethod(lambda: None)
@@ -296,17 +308,20 @@ class LmdbStore(Store):
             self._read = None
         if getattr(self, "_env", None) is not None:
             self._env.close()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        if self._writer_lock is not None:
+            os.close(self._writer_lock)
+            self._writer_lock = None
 
 
-def _reason(error: BaseException) -> str:
-    """LMDB reports the errno of a failed write in words; name the two that people can mend."""
+def _reason(error: BaseException, path: Path) -> str:
+    """Name what people can mend. LMDB says a plain input/output error when a write was cut short."""
     text = str(error)
-    if os.strerror(errno.ENOSPC) in text:
+    cut_short = os.strerror(errno.EIO) in text
+    disk = os.statvfs(path)
+    if os.strerror(errno.ENOSPC) in text or (cut_short and disk.f_bavail * disk.f_frsize < SMALL_DISK):
         return "the disk is full: make room and run the same command again"
-    if os.strerror(errno.EFBIG) in text:
+    limited = resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
+    if os.strerror(errno.EFBIG) in text or (cut_short and limited):
         return "the file would be larger than the limit allows: raise it and run the same command again"
     return text
 
