@@ -19,6 +19,8 @@ from perfectplay.wording import did_you_mean
 COMMANDS = {
     "games": "List the installed games.",
     "show": "Show a position: the board, who wins, and what each move is worth.",
+    "check": "Try a game's rules for mistakes.",
+    "new": "Write a new game's project, ready to install.",
     "verify": "Prove a solved table right, position by position.",
     "compact": "Rewrite a finished table many times smaller, for keeping.",
     "bench": "Measure the speed of games, engine and tables on this machine.",
