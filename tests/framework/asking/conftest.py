@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner, Result
 
-from perfectplay import Game, Table, make_game, open_table, solve_game
+from perfectplay import Game, Table, load_game, make_game, open_table, solve_game
 from perfectplay.cli import root
 from perfectplay.tables import table_path
 from perfectplay_native.build import game_ffi
@@ -100,3 +100,12 @@ def everything() -> Callable[[Table], dict[int, str]]:
         return {position: str(table.probe(position)) for position in found}
 
     return walk
+
+
+@pytest.fixture
+def gobblet() -> Game:
+    """Gobblet, for tests that need its table; making it takes a minute, so they are skipped where there is none."""
+    game = load_game("gobblet")
+    if not (table_path(game) / "data.mdb").exists():
+        pytest.skip("there is no table of gobblet: run `solve gobblet` first")
+    return game
