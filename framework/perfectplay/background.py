@@ -48,7 +48,7 @@ def run(
         thread.join()
     raise_plugin_error(kernel)
     if failure:
-        raise _in_our_words(failure[0]) from None
+        raise in_our_words(failure[0]) from None
     if stop.is_set():
         raise Interrupted("interrupted")
 
@@ -59,7 +59,8 @@ def raise_plugin_error(kernel: Kernel) -> None:
         kernel.raise_error()
 
 
-def _in_our_words(failure: BaseException) -> BaseException:
+def in_our_words(failure: BaseException) -> BaseException:
+    """The engine's failures as errors for people; any other as it is."""
     if isinstance(failure, EngineStopped):
         return Interrupted("interrupted")
     if isinstance(failure, EngineOutOfMemory):

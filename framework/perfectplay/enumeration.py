@@ -104,7 +104,7 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
     >>> [part.tolist() for part in merge_sorted([np.array([1, 4, 9], np.uint64), np.array([2, 4], np.uint64)], chunk=2)]
     [[1, 2, 4], [9]]
     """
-    return (np.unique(portion) for portion in merge_portions(runs, lambda run: run, chunk))
+    return (distinct(portion) for portion in merge_portions(runs, lambda run: run, chunk))
 
 
 class Run(Protocol):
@@ -131,6 +131,20 @@ def merge_portions(runs: Sequence[Run], key: Callable[[Array], Positions], chunk
             places[i] += count
             parts.append(head[:count])
         yield np.concatenate(parts)
+
+
+def distinct(positions: Positions) -> Positions:
+    """The positions sorted, each once; sorts the given array itself.
+
+    numpy's own `unique` hashes such arrays, which takes ten times as long as sorting them.
+
+    >>> distinct(np.array([4, 2, 4], np.uint64)).tolist()
+    [2, 4]
+    """
+    positions.sort()
+    first_of_its_kind = np.ones(len(positions), dtype=np.bool_)
+    np.not_equal(positions[1:], positions[:-1], out=first_of_its_kind[1:])
+    return positions[first_of_its_kind]
 
 
 def enumerate_positions(
@@ -190,7 +204,7 @@ def _children_by_tier(
         children, used = children_of_many(kernel, frontier[place : place + chunk], room=16 * CHUNK)
         check()
         place += used
-        children = np.unique(children)
+        children = distinct(children)
         tiers = tiers_of_many(kernel, children)
         check()
         for tier in np.unique(tiers):

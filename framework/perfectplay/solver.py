@@ -98,6 +98,8 @@ def solve_game(
         raise UsageError(f"--memory is too small: the least that works is {SMALLEST_BUDGET >> 20}M")
     started, cpu_started = time.monotonic(), background.cpu_seconds()
     kernel = game_kernel(game)
+    if propagation == "retract" and not kernel.can_retract:
+        raise UsageError(f"{game.name} has neither parents nor retract: choose another propagation")
     info = TableInfo(
         game=game.name,
         options=game.options,
@@ -116,10 +118,10 @@ def solve_game(
         if save and not durable:
             solve.report("saving")
             save_table(game, store, path)
-    except BaseException:
+    except BaseException as error:
         solve.engine_close()
         store.close()
-        raise
+        raise background.in_our_words(error) from None
     table = solve.table()
     return Solution(
         table=table,

@@ -206,8 +206,12 @@ class Engine:
         if result == lib.PP_SCRATCH_FAILED:
             raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self._c))}")
         if result == lib.PP_TOO_REMOTE:
-            raise EngineError("some position is more than 16383 plies from its end, more than a table can store")
+            raise EngineError("some position is more than 16382 plies from its end, more than a table can store")
         position = int(lib.pp_engine_error_position(self._c))
+        if result == lib.PP_STUCK:
+            raise EngineError(
+                f"position {position} is ONGOING but has no move: `status` must say what being stuck means"
+            )
         raise EngineError(
             f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
         )

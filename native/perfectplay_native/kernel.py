@@ -9,6 +9,9 @@ from perfectplay_native._engine import ffi as _engine_ffi
 ABI = 1
 """The version of perfectplay.h this engine was built with."""
 
+MAX_FAN = 65000
+"""Bound on `max_moves` and `max_parents`: the engine counts a position's open children in 16 bits."""
+
 
 class Kernel:
     """A game's C rules, from the cffi module that holds them: ``Kernel(ffi, lib.my_kernel)``.
@@ -27,6 +30,11 @@ class Kernel:
             raise ValueError(
                 f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin"
             )
+        for name in ("max_moves", "max_parents"):
+            if getattr(self.c, name) > MAX_FAN:
+                raise ValueError(
+                    f"the kernel's {name} is {getattr(self.c, name)}, more than the {MAX_FAN} there may be"
+                )
 
     @property
     def rules_version(self) -> int:
@@ -40,6 +48,11 @@ class Kernel:
     def ranked(self) -> bool:
         """Whether the kernel has a perfect index of its own."""
         return bool(self.c.rank)
+
+    @property
+    def can_retract(self) -> bool:
+        """Whether the kernel can name a position's parents."""
+        return bool(self.c.retract or self.c.parents)
 
     def start(self) -> int:
         return int(self.c.start(self.c))

@@ -18,8 +18,9 @@ enum pp_result {
     PP_STOPPED = 1,        /* pp_engine_stop was called */
     PP_OUT_OF_MEMORY = 2,  /* neither the budget nor the scratch directory has room */
     PP_MISSING_CHILD = 3,  /* a child of `error_position` is in no tier: the kernel contradicts itself */
-    PP_TOO_REMOTE = 4,     /* a remoteness above 16383 */
+    PP_TOO_REMOTE = 4,     /* a remoteness above 16382 */
     PP_SCRATCH_FAILED = 5, /* the scratch file could not be made; see `error_number` */
+    PP_STUCK = 6,          /* `error_position` is ONGOING and has no move */
 };
 
 /* How newly decided positions reach their parents. All give the same table. */
