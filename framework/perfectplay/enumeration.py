@@ -116,21 +116,36 @@ class Run(Protocol):
 def merge_portions(runs: Sequence[Run], key: Callable[[Array], Positions], chunk: int = CHUNK) -> Iterator[Array]:
     """What lies in arrays that are sorted by `key`, in portions: no key of a portion is above one of the next.
 
-    Within a portion the runs' parts stand one after the other; equal keys are always in the same portion.
+    Within a portion the runs' parts stand one after the other. No run may have a key twice; then equal keys of several
+    runs are always in the same portion.
     """
-    places = [0] * len(runs)
-    while True:
-        heads = [(i, run[place : place + chunk]) for i, (run, place) in enumerate(zip(runs, places, strict=True))]
-        heads = [(i, head) for i, head in heads if len(head)]
-        if not heads:
-            return
-        bound = min(key(head[-1:])[0] for _, head in heads)  # everything up to here is in the heads
-        parts = []
-        for i, head in heads:
-            count = int(np.searchsorted(key(head), bound, side="right"))
-            places[i] += count
-            parts.append(head[:count])
-        yield np.concatenate(parts)
+    heads = [_Head(run, key, chunk) for run in runs]
+    while heads := [head for head in heads if head.fill()]:
+        bound = min(head.keys[-1] for head in heads)  # everything up to here is in the heads
+        yield np.concatenate([head.take(bound) for head in heads])
+
+
+class _Head:
+    """The part of a run that has been read and not yet taken."""
+
+    def __init__(self, run: Run, key: Callable[[Array], Positions], chunk: int) -> None:
+        self._run, self._key, self._chunk = run, key, chunk
+        self._place = 0
+        self._rows: Array = np.empty(0)
+        self.keys: Positions = np.empty(0, dtype=np.uint64)
+
+    def fill(self) -> bool:
+        """Read on if all has been taken; False at the end of the run."""
+        if not len(self.keys):
+            self._rows = self._run[self._place : self._place + self._chunk]
+            self.keys = np.ascontiguousarray(self._key(self._rows))  # or each search would copy them
+            self._place += len(self._rows)
+        return len(self.keys) > 0
+
+    def take(self, bound: np.uint64) -> Array:
+        count = int(np.searchsorted(self.keys, bound, side="right"))
+        taken, self._rows, self.keys = self._rows[:count], self._rows[count:], self.keys[count:]
+        return taken
 
 
 def distinct(positions: Positions) -> Positions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -102,10 +103,19 @@ def everything() -> Callable[[Table], dict[int, str]]:
     return walk
 
 
+@pytest.fixture(scope="session")
+def gobblet_copy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a table of Gobblet that no other test has open."""
+    given = os.environ.get("PERFECTPLAY_TEST_TABLES")
+    try:
+        source = Path(given or request.getfixturevalue("gobblet_tables"))
+    except pytest.FixtureLookupError:
+        pytest.skip("no solved Gobblet: PERFECTPLAY_TEST_TABLES names no directory")
+    return Path(shutil.copytree(source / "gobblet", tmp_path_factory.mktemp("copy") / "gobblet").parent)
+
+
 @pytest.fixture
-def gobblet() -> Game:
-    """Gobblet, for tests that need its table; making it takes a minute, so they are skipped where there is none."""
-    game = load_game("gobblet")
-    if not (table_path(game) / "data.mdb").exists():
-        pytest.skip("there is no table of gobblet: run `solve gobblet` first")
-    return game
+def gobblet(gobblet_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Game:
+    """Gobblet, with its table where it is looked for."""
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(gobblet_copy))
+    return load_game("gobblet")

@@ -1,8 +1,4 @@
-"""The docs of asking are run: their Python with its output, their commands with theirs.
-
-What they say of Gobblet needs its table, which takes a minute to make; where there is none yet, the same code and the
-same commands run on the small game of these tests, and only what they print is not compared.
-"""
+"""The docs of asking are run: their Python with what it prints, and their commands for another game than the docs'."""
 
 from __future__ import annotations
 
@@ -13,9 +9,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from perfectplay.cli import root
 
 DOCS = Path(__file__).parents[3] / "docs"
 CODE = re.compile(r"```python\n(.*?)```\n```text\n(.*?)```", re.DOTALL)
@@ -39,17 +32,10 @@ def run_page(name: str, *, replace: tuple[str, str] = ("", "")) -> list[tuple[st
     return printed
 
 
-def commands() -> list[tuple[str, str]]:
-    """Every command of the page, with the output that stands under it."""
+def commands() -> list[str]:
+    """Every command of the page."""
     blocks = "".join(CONSOLE.findall((DOCS / "commands.md").read_text(encoding="utf-8")))
-    found = re.findall(r"^\$ solve (.*)\n((?:(?!\$).*\n)*)", blocks, re.MULTILINE)
-    assert found
-    return found
-
-
-def shape(output: str) -> str:
-    """A pattern for shown output in which … stands for anything."""
-    return ".*".join(map(re.escape, output.split("…")))
+    return re.findall(r"^\$ solve (.*)$", blocks, re.MULTILINE)
 
 
 def test_the_code_of_explore_works_for_any_game(installed, in_tmp_path):
@@ -69,13 +55,7 @@ def test_formats_prints_what_it_says(in_tmp_path):
 
 
 def test_the_commands_work_for_any_game(solve, in_tmp_path):
-    for line, _ in commands():
-        result = solve(*shlex.split(line.replace("gobblet", "race")), input="quit\n")
+    assert len(commands()) > 5
+    for line in commands():
+        result = solve(*shlex.split(line.replace("gobblet", "race")))
         assert result.exit_code == 0, (line, result.output)
-
-
-def test_the_commands_print_what_they_say(gobblet, in_tmp_path):
-    for line, expected in commands():
-        result = CliRunner().invoke(root, shlex.split(line), prog_name="solve", input="quit\n")
-        assert result.exit_code == 0, (line, result.output)
-        assert re.match(shape(expected), result.stdout, re.DOTALL), (line, result.stdout)
