@@ -7,6 +7,7 @@ below it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -44,6 +45,8 @@ def plot(survey: Survey, path: Path, title: str) -> None:
     kind = path.suffix.lower()
     if kind not in (".svg", ".png"):
         raise UsageError(f"{path}: a plot is a .svg or a .png file")
+    if not survey.by_remoteness:
+        raise PerfectPlayError("there is nothing to plot: no position with an end is solved yet")
     with whole_file(path) as part:
         if kind == ".svg":
             part.write_text(svg(survey, title), encoding="utf-8")
@@ -62,17 +65,14 @@ def svg(survey: Survey, title: str) -> str:
         y = _HEIGHT - _BOTTOM - height * decade / decades
         parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH - 20}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_power(decade)}</text>')
-    for plies, counts in rows.items():
-        shown = [(kind, count) for kind, count in counts.items() if count]
-        for place, (kind, count) in enumerate(shown):
-            width = 0.8 * step / len(shown)
-            x = _LEFT + plies * step + 0.1 * step + place * width
-            bar = max(1.0, height * math.log10(count) / decades)
-            box = f'x="{x:.1f}" y="{_HEIGHT - _BOTTOM - bar:.1f}" width="{width:.1f}" height="{bar:.1f}"'
-            parts.append(f'<rect {box} fill="{_KINDS[kind]}"><title>{plies}: {count:,} {kind}</title></rect>')
-        if plies % max(1, math.ceil(20 / step)) == 0:
-            x = _LEFT + (plies + 0.5) * step
-            parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{plies}</text>')
+    for plies, kind, count, left, share in _bars(survey):
+        bar = max(1.0, height * math.log10(count) / decades)
+        box = f'x="{_LEFT + left * step:.1f}" y="{_HEIGHT - _BOTTOM - bar:.1f}" width="{share * step:.1f}"'
+        hint = f"<title>{plies}: {count:,} {kind}</title>"
+        parts.append(f'<rect {box} height="{bar:.1f}" fill="{_KINDS[kind]}">{hint}</rect>')
+    for plies in range(0, max(rows, default=0) + 1, max(1, math.ceil(20 / step))):
+        x = _LEFT + (plies + 0.5) * step
+        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{plies}</text>')
     x = _LEFT
     for kind in _shown_kinds(survey):
         parts.append(f'<rect x="{x}" y="{_HEIGHT - 20}" width="12" height="12" fill="{_KINDS[kind]}"/>')
@@ -96,14 +96,22 @@ def _png(survey: Survey, title: str, path: Path) -> None:
         ) from None
     figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), layout="constrained")
     axes = figure.subplots()
-    kinds = _shown_kinds(survey)
-    for place, kind in enumerate(kinds):
-        shift = 0.8 * ((place + 0.5) / len(kinds) - 0.5)
-        shown = {plies + shift: counts[kind] for plies, counts in survey.by_remoteness.items() if counts[kind]}
-        axes.bar(list(shown), list(shown.values()), width=0.8 / len(kinds), color=_KINDS[kind], label=kind)
+    for kind in _shown_kinds(survey):
+        bars = [(left, count, share) for _, this, count, left, share in _bars(survey) if this == kind]
+        lefts, counts, shares = (list(column) for column in zip(*bars, strict=True))
+        axes.bar([left - 0.5 for left in lefts], counts, shares, align="edge", color=_KINDS[kind], label=kind)
     axes.set(title=title, xlabel="plies to the end", ylabel="positions", yscale="log")
     axes.legend()
     figure.savefig(path, format="png", dpi=150)
+
+
+def _bars(survey: Survey) -> Iterator[tuple[int, str, int, float, float]]:
+    """Remoteness, kind, count, left edge and width of each bar, where one ply is 1 wide and ply 0 begins at 0."""
+    for plies, counts in survey.by_remoteness.items():
+        shown = [(kind, count) for kind, count in counts.items() if count]
+        share = 0.8 / len(shown)
+        for place, (kind, count) in enumerate(shown):
+            yield plies, kind, count, plies + 0.1 + place * share, share
 
 
 def _shown_kinds(survey: Survey) -> list[str]:
@@ -121,4 +129,4 @@ def _steps(count: int, largest: int, steps: int) -> int:
 
 
 def _power(decade: int) -> str:
-    return f"{10**decade:,}" if decade < 7 else f"{10 ** (decade - 6):,} M"
+    return f"{10**decade:,}" if decade < 6 else f"{10 ** (decade - 6):,} M"

@@ -87,8 +87,9 @@ class Source:
         return np.asarray(signs * mover_outcomes(rows["code"]), dtype=np.int8)
 
     def _counted(self, phase: str, parts: Iterator[Rows]) -> Iterator[Rows]:
-        done, started = 0, time.monotonic()
+        done, started = 0, None
         for part in parts:
+            started = started or time.monotonic()  # sorting is done by when the first part of it comes
             if self._stop is not None and self._stop.is_set():
                 raise Interrupted("interrupted")
             yield part

@@ -17,6 +17,9 @@ from perfectplay_native.engine import Positions
 RUN_ROWS = 1 << 22
 """Rows sorted in memory at a time: some 100 MB with what sorting needs."""
 
+SMALLEST_READ = 1 << 12
+"""Rows read from a run at a time, however many runs there are."""
+
 
 class FileRun:
     """Rows in a file without a name, read slice by slice: a memory map would look like memory in use."""
@@ -47,7 +50,8 @@ def ordered(parts: Iterable[Rows], directory: Path, run_rows: int = RUN_ROWS) ->
             if len(newest):
                 runs.append(files.enter_context(FileRun(newest, directory)))
             newest = _sorted(part)
-        for portion in merge_portions([*runs, newest], _positions):
+        runs.append(newest)
+        for portion in merge_portions(runs, _positions, chunk=max(SMALLEST_READ, run_rows // len(runs))):
             yield _sorted(portion)
 
 

@@ -161,3 +161,9 @@ def benchmarks() -> Iterator[tuple[str, float, str]]:
     from perfectplay_quantik import bench
 
     return bench.benchmarks()
+
+
+@hookimpl
+def movers(positions: Positions) -> Any:
+    """Colour 0 moves first, and the tier is the number of pieces on the board."""
+    return tiers_of_many(_KERNEL, positions) & 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner, Result
 
-from perfectplay import Game, Table, make_game, open_table, solve_game
+from perfectplay import Game, Table, load_game, make_game, open_table, solve_game
 from perfectplay.cli import root
 from perfectplay.tables import table_path
 from perfectplay_native.build import game_ffi
@@ -100,3 +101,21 @@ def everything() -> Callable[[Table], dict[int, str]]:
         return {position: str(table.probe(position)) for position in found}
 
     return walk
+
+
+@pytest.fixture(scope="session")
+def gobblet_copy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a table of Gobblet that no other test has open."""
+    given = os.environ.get("PERFECTPLAY_TEST_TABLES")
+    try:
+        source = Path(given or request.getfixturevalue("gobblet_tables"))
+    except pytest.FixtureLookupError:
+        pytest.skip("no solved Gobblet: PERFECTPLAY_TEST_TABLES names no directory")
+    return Path(shutil.copytree(source / "gobblet", tmp_path_factory.mktemp("copy") / "gobblet").parent)
+
+
+@pytest.fixture
+def gobblet(gobblet_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Game:
+    """Gobblet, with its table where it is looked for."""
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(gobblet_copy))
+    return load_game("gobblet")

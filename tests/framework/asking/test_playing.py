@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay import Match, Outcome, PerfectPlayError, Strength, UsageError, choose_move, load_match
+from perfectplay import Match, Outcome, PerfectPlayError, Strength, UsageError, choose_move, load_match, open_table
 
 FORTH_AND_BACK = [1, 0, 0, 1]  # race: both step forward and back again
 
@@ -219,3 +219,10 @@ def whole_game(table, name: str, side: int, seed: int, path: Path | None) -> Non
 def test_whole_games_through_a_terminal(tables, installed, name, side):
     for seed in range(2):
         whole_game(getattr(tables, name), name, side, seed, installed.path)
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["the table begins", "the table is second"])
+def test_whole_games_of_gobblet_through_a_terminal(gobblet, side):
+    with open_table(gobblet) as table:
+        for seed in range(3):
+            whole_game(table, "gobblet", side, seed, None)
