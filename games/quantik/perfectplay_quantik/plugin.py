@@ -117,12 +117,6 @@ def _piece(number: int) -> Piece:
 
 
 @hookimpl
-def movers(positions: Positions) -> Any:
-    """The players place in turn, and a position's tier is the number of its pieces."""
-    return tiers_of_many(_KERNEL, positions) % 2
-
-
-@hookimpl
 def board(position: int) -> Board:
     """A tray for each colour and shape, named by its letter; cells are named by their numbers."""
     state = state_of(position)
