@@ -28,6 +28,8 @@ COMMANDS = {
     "verify": "Prove a solved table right, position by position.",
     "compact": "Rewrite a finished table many times smaller, for keeping.",
     "bench": "Measure the speed of games, engine and tables on this machine.",
+    "new": "Write a new game's project, ready to install.",
+    "check": "Try a game's rules for mistakes.",
 }
 """Built-in commands with their help line; each is `command` in the module of its name."""
 
