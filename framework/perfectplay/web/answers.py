@@ -30,11 +30,10 @@ _UNKNOWN = (9, 0)
 
 def evaluated_moves(served: Served, position: int) -> list[JSON]:
     """Every legal move with its worth for the mover and where it leads, best first."""
-    game, table = served.game, served.table
-    rules = game.rules
+    rules = served.game.rules
     moves = list(rules.moves(position))
     children = [rules.apply(position, move) for move in moves]
-    codes = _codes(table, children)
+    codes = _codes(served.table, children)
     groups: dict[int, int] = {}
     answers = []
     for move, child, code in zip(moves, children, codes, strict=True):
@@ -43,7 +42,7 @@ def evaluated_moves(served: Served, position: int) -> list[JSON]:
             (
                 order,
                 {
-                    "move": game.format_move(position, move),
+                    "move": rules.format_move(position, move),
                     "outcome": outcome,
                     "remoteness": remoteness,
                     "id": str(child),

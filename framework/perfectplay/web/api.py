@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from perfectplay import wording
+from perfectplay.errors import UsageError
 from perfectplay.web import answers
 from perfectplay.web.library import Library, Served
 from perfectplay.web.openapi import description
@@ -40,7 +41,7 @@ async def games(request: Request) -> Response:
 def _game_json(served: Served) -> JSON:
     table = served.find_table()
     game = served.game
-    about: JSON = {"name": game.identity, "version": game.version, "kind": game.kind}
+    about: JSON = {"name": game.identity, "version": game.version, "kind": game.kind, "start": str(served.start)}
     if table is None:
         state = "solving" if served.solving else "unsolved"
         return about | {"state": state, "reason": served.problem, "command": f"solve {game.name}"}
@@ -98,6 +99,19 @@ def _export(served: Served, position: int) -> JSON:
         "text": served.game.decode(position),
         "notations": served.game.notations(position),
     }
+
+
+async def check(request: Request) -> Response:
+    """Whether a text is a position. That it is none is an answer here, not an error: the editor asks at every key."""
+    served = served_game(request)
+    text = request.query_params.get("position")
+    if text is None:
+        raise Refusal(400, "say which text: ?position=…")
+    answer: JSON = {"game": served.game.identity, "possible": False, "reason": None, "id": None}
+    try:
+        return Answer(answer | {"possible": True, "id": str(read_position(served, text))})
+    except UsageError as error:
+        return Answer(answer | {"reason": str(error.__cause__ or error)})
 
 
 # ---- the session's game ----
@@ -265,6 +279,7 @@ ROUTES = [
     _game_route("line", _about(_needs_table(_line))),
     _game_route("moves", _about(_moves)),
     _game_route("state/export", _about(_export)),
+    _game_route("check", check),
     _game_route("game", current_game),
     _game_route("history", history),
     _game_route("move", _changing(_play, "move"), "POST"),

@@ -75,12 +75,13 @@ SCHEMAS: JSON = {
                         "state": {"enum": ["ready", "unfinished", "unsolved", "solving", "broken"]},
                         "version": _TEXT,
                         "kind": _TEXT,
+                        "start": _ID,
                         "reason": _nullable("string"),
                         "command": _TEXT,
                         "positions": _COUNT,
                         "verdict": _TEXT,
                     },
-                    optional=("version", "kind", "reason", "command", "positions", "verdict"),
+                    optional=("version", "kind", "start", "reason", "command", "positions", "verdict"),
                 )
             )
         }
@@ -110,6 +111,7 @@ SCHEMAS: JSON = {
             "moves": _list(_object({"move": _TEXT, "from": _nullable("string"), "to": _nullable("string"), "id": _ID})),
         }
     ),
+    "Check": _object({"game": _TEXT, "possible": _FLAG, "reason": _nullable("string"), "id": _or_null(_ID)}),
     "State": _object({**_ABOUT, "text": _TEXT, "notations": _NOTATIONS}),
     "Game": _object(
         {
@@ -187,6 +189,16 @@ _GAME_PATHS: dict[str, JSON] = {
     "line": {"get": _get("Perfect play from here to the end", "Line", 409)},
     "moves": {"get": _get("The legal moves", "Moves")},
     "state/export": {"get": _get("The position in every notation", "State")},
+    "check": {
+        "get": _operation(
+            "Whether a text is a position, and if not why",
+            "Check",
+            400,
+            404,
+            414,
+            parameters=[{**_WHERE[0], "required": True}],
+        )
+    },
     "game": {"get": _get("The session's game", "Game")},
     "history": {"get": _operation("The moves of the session's game", "History", 404)},
     "move": {"post": _post("Play a move", "Game", "move")},
