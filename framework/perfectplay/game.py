@@ -6,7 +6,7 @@ and checks what goes in and what comes out. Engines that call a billion times us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -219,6 +219,11 @@ class Game:
         return answer
 
     # ---- helpers ----
+
+    def benchmarks(self) -> Iterable[tuple[str, float, str]]:
+        """The game's own measurements for `solve bench`; none by default."""
+        measured: Iterable[tuple[str, float, str]] = self._call("benchmarks") if "benchmarks" in self._hooks else ()
+        return measured
 
     def hook_error(self, hook: str, position: int, error: Exception) -> PerfectPlayError:
         """The error for an engine to raise when one of `rules` raised: it names game, hook and position."""

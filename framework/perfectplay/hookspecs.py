@@ -7,7 +7,7 @@ given, the host derives from it every hook that the plugin leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -106,6 +106,11 @@ class GameSpec:
     @hookspec(firstresult=True)
     def kernel(self) -> Kernel:
         """Return the game's C kernel. The host derives from it every hook that the plugin leaves out."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def benchmarks(self) -> Iterable[tuple[str, float, str]]:
+        """Measure and yield (what, rate, unit) for `solve bench`, such as ("perft", 5e7, "nodes/s")."""
         raise NotImplementedError
 
     @hookspec(firstresult=True)

@@ -23,7 +23,7 @@ from perfectplay import background, plugins, wording
 from perfectplay.enumeration import enumerate_positions
 from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
 from perfectplay.game import Game
-from perfectplay.tables import Table, game_kernel, open_store, table_path
+from perfectplay.tables import Table, game_kernel, open_store, open_table, table_path
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
 from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
 from perfectplay.tiers import Component, components
@@ -120,9 +120,10 @@ def solve_game(
         solve.engine_close()
         store.close()
         raise
+    table = solve.table()
     return Solution(
-        table=solve.table(),
-        stats=Statistics.of(record.counts for record in store.tier_records().values()),
+        table=table,
+        stats=table.statistics,
         hash=store.info.hash or "",
         seconds=time.monotonic() - started,
         cpu_seconds=background.cpu_seconds() - cpu_started,
@@ -342,7 +343,10 @@ class _Solve:
         if not self.store.copies and self.engine is not None:
             return Table(self.game, self.store, self.kernel, engine=self.engine)
         self.engine_close()
-        return Table(self.game, self.store, self.kernel)
+        if not isinstance(self.store, LmdbStore):
+            return Table(self.game, self.store, self.kernel)
+        self.store.close()
+        return open_table(self.game, self.store.path)
 
     def engine_close(self) -> None:
         if self.engine is not None:

@@ -155,6 +155,10 @@ class Engine:
         lib.pp_find_many(self._c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
         return slots
 
+    def value_of_slot(self, slot: int) -> int:
+        """The code stored in a slot; 4 where there is none."""
+        return int(lib.pp_value_of_slot(self._c, slot))
+
     def values_of_slots(self, slots: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint16]:
         """The code stored in each slot; 4 where there is none."""
         codes = np.empty(slots.shape, dtype=np.uint16)
@@ -229,3 +233,11 @@ def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32
     tiers = np.empty(given.shape, dtype=np.uint32)
     lib.pp_tiers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", tiers))
     return tiers
+
+
+def rule_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint8]:
+    """The codes that the rules alone give: finished, won at once, no position; 0 where they leave it open."""
+    given = np.ascontiguousarray(positions, dtype=np.uint64)
+    codes = np.empty(given.shape, dtype=np.uint8)
+    lib.pp_rule_codes(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint8_t[]", codes))
+    return codes

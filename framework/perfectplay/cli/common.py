@@ -114,7 +114,7 @@ def open_game_table(game: Game, directory: Path | None) -> Table:
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets, so that work can stop in good order; a second Ctrl-C ends it at once."""
+    """An event that Ctrl-C or SIGTERM sets, so that work can stop in good order; the second one ends it at once."""
     stop = threading.Event()
 
     def on_interrupt(number: int, frame: object) -> None:
@@ -122,8 +122,10 @@ def stop_on_interrupt() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         stop.set()
 
-    previous = signal.signal(signal.SIGINT, on_interrupt)
+    signals = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, on_interrupt) for number in signals]
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in zip(signals, previous, strict=True):
+            signal.signal(number, handler)

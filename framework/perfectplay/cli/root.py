@@ -21,6 +21,8 @@ COMMANDS = {
     "serve": "Explore solved games in a browser, and play against perfect play.",
     "show": "Show a position: the board, who wins, and what each move is worth.",
     "verify": "Prove a solved table right, position by position.",
+    "compact": "Rewrite a finished table many times smaller, for keeping.",
+    "bench": "Measure the speed of games, engine and tables on this machine.",
 }
 """Built-in commands with their help line; each is `command` in the module of its name."""
 

@@ -22,10 +22,11 @@ import numpy.typing as npt
 from perfectplay.background import raise_plugin_error
 from perfectplay.errors import NotInTable, TableError
 from perfectplay.game import Game
+from perfectplay.tables.compact import CompactStore, is_compact
 from perfectplay.tables.records import Statistics, TableInfo, TierRecord
 from perfectplay.tables.store import LmdbStore, Store
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import INDEX_BITS, NO_SLOT, Engine, index_of_slot, tier_of_slot
+from perfectplay_native.engine import INDEX_BITS, NO_SLOT, Engine, index_of_slot, slot_of, tier_of_slot
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
 
@@ -88,7 +89,12 @@ def open_table(game: Game, path: Path | str | None = None) -> Table:
     where = Path(path) if path is not None else table_path(game)
     if not (where / "data.mdb").exists():
         raise TableError(f"there is no table of {game.name} in {where}: run `solve {game.name}` first")
-    return Table(game, open_store(game, where), game_kernel(game))
+    kernel = game_kernel(game)
+    store = open_store(game, where)
+    if not is_compact(store.info):
+        return Table(game, store, kernel)
+    store.close()
+    return CompactTable(game, CompactStore(where, kernel=kernel), kernel)
 
 
 class Table:
@@ -101,12 +107,18 @@ class Table:
         self._lock = threading.Lock()
         self.records = store.tier_records()
         self.keys = store.key_records()
+        self._defined: set[int] = set()
         self._at_hand: set[int] = set(self.records) if engine is not None else set()
         tiers = max([*self.records, *self.keys, kernel.tier_count - 1 if kernel.ranked else 0]) + 1
         self.engine = engine or Engine(kernel, tiers=tiers)
         if engine is None:
-            for tier, record in self.keys.items():
-                self.engine.define(tier, record.size, store.key_blocks(record))
+            self._define_keys()
+
+    def _define_keys(self) -> None:
+        """Have the index of an enumerated game at hand."""
+        for tier, record in self.keys.items():
+            self.engine.define(tier, record.size, self.store.key_blocks(record))
+            self._defined.add(tier)
 
     # ---- asking ----
 
@@ -130,7 +142,7 @@ class Table:
         raise_plugin_error(self.kernel)
         if slot is None or not self._attach(tier_of_slot(slot)):
             return default
-        code = int(self.engine.values_of_slots(np.array([slot], dtype=np.uint64))[0])
+        code = self.engine.value_of_slot(slot)
         return default if code == NO_POSITION_CODE else Value.from_code(code)
 
     def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
@@ -166,6 +178,11 @@ class Table:
         return self.info.status == "complete"
 
     @property
+    def size_on_disk(self) -> int:
+        """The bytes of its file; 0 while it is only in memory."""
+        return (self.store.path / "data.mdb").stat().st_size if isinstance(self.store, LmdbStore) else 0
+
+    @property
     def statistics(self) -> Statistics:
         """Counts over all positions."""
         return Statistics.of(record.counts for record in self.records.values())
@@ -177,8 +194,7 @@ class Table:
 
     def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
         """The positions of consecutive slots of a tier; all ones where a slot holds none."""
-        if self.kernel.ranked and tier not in self._at_hand:
-            self._attach(tier)
+        self._attach(tier)
         return self.engine.positions(tier, first, count)
 
     def find_value(self, value: Value) -> int | None:
@@ -207,8 +223,9 @@ class Table:
             return False
         with self._lock:  # other threads go on reading the tiers that are at hand
             if tier not in self._at_hand:
-                if self.kernel.ranked:
-                    self.engine.define(tier, record.size)
+                if tier not in self._defined:
+                    keys = self.keys.get(tier)
+                    self.engine.define(tier, record.size, None if keys is None else self.store.key_blocks(keys))
                 self.engine.attach(tier, record.width, self.store.value_blocks(record))
                 self._at_hand.add(tier)
         return True
@@ -224,3 +241,38 @@ class Table:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+class CompactTable(Table):
+    """A compact table: single probes unpack one frame, work on whole tiers unpacks the tier into memory."""
+
+    store: CompactStore
+
+    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+        if not self.kernel.valid(position):
+            return default
+        slot = self._find(position)
+        code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
+        raise_plugin_error(self.kernel)
+        return default if code == NO_POSITION_CODE else Value.from_code(code)
+
+    def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+        given = np.asarray(positions, dtype=np.uint64)
+        values = (self.get(int(position)) for position in given.flat)
+        codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint16, given.size)
+        return codes.reshape(given.shape)
+
+    def slot(self, position: int) -> tuple[int, int] | None:
+        slot = self._find(position)
+        return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
+
+    def _find(self, position: int) -> int | None:
+        if self.kernel.ranked:
+            return self.engine.find(position)
+        key = self.kernel.canonicalize(position)
+        tier = self.kernel.tier(key)
+        index = self.store.find(tier, key)
+        return None if index is None else slot_of(tier, index)
+
+    def _define_keys(self) -> None:
+        """Keys are looked up in their frames."""

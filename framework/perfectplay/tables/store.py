@@ -19,6 +19,7 @@ import fcntl
 import os
 import shutil
 import struct
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -116,7 +117,7 @@ class MemoryStore(Store):
         self._keys.clear()
 
 
-def _key(kind: bytes, *numbers: int) -> bytes:
+def number_key(kind: bytes, *numbers: int) -> bytes:
     return kind + struct.pack(f">{len(numbers)}I", *numbers)
 
 
@@ -134,7 +135,8 @@ class LmdbStore(Store):
     def __init__(self, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> None:
         """Open the table at `path`; with `info`, make it if it is not there."""
         self.path = path
-        self._lock: int | None = None
+        self.lock = threading.RLock()
+        self._writer_lock: int | None = None
         self._checked: set[tuple[str, int, int]] = set()
         self._read: Any = None
         if info is not None:
@@ -160,8 +162,8 @@ class LmdbStore(Store):
 
     def _take_writer_lock(self) -> None:
         try:
-            self._lock = os.open(self.path / "writer.lock", os.O_RDWR | os.O_CREAT, 0o644)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._writer_lock = os.open(self.path / "writer.lock", os.O_RDWR | os.O_CREAT, 0o644)
+            fcntl.flock(self._writer_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TableError(f"another process is writing {self.path}: wait for it, or use another --dir") from None
         except OSError as error:
@@ -195,7 +197,7 @@ class LmdbStore(Store):
             if fresh is None:
                 raise TableError(f"there is no table in {self.path}")
             storage = {"lmdb": ".".join(map(str, lmdb.version())), "data_version": LMDB_DATA_VERSION}
-            self.set_info(replace(fresh, storage=storage))
+            self.set_info(replace(fresh, storage={**storage, **fresh.storage}))
             return self.info
         try:
             info = TableInfo.from_json(bytes(stored))
@@ -235,8 +237,14 @@ class LmdbStore(Store):
     def key_blocks(self, record: KeyRecord) -> list[Block]:
         return [self._block("k", record.tier, i, total) for i, total in enumerate(record.checksums)]
 
+    def fetch(self, key: bytes) -> Block | None:
+        """What stands under a key, where it lies."""
+        with self.lock:  # a transaction is for one thread at a time
+            found: Block | None = self._read.get(key)
+            return found
+
     def _block(self, kind: str, tier: int, number: int, total: int) -> Block:
-        view = self._read.get(_key(kind.encode(), tier, number))
+        view = self.fetch(number_key(kind.encode(), tier, number))
         if view is None:
             raise TableError(f"the table {self.path} is damaged: tier {tier} has no block {number}")
         if (kind, tier, number) not in self._checked:
@@ -248,27 +256,27 @@ class LmdbStore(Store):
     # ---- writing ----
 
     def seal_keys(self, record: KeyRecord, keys: Array) -> None:
-        self._seal(b"k", record.tier, keys, _key(b"K", record.tier), record.to_json())
+        self._seal(b"k", record.tier, keys, number_key(b"K", record.tier), record.to_json())
 
     def seal_values(self, record: TierRecord, values: Array) -> None:
-        self._seal(b"t", record.tier, values, _key(b"T", record.tier), record.to_json())
+        self._seal(b"t", record.tier, values, number_key(b"T", record.tier), record.to_json())
 
     def _seal(self, kind: bytes, tier: int, array: Array, seal_key: bytes, seal: bytes) -> None:
         pending: list[tuple[bytes, Any]] = []
         size = 0
         for number, block in enumerate(blocks_of(array)):
-            pending.append((_key(kind, tier, number), block.data.cast("B")))
+            pending.append((number_key(kind, tier, number), block.data.cast("B")))
             size += block.nbytes
             if size >= COMMIT_BYTES:
-                self._write(pending)
+                self.write(pending)
                 pending, size = [], 0
-        self._write([*pending, (seal_key, seal)])
+        self.write([*pending, (seal_key, seal)])
 
     def set_info(self, info: TableInfo) -> None:
-        self._write([(b"meta", info.to_json())])
+        self.write([(b"meta", info.to_json())])
         self.info = info
 
-    def _write(self, items: Sequence[tuple[bytes, Any]]) -> None:
+    def write(self, items: Sequence[tuple[bytes, Any]]) -> None:
         """All items in one transaction; the map grows when it is full."""
         while True:
             try:
@@ -296,9 +304,9 @@ class LmdbStore(Store):
             self._read = None
         if getattr(self, "_env", None) is not None:
             self._env.close()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        if self._writer_lock is not None:
+            os.close(self._writer_lock)
+            self._writer_lock = None
 
 
 def _reason(error: BaseException) -> str:

@@ -1,8 +1,17 @@
-"""Builds the Quantik core."""
+"""Builds the Quantik core: every C file here, with the functions declared in core.h for Python."""
+
+from pathlib import Path
 
 from perfectplay_native.build import game_ffi
 
+HERE = Path("games/quantik/perfectplay_quantik")
+API = (HERE / "core.h").read_text()
+
 ffi = game_ffi(
     "perfectplay_quantik._core",
-    sources=["games/quantik/perfectplay_quantik/core.c"],
+    sources=[str(HERE / name) for name in ("canonical384.c", "core.c", "kernel.c", "pairs.c")],
+    kernels=["quantik_kernel"],
+    cdef=API[API.index("/* cdef */") : API.index("/* end cdef */")],
+    include_dirs=[str(HERE)],
+    depends=sorted(str(path) for path in HERE.glob("*.h")),
 )

@@ -68,6 +68,10 @@ void pp_find_many(pp_engine *engine, const pp_position *positions, size_t count,
 void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint16_t *codes);
 /* The positions of `count` slots of one tier from `first` on; UINT64_MAX where a slot holds none. */
 void pp_positions_of_slots(pp_engine *engine, pp_slot first, size_t count, pp_position *positions);
+/* The code of one slot; 4 where it has no value. */
+uint16_t pp_value_of_slot(pp_engine *engine, pp_slot slot);
+/* The codes that the rules alone give (finished, won at once, no position: at most 7); 0 where they leave it open. */
+void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint8_t *codes);
 /* Adds to counts[code], for codes below 65536, how often each code stands among `count` values. */
 void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts);
 

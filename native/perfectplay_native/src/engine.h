@@ -155,6 +155,16 @@ uint64_t reverse_graph_bytes(const component *c);
 int build_reverse_graph(pp_engine *engine, component *c);
 int solve_acyclic(pp_engine *engine, component *c);
 
+/* ---- what the rules alone decide ---- */
+
+/* The code of a position that is finished, won at once, or none at all; CODE_ENDLESS where the rules leave it open. */
+static inline value_code rule_code(const pp_kernel *kernel, pp_position position) {
+    if (position == PP_NO_POSITION) return CODE_NO_POSITION;
+    const int status = kernel->status(kernel, position);
+    if (status != PP_ONGOING) return (value_code)status;
+    return kernel->wins_now && kernel->wins_now(kernel, position) ? code_of(KIND_WIN, 1) : CODE_ENDLESS;
+}
+
 /* ---- reading values ---- */
 
 static inline const tier_state *tier_of(const pp_engine *engine, pp_slot slot) {

@@ -57,12 +57,8 @@ static void solve_words(pp_engine *engine, void *context, uint64_t first, uint64
         uint64_t bits = 0;
         positions_of_slots(engine, slot, count, positions);
         for (unsigned i = 0; i < count; i++) {
-            value_code code = CODE_NO_POSITION;
-            if (positions[i] != PP_NO_POSITION) {
-                code = (value_code)kernel->status(kernel, positions[i]);
-                if (!code && kernel->wins_now && kernel->wins_now(kernel, positions[i])) code = code_of(KIND_WIN, 1);
-                if (!code) bits |= (uint64_t)1 << i;
-            }
+            const value_code code = rule_code(kernel, positions[i]);
+            if (!code) bits |= (uint64_t)1 << i;
             set_value(tier, index + i, code);
         }
         while (bits) {

@@ -16,14 +16,8 @@ static void settle_words(pp_engine *engine, void *context, uint64_t first, uint6
         if (count > room) count = room;
         positions_of_slots(engine, slot, count, positions);
         for (uint64_t i = 0; i < count; i++) {
-            value_code code = CODE_NO_POSITION;
-            if (positions[i] != PP_NO_POSITION) {
-                code = (value_code)kernel->status(kernel, positions[i]);
-                if (!code) {
-                    if (kernel->wins_now && kernel->wins_now(kernel, positions[i])) code = code_of(KIND_WIN, 1);
-                    else c->markers[word + i / 64].bits |= (uint64_t)1 << (i % 64);
-                }
-            }
+            const value_code code = rule_code(kernel, positions[i]);
+            if (!code) c->markers[word + i / 64].bits |= (uint64_t)1 << (i % 64);
             set_value(tier, index + i, code);
         }
         word += (count + 63) / 64;
@@ -52,4 +46,8 @@ int settle(pp_engine *engine, component *c) {
     result = allocate(engine, c->entry_count * sizeof(entry), &c->entry_memory);
     c->entries = c->entry_memory.bytes;
     return result;
+}
+
+void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint8_t *codes) {
+    for (size_t i = 0; i < count; i++) codes[i] = (uint8_t)rule_code(kernel, positions[i]);
 }

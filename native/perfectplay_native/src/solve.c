@@ -229,12 +229,14 @@ void pp_find_many(pp_engine *engine, const pp_position *positions, size_t count,
     }
 }
 
+uint16_t pp_value_of_slot(pp_engine *engine, pp_slot slot) {
+    const tier_state *tier = pp_slot_tier(slot) < engine->tier_count ? tier_of(engine, slot) : NULL;
+    const bool known = tier && tier->blocks && pp_slot_index(slot) < tier->size;
+    return known ? (uint16_t)value_at(tier, pp_slot_index(slot)) : (uint16_t)CODE_NO_POSITION;
+}
+
 void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint16_t *codes) {
-    for (size_t i = 0; i < count; i++) {
-        const tier_state *tier = pp_slot_tier(slots[i]) < engine->tier_count ? tier_of(engine, slots[i]) : NULL;
-        const bool known = tier && tier->blocks && pp_slot_index(slots[i]) < tier->size;
-        codes[i] = known ? (uint16_t)value_at(tier, pp_slot_index(slots[i])) : (uint16_t)CODE_NO_POSITION;
-    }
+    for (size_t i = 0; i < count; i++) codes[i] = pp_value_of_slot(engine, slots[i]);
 }
 
 void pp_positions_of_slots(pp_engine *engine, pp_slot first, size_t count, pp_position *positions) {

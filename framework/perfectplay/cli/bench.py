@@ -1,0 +1,30 @@
+"""`solve bench GAME`: what this machine makes of a game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from perfectplay.cli.common import GameCommand, directory_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+
+
+@click.command("bench", cls=GameCommand)
+@directory_option
+@json_option
+def command(game: Game, directory: Path | None, as_json: bool) -> None:
+    """Measure the speed of GAME, and of its table where it is solved, on one core."""
+    from perfectplay.bench import run_benchmarks
+
+    lines = []
+    for line in run_benchmarks(game, directory):
+        lines.append({"what": line.what, "value": line.value, "unit": line.unit})
+        if not as_json:
+            value = f"{line.value:,.0f}" if line.value >= 100 else f"{line.value:.3f}"
+            click.echo(f"{line.what:32} {value:>16} {line.unit}")
+    if as_json:
+        print_json({"game": game.name, "options": game.options, "measurements": lines})

@@ -1,0 +1,55 @@
+"""`solve compact GAME`: rewrite a finished table for keeping, small enough to send by e-mail."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from perfectplay import wording
+from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.cli.progress import ProgressDisplay
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+
+
+@click.command("compact", cls=GameCommand)
+@directory_option
+@click.option("--output", type=click.Path(path_type=Path), help="Write it to this new directory, and keep the table.")
+@json_option
+def command(game: Game, directory: Path | None, output: Path | None, as_json: bool) -> None:
+    """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
+    from perfectplay.solver import Progress
+    from perfectplay.tables.compact import compact_table
+
+    started = time.monotonic()
+    with open_game_table(game, directory) as table, ProgressDisplay(f"compact {game.identity}") as progress:
+        records = table.records.values()
+        slots, positions = sum(record.size for record in records), table.statistics.positions
+        before = table.size_on_disk
+
+        def tell(done: int) -> None:
+            progress(Progress("compressing", done, slots, 0, 0, 0, time.monotonic() - started))
+
+        path = compact_table(table, output, progress=tell)
+    after = (path / "data.mdb").stat().st_size
+    if as_json:
+        print_json(
+            {
+                "game": game.name,
+                "options": game.options,
+                "positions": positions,
+                "bytes_before": before,
+                "bytes": after,
+                "bytes_per_position": after / positions,
+                "table": str(path),
+            }
+        )
+        return
+    click.echo(
+        f"{game.identity}: {wording.size(before)} became {wording.size(after)} "
+        f"({8 * after / positions:.2f} bits a position), in {path}"
+    )

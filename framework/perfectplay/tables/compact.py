@@ -1,0 +1,292 @@
+"""Compact tables: a finished table rewritten for keeping, many times smaller, every probe still exact.
+
+Values are cut into frames of 2**16 slots. Whatever the rules alone decide (finished positions, positions won at once,
+slots that hold none) is left out; for a game in C that costs nothing to work out again. The rest of a frame is
+compressed with zstd. To find one value among those kept, a frame counts them for each run of 512 slots, so that a
+probe works out at most one such run. Sorted keys are stored as differences, byte plane by byte plane.
+
+Under these keys of an LMDB environment (numbers are 4 bytes, big-endian), beside `meta`, `K` and `T` as ever:
+
+    c tier                 frames of values, one after the other: per-run counts, then the codes, compressed
+    C tier                 where each frame begins, and where the last one ends, 8 bytes each, little-endian
+    d tier, D tier         frames of keys, likewise
+    F tier                 the first key of every frame, 8 bytes each, little-endian
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from perfectplay.errors import TableError, UsageError
+from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_of, checksum
+from perfectplay.tables.store import Array, Block, LmdbStore, Store, number_key, remove_table
+from perfectplay_native.engine import Engine, rule_codes, slot_of, tier_of_slot
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.python_kernel import PythonKernel
+
+if TYPE_CHECKING:
+    from perfectplay.tables import Table
+
+FRAME_SLOTS = 1 << 16
+RUN_SLOTS = 512
+LEVEL = 19
+CACHED_FRAMES = 256
+
+
+def is_compact(info: TableInfo) -> bool:
+    return bool(info.storage.get("compact"))
+
+
+# ---- frames ----
+
+
+def pack_values(codes: Array, kept: npt.NDArray[np.bool_]) -> bytes:
+    """One frame: for each run how many codes are kept, then those codes."""
+    counts = np.add.reduceat(kept, np.arange(0, len(codes), RUN_SLOTS)).astype("<u2")
+    return zstandard.compress(counts.tobytes() + codes[kept].tobytes(), LEVEL)
+
+
+def unpack_values(data: Block, slots: int, width: int) -> tuple[Array, Array]:
+    """Where each run's codes begin, and the kept codes."""
+    runs = -(-slots // RUN_SLOTS)
+    raw = zstandard.decompress(data)
+    counts = np.frombuffer(raw, dtype="<u2", count=runs)
+    codes = np.frombuffer(raw, dtype=f"<u{width}", offset=2 * runs)
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), codes
+
+
+def pack_keys(keys: Array) -> bytes:
+    """Sorted keys: the differences, all lowest bytes first, then all second bytes and so on."""
+    steps = np.diff(keys, prepend=np.uint64(0)).astype("<u8")
+    return zstandard.compress(np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 8).T).tobytes(), LEVEL)
+
+
+def unpack_keys(data: Block) -> Array:
+    planes = np.frombuffer(zstandard.decompress(data), dtype=np.uint8).reshape(8, -1)
+    return np.cumsum(np.ascontiguousarray(planes.T).view("<u8").ravel(), dtype=np.uint64)
+
+
+# ---- reading ----
+
+
+class CompactStore(LmdbStore):
+    """A compact table on disk. Whole tiers can be unpacked; single values are read frame by frame."""
+
+    def __init__(self, path: Path, *, kernel: Kernel) -> None:
+        super().__init__(path)
+        self.kernel = kernel
+        self._cache: OrderedDict[tuple[bytes, int, int], Any] = OrderedDict()
+        self._tiers = self.tier_records()
+        self._key_tiers = self.key_records()
+        self._drops = bool(self.info.storage["drops_settled"])
+        # knows how to unrank; it holds no values
+        self._index = Engine(kernel, tiers=max([*self._tiers, 0]) + 1)
+        for tier, record in self._tiers.items():
+            if kernel.ranked:
+                self._index.define(tier, record.size)
+
+    def code_of(self, slot: int) -> int:
+        """The code of one slot."""
+        tier, index = tier_of_slot(slot), slot - slot_of(tier_of_slot(slot), 0)
+        record = self._tiers[tier]
+        frame, inside = divmod(index, FRAME_SLOTS)
+        run, place = divmod(inside, RUN_SLOTS)
+        starts, codes = self._values(record, frame)
+        if not self._drops:
+            return int(codes[inside])
+        positions = self.positions(tier, index - place, place + 1)
+        settled = rule_codes(self.kernel, positions)
+        if settled[place]:
+            return int(settled[place])
+        return int(codes[starts[run] + np.count_nonzero(settled[:place] == 0)])
+
+    def find(self, tier: int, key: int) -> int | None:
+        """The index of a canonical position among the keys of its tier."""
+        record = self._key_tiers.get(tier)
+        if record is None:
+            return None
+        firsts = np.frombuffer(self._fetch(b"F", tier), dtype="<u8")
+        frame = int(np.searchsorted(firsts, np.uint64(key), side="right")) - 1
+        if frame < 0:
+            return None
+        keys = self._keys(tier, frame)
+        place = int(np.searchsorted(keys, np.uint64(key)))
+        return frame * FRAME_SLOTS + place if place < len(keys) and keys[place] == key else None
+
+    def positions(self, tier: int, first: int, count: int) -> Array:
+        """The positions of consecutive slots of one frame."""
+        if self.kernel.ranked:
+            return self._index.positions(tier, first, count)
+        frame, inside = divmod(first, FRAME_SLOTS)
+        part: Array = self._keys(tier, frame)[inside : inside + count]
+        return part
+
+    def value_blocks(self, record: TierRecord) -> list[Block]:
+        """The whole tier, unpacked into memory, its checksums checked."""
+        values = np.empty(record.size, dtype=f"<u{record.width}")
+        for frame, first in enumerate(range(0, record.size, FRAME_SLOTS)):
+            part = values[first : first + FRAME_SLOTS]
+            _, codes = self._values(record, frame)
+            if self._drops:
+                part[:] = rule_codes(self.kernel, self.positions(record.tier, first, len(part)))
+                part[part == 0] = codes
+            else:
+                part[:] = codes
+        return self._checked_blocks(values, record.tier, record.checksums)
+
+    def key_blocks(self, record: KeyRecord) -> list[Block]:
+        frames = range(-(-record.size // FRAME_SLOTS))
+        keys = np.concatenate([np.empty(0, "<u8"), *(self._keys(record.tier, frame) for frame in frames)])
+        return self._checked_blocks(keys, record.tier, record.checksums)
+
+    def _checked_blocks(self, array: Array, tier: int, checksums: list[int]) -> list[Block]:
+        blocks = blocks_of(array)
+        for number, (block, expected) in enumerate(zip(blocks, checksums, strict=True)):
+            if checksum(block) != expected:
+                raise TableError(f"the table {self.path} is damaged: tier {tier}, block {number} has a wrong checksum")
+        return [block.data for block in blocks]
+
+    def _values(self, record: TierRecord, frame: int) -> tuple[Array, Array]:
+        slots = min(FRAME_SLOTS, record.size - frame * FRAME_SLOTS)
+        found: tuple[Array, Array] = self._cached(
+            b"c", record.tier, frame, lambda data: unpack_values(data, slots, record.width)
+        )
+        return found
+
+    def _keys(self, tier: int, frame: int) -> Array:
+        found: Array = self._cached(b"d", tier, frame, unpack_keys)
+        return found
+
+    def _cached(self, kind: bytes, tier: int, frame: int, unpack: Callable[[Block], Any]) -> Any:
+        name = (kind, tier, frame)
+        with self.lock:
+            if name in self._cache:
+                self._cache.move_to_end(name)
+                return self._cache[name]
+        try:
+            bounds = np.frombuffer(self._fetch(kind.upper(), tier), dtype="<u8")
+            unpacked = unpack(self._fetch(kind, tier)[int(bounds[frame]) : int(bounds[frame + 1])])
+        except (zstandard.ZstdError, ValueError, IndexError):
+            raise TableError(
+                f"the table {self.path} is damaged: tier {tier}, frame {frame} cannot be unpacked"
+            ) from None
+        with self.lock:
+            self._cache[name] = unpacked
+            while len(self._cache) > CACHED_FRAMES:
+                self._cache.popitem(last=False)
+        return unpacked
+
+    def _fetch(self, kind: bytes, tier: int) -> Block:
+        data = self.fetch(number_key(kind, tier))
+        if data is None:
+            raise TableError(f"the table {self.path} is damaged: tier {tier} misses a part")
+        return data
+
+    def close(self) -> None:
+        if hasattr(self, "_index"):
+            self._index.close()
+        super().close()
+
+
+# ---- writing ----
+
+
+def compact_table(table: Table, output: Path | None, *, progress: Callable[[int], None]) -> Path:
+    """Rewrite a finished table in compact form: at `output`, or in its own place. Every value is read back first."""
+    if not isinstance(table.store, LmdbStore):
+        raise TableError("only a saved table can be made compact")
+    if is_compact(table.info):
+        raise TableError(f"the table in {table.store.path} is compact already")
+    if not table.complete:
+        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    place = table.store.path
+    path = output or place.with_name(place.name + ".new")
+    if output is not None and output.exists():
+        raise UsageError(f"{output} exists already: choose another --output")
+    remove_table(path)
+    # A game in Python would take long to say again what its rules decide.
+    drop_settled = not isinstance(table.kernel, PythonKernel)
+    try:
+        write_compact(table.store, table.kernel, path, drop_settled=drop_settled, done=progress)
+        check = CompactStore(path, kernel=table.kernel)
+        try:
+            for record in check.tier_records().values():
+                check.value_blocks(record)
+            for key_record in check.key_records().values():
+                check.key_blocks(key_record)
+        finally:
+            check.close()
+    except BaseException:
+        remove_table(path)
+        raise
+    if output is None:
+        table.close()
+        os.replace(path / "data.mdb", place / "data.mdb")
+        remove_table(path)
+        path = place
+    return path
+
+
+def write_compact(
+    source: Store, kernel: Kernel, path: Path, *, drop_settled: bool, done: Callable[[int], None]
+) -> None:
+    """Write the table of `source` to `path` in compact form; `done` is told the slots written."""
+    storage = {"compact": True, "drops_settled": drop_settled}
+    target = LmdbStore(path, writable=True, info=replace(source.info, status="solving", hash=None, storage=storage))
+    index = Engine(kernel, tiers=max([*source.tier_records(), 0]) + 1)
+    try:
+        keys = source.key_records()
+        slots = 0
+        for record in sorted(source.tier_records().values(), key=lambda r: r.tier):
+            key_record = keys.get(record.tier)
+            index.define(record.tier, record.size, None if key_record is None else source.key_blocks(key_record))
+            items = _framed(b"c", record.tier, _value_frames(source, record, index, kernel, drop_settled))
+            if key_record is not None:
+                items += _key_items(key_record, source)
+            target.write([*items, (number_key(b"T", record.tier), record.to_json())])
+            index.drop(record.tier)
+            slots += record.size
+            done(slots)
+        target.set_info(replace(source.info, storage={**target.info.storage, **storage}))
+    finally:
+        index.close()
+        target.close()
+
+
+def _framed(kind: bytes, tier: int, frames: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
+    packed = list(frames)
+    bounds = np.cumsum([0, *map(len, packed)], dtype="<u8")
+    return [(number_key(kind, tier), b"".join(packed)), (number_key(kind.upper(), tier), bounds.tobytes())]
+
+
+def _value_frames(
+    source: Store, record: TierRecord, index: Engine, kernel: Kernel, drop_settled: bool
+) -> Iterator[bytes]:
+    first = 0
+    for block in source.value_blocks(record):
+        values = np.frombuffer(block, dtype=f"<u{record.width}")
+        for part in np.split(values, range(FRAME_SLOTS, len(values), FRAME_SLOTS)):
+            kept = np.ones(len(part), dtype=bool)
+            if drop_settled:
+                kept = rule_codes(kernel, index.positions(record.tier, first, len(part))) == 0
+            yield pack_values(part, kept)
+            first += len(part)
+
+
+def _key_items(record: KeyRecord, source: Store) -> list[tuple[bytes, bytes]]:
+    keys = np.concatenate([np.empty(0, "<u8"), *(np.frombuffer(b, dtype="<u8") for b in source.key_blocks(record))])
+    frames = (pack_keys(part) for part in np.split(keys, range(FRAME_SLOTS, len(keys), FRAME_SLOTS)))
+    return [
+        *_framed(b"d", record.tier, frames),
+        (number_key(b"F", record.tier), keys[::FRAME_SLOTS].astype("<u8").tobytes()),
+        (number_key(b"K", record.tier), record.to_json()),
+    ]

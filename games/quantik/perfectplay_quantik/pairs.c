@@ -1,0 +1,120 @@
+/* pairs.c: fills the tables of pairs.h when the module is loaded. */
+#include "pairs.h"
+
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS = 1 + CELLS + CELLS * (CELLS - 1) / 2 }; /* sets of at most two cells */
+
+struct pair_tables quantik_pairs;
+static uint16_t number_of[SETS][SETS];
+
+/* Numbers the sets of at most two cells: 0 none, 1-16 one cell, 17-136 two cells. More cells: SETS. */
+static unsigned set_number(uint16_t mask) {
+    if (!mask) return 0;
+    const unsigned low = lowest_bit(mask);
+    const unsigned rest = mask & (mask - 1U);
+    if (!rest) return 1 + low;
+    if (rest & (rest - 1)) return SETS;
+    const unsigned high = lowest_bit(rest);
+    return 1 + CELLS + high * (high - 1) / 2 + low;
+}
+
+uint16_t quantik_pair(uint16_t mover, uint16_t other) {
+    const unsigned a = set_number(mover), b = set_number(other);
+    return a < SETS && b < SETS ? number_of[a][b] : (uint16_t)NO_PAIR;
+}
+
+struct candidate {
+    uint16_t fixed_by, mover, other;
+};
+
+static int by_number(const void *left, const void *right) {
+    const struct candidate *a = left, *b = right;
+    if (a->fixed_by != b->fixed_by) return a->fixed_by > b->fixed_by ? -1 : 1;
+    if (a->mover != b->mover) return a->mover < b->mover ? -1 : 1;
+    return (a->other > b->other) - (a->other < b->other);
+}
+
+static void number_the_pairs(uint16_t symmetric[SYMMETRIES][SETS], const uint16_t *masks) {
+    static struct candidate candidates[PAIRS];
+    unsigned found = 0;
+    for (unsigned a = 0; a < SETS; a++) {
+        for (unsigned b = 0; b < SETS; b++) {
+            if (lines_touched(masks[a]) & lines_touched(masks[b])) continue;
+            unsigned fixed_by = 0;
+            for (unsigned t = 0; t < SYMMETRIES; t++) {
+                fixed_by += symmetric[t][a] == masks[a] && symmetric[t][b] == masks[b];
+            }
+            if (found == PAIRS) abort(); /* the count is a fact of the game; this cannot happen */
+            candidates[found++] = (struct candidate){(uint16_t)fixed_by, masks[a], masks[b]};
+        }
+    }
+    qsort(candidates, found, sizeof candidates[0], by_number);
+    memset(number_of, 0xFF, sizeof number_of);
+    for (unsigned pair = 0; pair < found; pair++) {
+        const uint16_t mover = candidates[pair].mover, other = candidates[pair].other;
+        quantik_pairs.mover[pair] = mover;
+        quantik_pairs.other[pair] = other;
+        number_of[set_number(mover)][set_number(other)] = (uint16_t)pair;
+    }
+}
+
+/* The images of one pair, and which symmetries make it greatest. Equal tops share no list: `used` only grows. */
+static unsigned find_images(unsigned pair, uint16_t symmetric[SYMMETRIES][SETS], unsigned used) {
+    struct pair_tables *const tables = &quantik_pairs;
+    const unsigned a = set_number(tables->mover[pair]), b = set_number(tables->other[pair]);
+    uint16_t top = 0;
+    for (unsigned t = 0; t < SYMMETRIES; t++) {
+        const uint16_t image = quantik_pair(symmetric[t][a], symmetric[t][b]);
+        tables->image[pair][t] = image;
+        if (image > top) top = image;
+    }
+    tables->top[pair] = top;
+    tables->first[pair] = (uint16_t)used;
+    for (unsigned t = 0; t < SYMMETRIES; t++) {
+        if (tables->image[pair][t] == top) tables->turns[used++] = (uint8_t)t;
+    }
+    tables->count[pair] = (uint16_t)(used - tables->first[pair]);
+    return used;
+}
+
+static void describe(unsigned pair) {
+    struct pair_tables *const tables = &quantik_pairs;
+    const uint16_t mover = tables->mover[pair], other = tables->other[pair];
+    tables->swapped[pair] = quantik_pair(other, mover);
+    tables->lines[pair] = lines_touched(mover | other);
+    const uint16_t free_of_other = (uint16_t)~cells_of_lines(lines_touched(other));
+    tables->open[pair] = count_bits(mover) < PIECES_OF_A_SHAPE ? free_of_other & (uint16_t)~mover : 0;
+    for (unsigned cell = 0; cell < CELLS; cell++) {
+        const unsigned bit = 1U << cell;
+        tables->placed[pair][cell] =
+            tables->open[pair] & bit ? quantik_pair(other, (uint16_t)(mover | bit)) : (uint16_t)NO_PAIR;
+    }
+}
+
+/* Runs while the module is being loaded, before anybody can call: no lock, and no check on the hot path. */
+__attribute__((constructor)) static void fill_tables(void) {
+    static uint16_t symmetric[SYMMETRIES][SETS];
+    uint16_t masks[SETS];
+    for (unsigned low = 0; low < CELLS; low++) {
+        masks[set_number((uint16_t)(1U << low))] = (uint16_t)(1U << low);
+        for (unsigned high = low + 1; high < CELLS; high++) {
+            const uint16_t mask = (uint16_t)(1U << low | 1U << high);
+            masks[set_number(mask)] = mask;
+        }
+    }
+    masks[0] = 0;
+    for (unsigned t = 0; t < SYMMETRIES; t++) {
+        for (unsigned set = 0; set < SETS; set++) symmetric[t][set] = symmetry_mask(t, masks[set]);
+    }
+    number_the_pairs(symmetric, masks);
+    unsigned used = 0;
+    for (unsigned pair = 0; pair < PAIRS; pair++) {
+        used = find_images(pair, symmetric, used);
+        describe(pair);
+    }
+    for (unsigned lines = 0; lines < 1U << LINES; lines++) quantik_pairs.line_cells[lines] = cells_of_lines(lines);
+}

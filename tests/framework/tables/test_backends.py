@@ -1,0 +1,180 @@
+"""The same table, bit for bit, whatever the backend, the threads, the budget and the interruptions."""
+
+from __future__ import annotations
+
+import random
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perfectplay import Game, Outcome, make_game, open_table, solve_game, verify_table
+from perfectplay.enumeration import Runs, Spill, merge_sorted
+from perfectplay.errors import Interrupted, TableError, UsageError
+from perfectplay.tables import table_path
+
+from . import ladder
+
+RUNNER = [sys.executable, str(Path(__file__).with_name("solve_ladder.py"))]
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return make_game(ladder, name="ladder")
+
+
+@pytest.fixture(scope="module")
+def golden(game: Game) -> str:
+    solution = solve_game(game, save=False)
+    with solution.table as table:
+        found = {table.probe(p).outcome for p in range(ladder.RING)}
+    assert found == set(Outcome), "the game should have all kinds of values"
+    return solution.hash
+
+
+@pytest.mark.parametrize("backend", ["memory", "lmdb"])
+@pytest.mark.parametrize("propagation", ["graph", "forward"])
+def test_every_backend_and_propagation_gives_the_same_table(game, golden, tmp_path, backend, propagation):
+    solution = solve_game(game, backend=backend, directory=tmp_path, propagation=propagation)
+    solution.table.close()
+    assert solution.hash == golden
+    with open_table(game, table_path(game, tmp_path)) as table:
+        assert table.info.hash == golden
+        assert verify_table(table).bad == 0
+
+
+def test_a_solved_table_is_not_solved_again(game, golden, tmp_path):
+    solve_game(game, backend="lmdb", directory=tmp_path).table.close()
+    before = (table_path(game, tmp_path) / "data.mdb").read_bytes()
+    again = solve_game(game, backend="lmdb", directory=tmp_path)
+    again.table.close()
+    assert again.hash == golden
+    assert (table_path(game, tmp_path) / "data.mdb").read_bytes() == before
+
+
+def test_killed_at_any_moment_it_resumes_to_the_same_table(golden, tmp_path):
+    """Twenty times SIGKILL, at moments spread over the run; what was sealed stays, and the end is the same."""
+    chance = random.Random(20)
+    for attempt in range(20):
+        process = subprocess.Popen([*RUNNER, str(tmp_path), "slow"], stdout=subprocess.DEVNULL)
+        time.sleep(0.25 + chance.random() * 0.06 * (attempt + 1))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == golden
+    assert not list((tmp_path / "ladder").glob("scratch*")), "scratch is removed"
+
+
+def test_a_stop_keeps_what_is_finished_and_says_so(game, golden, tmp_path):
+    stop = threading.Event()
+
+    def after_some_tiers(progress):
+        if progress.phase == "solving":
+            stop.set()
+
+    slow = _slowed(game)
+    with pytest.raises(Interrupted):
+        solve_game(slow, backend="lmdb", directory=tmp_path, progress=after_some_tiers, stop=stop)
+    with open_table(game, table_path(game, tmp_path)) as table:
+        assert not table.complete
+        with pytest.raises(TableError, match="not solved yet"):
+            table.probe(0)
+        with pytest.raises(TableError, match="not finished"):
+            verify_table(table)
+    resumed = solve_game(game, backend="lmdb", directory=tmp_path)
+    resumed.table.close()
+    assert resumed.hash == golden
+
+
+def _slowed(game: Game) -> Game:
+    class Slow:
+        def __getattr__(self, name: str) -> object:
+            return getattr(ladder, name)
+
+    plugin = Slow()
+    fast = ladder.status
+
+    @ladder.hookimpl
+    def status(position: int) -> ladder.Status:
+        time.sleep(0.0005)
+        return fast(position)
+
+    for name in ("start", "tier", "moves", "apply", "undo", "canonicalize"):
+        setattr(plugin, name, getattr(ladder, name))
+    plugin.status = status
+    return make_game(plugin, name="ladder")
+
+
+def test_a_second_writer_is_refused(game, tmp_path):
+    process = subprocess.Popen([*RUNNER, str(tmp_path), "slow"], stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "ladder" / "data.mdb").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with pytest.raises(TableError, match="another process is writing"):
+            solve_game(game, backend="lmdb", directory=tmp_path)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_file_size_limit_stops_the_solve_and_loses_nothing(game, golden, tmp_path):
+    """RLIMIT_FSIZE plays the full disk: the write fails in the middle, the table stays intact, and goes on later."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+    full = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, preexec_fn=limit)
+    assert full.returncode != 0
+    assert "larger than the limit allows" in full.stderr
+    assert "what was solved so far is kept" in full.stderr
+    done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == golden
+
+
+def test_a_full_disk_stops_the_solve_and_loses_nothing(golden, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting a small disk needs root")
+    try:
+        full = subprocess.run([*RUNNER, str(disk)], capture_output=True, text=True)
+        assert full.returncode != 0
+        assert "the disk is full" in full.stderr
+        subprocess.run(["mount", "-o", "remount,size=16m", str(disk)], check=True)
+        done = subprocess.run([*RUNNER, str(disk)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == golden
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_budget_too_small_names_the_smallest_that_works(game, tmp_path):
+    with pytest.raises(UsageError, match=r"the least that works is \d+M"):
+        solve_game(game, backend="lmdb", directory=tmp_path, memory=1 << 20)
+    solve_game(game, backend="lmdb", directory=tmp_path, memory=48 << 20).table.close()
+
+
+def test_runs_beyond_the_budget_are_merged_from_files(tmp_path):
+    numbers = np.random.default_rng(1).integers(0, 1000, 5000, dtype=np.uint64)
+    runs = Runs(Spill(budget=0, directory=tmp_path))
+    for part in np.split(numbers, 50):
+        runs.add(np.unique(part))
+    known = runs.without_known(np.arange(2000, dtype=np.uint64))
+    assert known.tolist() == sorted(set(range(2000)) - set(numbers.tolist()))
+    merged = runs.merged()
+    assert isinstance(merged, np.memmap)
+    assert merged.tolist() == sorted(set(numbers.tolist()))
+    assert not list(tmp_path.iterdir()), "the files have no names"
+
+
+def test_merging_reads_in_chunks():
+    parts = list(merge_sorted([np.arange(0, 100, 2, dtype=np.uint64), np.arange(0, 100, 3, dtype=np.uint64)], chunk=7))
+    assert max(map(len, parts)) <= 14
+    assert np.concatenate(parts).tolist() == sorted({*range(0, 100, 2), *range(0, 100, 3)})

@@ -1,0 +1,192 @@
+"""Damaged, foreign and missing tables: each is answered in one clear line, never with a wrong value."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perfectplay import Game, Value, make_game, open_table, solve_game, verify_table
+from perfectplay.errors import NotInTable, TableError
+from perfectplay.tables import open_store, table_path
+from perfectplay.tables.compact import compact_table
+
+from . import ladder
+
+
+@pytest.fixture(scope="module")
+def game() -> Game:
+    return make_game(ladder, name="ladder")
+
+
+@pytest.fixture(scope="module")
+def solved(game, tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("solved")
+    solve_game(game, backend="lmdb", directory=directory).table.close()
+    return table_path(game, directory)
+
+
+@pytest.fixture(scope="module")
+def compacted(game, solved, tmp_path_factory) -> Path:
+    with open_table(game, solved) as table:
+        return compact_table(table, tmp_path_factory.mktemp("compact") / "ladder", progress=lambda done: None)
+
+
+@pytest.fixture
+def path(solved, tmp_path) -> Path:
+    return shutil.copytree(solved, tmp_path / "ladder")
+
+
+def probe_all(game: Game, path: Path) -> dict[int, Value]:
+    with open_table(game, path) as table:
+        return {position: table.probe(position) for position in range(ladder.RING * ladder.RUNGS)}
+
+
+def test_a_flipped_bit_in_any_block_of_values_is_found(game, path):
+    with open_table(game, path) as table:
+        blocks = [
+            (tier, bytes(table.store.value_blocks(record)[0])) for tier, record in sorted(table.records.items())
+        ]
+    data = (path / "data.mdb").read_bytes()
+    for tier, block in blocks:
+        assert data.count(block) >= 1
+        damaged = bytearray(data)
+        at = data.rindex(block) + len(block) // 2
+        damaged[at] ^= 4
+        (path / "data.mdb").write_bytes(damaged)
+        with pytest.raises(TableError, match=rf"damaged: tier {tier}, block 0 has a wrong checksum"):
+            probe_all(game, path)
+        with pytest.raises(TableError, match=rf"tier {tier}, block 0"), open_table(game, path) as table:
+            verify_table(table)
+
+
+def test_a_truncated_file_is_refused(game, path):
+    size = (path / "data.mdb").stat().st_size
+    for left in (size // 2, 9000, 100, 0):
+        os.truncate(path / "data.mdb", left)
+        with pytest.raises(TableError, match=r"damaged|no table"):
+            open_table(game, path)
+
+
+def test_rubbish_is_refused(game, path):
+    (path / "data.mdb").write_bytes(b"this is no table" * 1000)
+    with pytest.raises(TableError, match="is not a table, or is damaged"):
+        open_table(game, path)
+
+
+def test_a_deleted_lock_file_does_not_matter(game, path, solved):
+    (path / "lock.mdb").unlink()
+    assert probe_all(game, path) == probe_all(game, solved)
+
+
+def test_an_empty_directory_says_how_to_make_a_table(game, tmp_path):
+    with pytest.raises(TableError, match=r"no table of ladder .* run `solve ladder`"):
+        open_table(game, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"game": "chess"}, "holds a table of chess, not of ladder"),
+        ({"rules_version": 7}, "version 7 of the rules"),
+        ({"options": {"width": 5}}, "other options"),
+        ({"format": 99}, "table format 99"),
+    ],
+)
+def test_another_games_or_formats_table_is_refused(game, path, change, message):
+    store = open_store(game, path, writable=True)
+    store.set_info(replace(store.info, **change))
+    store.close()
+    with pytest.raises(TableError, match=message):
+        open_table(game, path)
+    with pytest.raises(TableError, match=message):
+        solve_game(game, backend="lmdb", directory=path.parent)
+
+
+def test_metadata_that_cannot_be_read_is_refused(game, path):
+    store = open_store(game, path, writable=True)
+    store.write([(b"meta", b"{}")])
+    store.close()
+    with pytest.raises(TableError, match="metadata"):
+        open_table(game, path)
+
+
+def test_positions_outside_are_named(game, solved):
+    with open_table(game, solved) as table:
+        outside = ladder.RING * ladder.RUNGS + 5
+        assert table.get(outside) is None
+        assert table.get(outside, "nothing") == "nothing"
+        with pytest.raises(NotInTable, match=f"position {outside} is not in the table of ladder"):
+            table.probe(outside)
+
+
+def test_probing_many_agrees_with_probing_one(game, solved, compacted):
+    positions = np.arange(ladder.RING * ladder.RUNGS + 3, dtype=np.uint64)
+    for where in (solved, compacted):
+        with open_table(game, where) as table:
+            codes = table.probe_many(positions)
+            single = [table.get(int(position)) for position in positions]
+        assert codes.tolist() == [4 if value is None else value.code for value in single]
+
+
+def test_a_compact_table_gives_the_same_answers_and_proves_itself(game, solved, compacted):
+    assert probe_all(game, compacted) == probe_all(game, solved)
+    with open_table(game, compacted) as table:
+        assert verify_table(table).bad == 0
+        assert table.statistics == open_table(game, solved).statistics
+
+
+def test_damage_in_a_compact_table_is_found(game, compacted, tmp_path):
+    path = shutil.copytree(compacted, tmp_path / "ladder")
+    good = probe_all(game, compacted)
+    data = (path / "data.mdb").read_bytes()
+    start = data.index(b"\x28\xb5\x2f\xfd")  # a zstd frame
+    found = 0
+    for at in range(start, start + 60):
+        damaged = bytearray(data)
+        damaged[at] ^= 0x10
+        (path / "data.mdb").write_bytes(damaged)
+        try:
+            answers = probe_all(game, path)
+        except TableError as error:
+            assert "damaged: tier" in str(error)
+            found += 1
+        else:
+            assert answers == good
+    assert found > 40
+
+
+def test_compacting_in_place_replaces_the_table(game, path):
+    before = probe_all(game, path)
+    with open_table(game, path) as table:
+        assert compact_table(table, None, progress=lambda done: None) == path
+    assert probe_all(game, path) == before
+    assert sorted(p.name for p in path.parent.iterdir()) == ["ladder"]
+    with open_table(game, path) as table, pytest.raises(TableError, match="compact already"):
+        compact_table(table, None, progress=lambda done: None)
+    again = solve_game(game, backend="lmdb", directory=path.parent)
+    with again.table as table:
+        assert table.probe(0) == before[0]
+
+
+def test_threads_may_read_one_table_together(game, solved):
+    expected = probe_all(game, solved)
+    wrong: list[int] = []
+    with open_table(game, solved) as table:
+
+        def read(seed: int) -> None:
+            for position in np.random.default_rng(seed).permutation(len(expected)).tolist():
+                if table.probe(position) != expected[position]:
+                    wrong.append(position)
+
+        threads = [threading.Thread(target=read, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong

@@ -1,0 +1,113 @@
+"""Quantik's hooks: notations, moves as text, and the board."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from perfectplay_quantik import State, plugin
+
+from .positions import positions, qfen
+from .reference import Position
+
+STUDY = ".A../..b./.c../...D"
+KEY = "00000000000108000004200000000000"
+
+
+@given(positions())
+def test_every_notation_is_read_back(position: Position) -> None:
+    number = plugin.encode(qfen(position))
+    notations = plugin.notations(number)
+    assert list(notations) == ["qfen", "key", "encoding"]
+    assert plugin.encode(notations["qfen"]) == plugin.encode(notations["encoding"]) == number
+    assert plugin.decode(number) == notations["qfen"] == qfen(position)
+    # The key names all 384 images at once; it reads back as one of them.
+    assert plugin.notations(plugin.encode(notations["key"]))["key"] == notations["key"]
+
+
+def test_a_key_is_read_with_and_without_its_header() -> None:
+    assert plugin.encode(KEY) == plugin.encode("0102" + KEY) == plugin.encode(f"  0102{KEY.upper()} ")
+    assert State.from_qfen(plugin.decode(plugin.encode(KEY))).canonical_payload().hex() == KEY
+
+
+def test_a_key_with_the_colours_swapped_is_read_as_the_game_it_comes_from() -> None:
+    assert plugin.decode(plugin.encode("00000000000000000000000000000010")).count("A") == 0
+    assert plugin.decode(plugin.encode("00000000000000000000000000000010")) == "..../..../..../D..."
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("is no position: write a QFEN", "hello"),
+        ("is no position: write a QFEN", "-1"),
+        ("is no position: write a QFEN", ""),
+        ("4 is no position of Quantik", "4"),
+        ("18446744073709551615 is no position", "18446744073709551615"),
+        ("99999999999999999999 is no position", "99999999999999999999"),
+        ("rank 1, column 0: 'x'", "..../x.../..../...."),
+        ("A on cell 0 and a on cell 1 share row 0; no player may", "Aa../..../..../...."),
+        ("all four shapes are in row 0, row 3", "AbCd/..../..../AbCd"),
+        ("marked canonical", "00000000000000000000000000001000"),
+        ("byte 0: version 9", "0902" + KEY),
+        ("byte 1: flags 0x03", "0103" + KEY),
+        ("is no position: write a QFEN", KEY[:-1]),
+        ("is no position: write a QFEN", KEY + "0"),
+    ],
+)
+def test_texts_that_are_no_position_say_why(message: str, text: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plugin.encode(text)
+
+
+@given(positions())
+def test_every_move_is_read_back(position: Position) -> None:
+    number = plugin.encode(qfen(position))
+    for move in plugin.kernel().moves(number):
+        text = plugin.format_move(number, move)
+        cell = move & 15
+        assert plugin.parse_move(number, text) == move
+        assert plugin.parse_move(number, f" {text[0].lower()} ( {cell // 4} , {cell % 4} )") == move
+
+
+def test_a_move_is_written_as_shape_and_cell() -> None:
+    assert plugin.format_move(0, 5) == "A@5"
+    assert plugin.parse_move(0, "D(3,2)") == 3 << 4 | 14
+
+
+@pytest.mark.parametrize(
+    ("message", "position", "text"),
+    [
+        ("'5' is no move: write a shape A to D and a cell", STUDY, "5"),
+        ("'E@5' is no move", STUDY, "E@5"),
+        ("there is no cell 16; cells are 0 to 15", STUDY, "A@16"),
+        (r"there is no cell \(4,0\); rows and columns are 0 to 3", STUDY, "A(4,0)"),
+        (r"A@1 is not legal: cell 1 \(row 0, column 1\) is taken by A", STUDY, "A@1"),
+        (r"B@4 is not legal: cell 4 \(row 1, column 0\) is in line with b on cell 6", STUDY, "B@4"),
+        ("A@8 is not legal: both pieces A are on the board", "A..A/bc../..../....", "A@8"),
+        ("the game is over: row 0 holds all four shapes", "ABcd/..../..../....", "A@9"),
+    ],
+)
+def test_moves_that_are_none_say_why(message: str, position: str, text: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plugin.parse_move(plugin.encode(position), text)
+
+
+@given(positions())
+def test_the_board_offers_exactly_the_legal_moves_and_explains_the_others(position: Position) -> None:
+    number = plugin.encode(qfen(position))
+    board = plugin.board(number)
+    assert sorted(click.move for click in board.clicks) == plugin.kernel().moves(number)
+    trays = [tray.id for tray in board.trays if tray.piece.owner == board.to_move]
+    offered = {(click.source, click.target) for click in board.clicks}
+    explained = {(tray, cell) for tray, reasons in board.blocked.items() for cell in reasons}
+    assert offered | explained == {(tray, cell.id) for tray in trays for cell in board.cells}
+    assert not offered & explained
+
+
+def test_the_board_shows_pieces_and_trays() -> None:
+    board = plugin.board(plugin.encode(STUDY))
+    assert (board.rows, board.columns, board.to_move) == (4, 4, 0)
+    shown = {cell.id: cell.stack[0].label for cell in board.cells if cell.stack}
+    assert shown == {"1": "A", "6": "b", "9": "c", "15": "D"}
+    assert "".join(tray.id * tray.count for tray in board.trays) == "ABBCCDaabcdd"
+    assert board.blocked["B"]["4"] == "cell 4 (row 1, column 0) is in line with b on cell 6"
