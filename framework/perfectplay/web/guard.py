@@ -7,6 +7,7 @@ user's browser: hence the checks of Host (DNS rebinding) and of Origin (cross-si
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
@@ -61,14 +62,30 @@ class Guard:
         if refusal := self._refusal(scope):
             await _refuse(send_with_headers, *refusal)
             return
-        if scope["method"] in ("GET", "HEAD"):
-            await self.app(scope, receive, send_with_headers)
-            return
-        body = await _read_body(receive)
-        if body is None:
-            await _refuse(send_with_headers, 413, f"the request is too long: at most {MAX_BODY:,} bytes")
-            return
-        await self.app(scope, _replay(body, receive), send_with_headers)
+        if scope["method"] not in ("GET", "HEAD"):
+            body = await _read_body(receive)
+            if body is None:
+                await _refuse(send_with_headers, 413, f"the request is too long: at most {MAX_BODY:,} bytes")
+                return
+            receive = _replay(body, receive)
+        await self._answer(scope, receive, send_with_headers)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer. What nobody foresaw goes to the terminal; the client learns only that."""
+        started = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_noting)
+        except Exception:
+            logging.getLogger("perfectplay.web").exception("failed on %s %s", scope["method"], scope["path"])
+            if started:
+                raise
+            await _refuse(send, 500, "the server failed on this request; its terminal says more")
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = dict(scope["headers"])

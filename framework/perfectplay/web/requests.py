@@ -112,14 +112,8 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     return Answer({"error": text}, error.status_code, headers=error.headers)
 
 
-async def on_any_error(request: Request, error: Exception) -> Response:
-    """What nobody foresaw: the terminal has the traceback, the client only this."""
-    return Answer({"error": "the server failed on this request; its terminal says more"}, 500)
-
-
 HANDLERS: Any = {
     Refusal: on_refusal,
     PerfectPlayError: on_our_error,
     HTTPException: on_http_error,
-    Exception: on_any_error,
 }

@@ -211,7 +211,7 @@ function select(id) {
   const warning = id && state.answer.board.warnings[id];
   if (warning) notice(`⚠ ${warning}`, true);
   else if (id && !state.answer.moves.some((move) => move.source === id)) notice(Object.values(state.answer.board.blocked[id])[0] ?? "", true);
-  else notice("");
+  else notice(advice());
 }
 
 async function preview(move) {
@@ -307,7 +307,15 @@ function draw(fresh = false) {
   drawChart($("chart"), state.timeline, state.cursor, players(), go);
   drawNotations(answer);
   const repeated = timesSeen();
-  notice(ending() ? "" : repeated > 1 ? `This position stands for the ${repeated === 2 ? "second" : "third"} time; the third is a draw.` : "");
+  notice(ending() || repeated < 2 ? advice() : `This position stands for the ${repeated === 2 ? "second" : "third"} time; the third is a draw.`);
+}
+
+/** What one can do, where there is nothing more urgent to say. */
+function advice() {
+  if (ending()) return "Undo to try something else, or begin a new game.";
+  if (tableMoves()) return "The table is to move.";
+  if (!state.answer.board) return "Choose a move from the list.";
+  return state.answer.moves.some((move) => move.source) ? "Choose a piece, then where it goes." : "Choose where to move.";
 }
 
 function drawGames() {

@@ -1,0 +1,116 @@
+"""Servers for the tests of the web: small games solved into a temporary directory, and Gobblet where it is solved."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import threading
+import time
+import types
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from perfectplay.game import Game, load_game, make_game
+from perfectplay.solver import solve_game
+from perfectplay.web.app import make_app
+from perfectplay.web.library import Library
+
+CODES = runpy.run_path(str(Path(__file__).parents[1] / "framework" / "conftest.py"))
+
+
+def game_of(code: str, name: str) -> Game:
+    module = types.ModuleType(name)
+    exec(code, vars(module))
+    return make_game(module, name=name)
+
+
+def tic_tac_toe() -> Game:
+    return game_of(CODES["TIC_TAC_TOE"], "tictactoe")
+
+
+def stones() -> Game:
+    """Take one or two stones from seven. Eight and nine are positions too, but play never gets there."""
+    return game_of(CODES["SUBTRACTION"].replace("position <= 7", "position <= 9"), "stones")
+
+
+@pytest.fixture(scope="session")
+def games() -> types.SimpleNamespace:
+    """The small games, made anew at each call, and the source texts they are made of."""
+    return types.SimpleNamespace(tic_tac_toe=tic_tac_toe, stones=stones, codes=CODES)
+
+
+@pytest.fixture(scope="session")
+def small_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("tables")
+    for game in (tic_tac_toe(), stones()):
+        solve_game(game, directory=directory).table.close()
+    return directory
+
+
+@pytest.fixture(scope="session")
+def solved_gobblet(request: pytest.FixtureRequest) -> Path:
+    """The directory of a finished Gobblet table."""
+    if given := os.environ.get("PERFECTPLAY_TEST_TABLES"):
+        return Path(given)
+    try:
+        return Path(request.getfixturevalue("gobblet_tables"))
+    except pytest.FixtureLookupError:
+        pytest.skip("no solved Gobblet: PERFECTPLAY_TEST_TABLES names no directory")
+
+
+@pytest.fixture(scope="session")
+def library(small_tables: Path) -> Iterator[Library]:
+    """Tic-tac-toe and stones solved, Gobblet not."""
+    library = Library(small_tables, [tic_tac_toe(), stones(), load_game("gobblet")])
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def client(library: Library) -> TestClient:
+    return TestClient(make_app(library))
+
+
+@contextmanager
+def running(library: Library) -> Iterator[str]:
+    """Serve from a thread; yields the address."""
+    server = uvicorn.Server(uvicorn.Config(make_app(library), port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def small_server(library: Library) -> Iterator[str]:
+    with running(library) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def gobblet_server(solved_gobblet: Path) -> Iterator[str]:
+    library = Library(solved_gobblet, [load_game("gobblet")])
+    with running(library) as address:
+        yield address
+    library.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Library], str]]:
+    """serve(library) -> address, for a test that needs a server of its own."""
+    with ExitStack() as stack:
+
+        def serve(library: Library) -> str:
+            stack.callback(library.close)
+            return stack.enter_context(running(library))
+
+        yield serve
