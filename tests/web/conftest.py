@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
+import subprocess
+import tarfile
 import threading
 import time
 import types
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.testclient import TestClient
 
 from perfectplay.game import Game, load_game, make_game
@@ -114,3 +119,70 @@ def serve() -> Iterator[Callable[[Library], str]]:
             return stack.enter_context(running(library))
 
         yield serve
+
+
+# ---- a real browser ----
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, without a window."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"there is no {CHROMIUM}: install Debian's chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """open_page(address, **context options) -> page with a position drawn. Any error in the console fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(address: str, *, before: str = "", **options: Any) -> Page:
+        options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        if before:
+            page.add_init_script(before)
+        page.goto(address)
+        page.wait_for_selector("#board > *")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def axe(request: pytest.FixtureRequest) -> str:
+    """The source of axe-core, fetched from npm into pytest's cache."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("there is no npm to fetch axe-core with")
+    place = request.config.cache.mkdir("axe-core")
+    source = place / "package" / "axe.min.js"
+    if not source.exists():
+        fetch = [npm, "pack", "axe-core@4", "--silent", "--pack-destination", str(place)]
+        subprocess.run(fetch, check=True, capture_output=True, timeout=120)
+        with tarfile.open(next(place.glob("*.tgz"))) as package:
+            package.extract("package/axe.min.js", place, filter="data")
+    return source.read_text()

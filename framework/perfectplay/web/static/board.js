@@ -78,7 +78,7 @@ function place(id, element, words, view, meaning) {
     element.title = reason;
     said.push(`not possible: ${reason}`);
   }
-  element.setAttribute("aria-label", said.join(". "));
+  element.append(h("span", { class: "said visually-hidden" }, said.join(". "))); // its name: the rest is decoration
   if (isSource) element.setAttribute("aria-pressed", String(selected === id));
   element.addEventListener("click", () => view.onPlace(id));
 }
@@ -137,7 +137,7 @@ export function drawTrays(container, owner, view) {
         { class: `tray ${ownerClass(tray.piece.owner)}`, type: "button", disabled: tray.count === 0 },
         ...Array.from({ length: shown }, () => pieceImage(inTray(tray.piece))),
         tray.count === 0 ? pieceImage(inTray(tray.piece), "used-up") : null,
-        tray.count > SHOWN_IN_TRAY ? h("span", { class: "more" }, `×${tray.count}`) : null,
+        tray.count > SHOWN_IN_TRAY ? h("span", { class: "more", "aria-hidden": "true" }, `×${tray.count}`) : null,
       );
       const words = `${pieceWords(tray.piece, board.players)} in reserve, ${tray.count} left`;
       place(tray.id, element, words, view, meaning);
