@@ -17,6 +17,8 @@ from perfectplay.wording import did_you_mean
 MAX_TEXT = 1000
 """Characters of a position or a move: far more than any notation needs."""
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 class Answer(Response):
     """JSON, as compact as it gets."""
@@ -24,7 +26,7 @@ class Answer(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        return _encode(content).encode("utf-8", "replace")
 
 
 class Refusal(Exception):
