@@ -278,7 +278,7 @@ def test_the_editor_says_why_a_position_is_impossible(open_page: OpenPage, gobbl
         expect(page.locator("#editor-reason")).to_have_text("A position: Orange wins in 9 plies (5 of its moves)")
     page.keyboard.press("Enter")
     expect(page.locator("#verdict p")).to_have_text("Orange wins in 9 plies (5 of its moves)")
-    assert page.locator("#editor-text").input_value() == ""
+    assert page.locator("#editor-text").input_value() == "s,m,sL/.,.,./.,.,.:orange"  # to edit further
 
 
 # ---- what Gobblet needs ----

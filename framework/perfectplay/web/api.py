@@ -242,6 +242,8 @@ async def start_solve(request: Request) -> Response:
     await read_object(request)
     if not request.app.state.may_solve:
         raise Refusal(403, "this server is open to other machines, so a solve is started on its own machine only")
+    if served.table is not None and not served.table.complete:
+        raise Refusal(409, f"the table is unfinished: resume it with `solve {served.game.name} --backend lmdb`")
     if served.table is not None:
         raise Refusal(409, f"{served.game.name} is solved already")
     library: Library = request.app.state.library

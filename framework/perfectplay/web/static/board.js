@@ -89,7 +89,6 @@ export function drawBoard(container, view) {
   const focused = container.contains(document.activeElement) ? document.activeElement.dataset.place : null;
   container.style.setProperty("--rows", board.rows);
   container.style.setProperty("--columns", board.columns);
-  container.classList.toggle("one-kind", !board.cells.some((cell) => cell.stack.length > 1));
   const cells = [...board.cells].sort((a, b) => a.row - b.row || a.column - b.column);
   container.replaceChildren(
     ...cells.map((cell) => {

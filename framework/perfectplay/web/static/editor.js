@@ -26,12 +26,14 @@ export function drawNotations(answer) {
   );
 }
 
-/** Wires the editor up; `current` gives the game's name, `onSetUp` takes the answer for the position to go to. */
+/** Wires the editor up: `current` gives the game's name, `onSetUp` takes the answer for the position to go to.
+ *  Returns what puts another text into it, to begin editing from. */
 export function startEditor(current, onSetUp) {
   const field = $("editor-text");
   const reason = $("editor-reason");
   let found = null;
   let asked = 0;
+  let edited = false; // a text somebody is working on is left alone
 
   const show = (answer, text, good) => {
     found = answer;
@@ -55,19 +57,19 @@ export function startEditor(current, onSetUp) {
     }
   };
 
+  field.addEventListener("input", () => (edited = field.value !== ""));
   field.addEventListener("input", debounced(150, check));
   $("editor").addEventListener("submit", (event) => {
     event.preventDefault();
     if (!found) return;
-    const answer = found;
-    field.value = "";
-    show(null, "", false);
-    onSetUp(answer);
+    edited = false;
+    onSetUp(found);
   });
   $("copy-link").addEventListener("click", (event) => copy(location.href, event.currentTarget));
   show(null, "", false);
-  return () => {
-    field.value = "";
+  return (text) => {
+    if (edited) return;
+    field.value = text;
     show(null, "", false);
   };
 }
