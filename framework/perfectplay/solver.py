@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -98,6 +99,8 @@ def solve_game(
         raise UsageError(f"--memory is too small: the least that works is {SMALLEST_BUDGET >> 20}M")
     started, cpu_started = time.monotonic(), background.cpu_seconds()
     kernel = game_kernel(game)
+    if propagation == "retract" and not kernel.can_retract:
+        raise UsageError(f"{game.name} has neither parents nor retract: choose another propagation")
     info = TableInfo(
         game=game.name,
         options=game.options,
@@ -116,10 +119,10 @@ def solve_game(
         if save and not durable:
             solve.report("saving")
             save_table(game, store, path)
-    except BaseException:
+    except BaseException as error:
         solve.engine_close()
         store.close()
-        raise
+        raise background.in_our_words(error) from None
     table = solve.table()
     return Solution(
         table=table,
@@ -212,6 +215,8 @@ class _Solve:
     def _enumerate(self, scratch: Path | None) -> None:
         if self.store.info.status == "enumerating":
             budget = None if self.memory is None else (self.memory - FIXED_MEMORY) // 2
+            if scratch is None and budget is None:
+                budget = _available_memory()
             count = [0, 0]
 
             def found(tier: int, positions: int) -> None:
@@ -219,7 +224,13 @@ class _Solve:
 
             background.run(
                 lambda: enumerate_positions(
-                    self.kernel, self.store, budget=budget, directory=scratch, found=found, check=self._check
+                    self.kernel,
+                    self.store,
+                    game=self.game.name,
+                    budget=budget,
+                    directory=scratch,
+                    found=found,
+                    check=self._check,
                 ),
                 kernel=self.kernel,
                 stop=self.stop,
@@ -359,19 +370,24 @@ def _check_writable(path: Path) -> None:
     place = path
     while not place.exists():
         place = place.parent
-    if not place.is_dir() or not os.access(place, os.W_OK):
+    try:
+        tempfile.TemporaryFile(dir=place).close()
+    except OSError:
         raise TableError(
             f"cannot write the table to {path}: {place} is not a writable directory (use --dir or --no-save)"
-        )
+        ) from None
 
 
 def _available_memory() -> int:
-    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-    bounds = [limit for limit in limits if limit != resource.RLIM_INFINITY]
+    page = os.sysconf("SC_PAGE_SIZE")
     try:
-        with open("/proc/meminfo") as file:
-            fields = dict(line.split(":") for line in file)
-        bounds.append(int(fields["MemAvailable"].split()[0]) * 1024)
-    except (OSError, KeyError):
-        bounds.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min(bounds)
+        fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+        size, _, _, _, _, data, _ = (page * int(pages) for pages in Path("/proc/self/statm").read_text().split())
+    except (OSError, KeyError):  # no Linux
+        available, size, data = page * os.sysconf("SC_PHYS_PAGES"), 0, 0
+    for kind, used in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
+        limit = resource.getrlimit(kind)[0]
+        if limit != resource.RLIM_INFINITY:
+            available = min(available, max(0, limit - used))
+    return available

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import runpy
 import shutil
 import subprocess
@@ -58,14 +57,13 @@ def small_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def solved_gobblet(request: pytest.FixtureRequest) -> Path:
-    """The directory of a finished Gobblet table."""
-    if given := os.environ.get("PERFECTPLAY_TEST_TABLES"):
-        return Path(given)
-    try:
-        return Path(request.getfixturevalue("gobblet_tables"))
-    except pytest.FixtureLookupError:
-        pytest.skip("no solved Gobblet: PERFECTPLAY_TEST_TABLES names no directory")
+def quantik_tables(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a finished Quantik table: beside Gobblet's, or solved here in some ten seconds."""
+    if (gobblet_tables / "quantik").exists():
+        return gobblet_tables
+    directory = tmp_path_factory.mktemp("quantik")
+    solve_game(load_game("quantik"), directory=directory).table.close()
+    return directory
 
 
 @pytest.fixture(scope="session")
@@ -102,8 +100,8 @@ def small_server(library: Library) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def gobblet_server(solved_gobblet: Path) -> Iterator[str]:
-    library = Library(solved_gobblet, [load_game("gobblet")])
+def gobblet_server(gobblet_tables: Path) -> Iterator[str]:
+    library = Library(gobblet_tables, [load_game("gobblet")])
     with running(library) as address:
         yield address
     library.close()

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
+from perfectplay.game import load_game
 from perfectplay.web.library import Library
 
 OpenPage = Callable[..., Page]
@@ -122,13 +123,9 @@ def test_the_table_wins_gobblet_as_the_first_player(open_page: OpenPage, gobblet
 
 
 def test_a_whole_game_of_quantik_against_the_table(
-    open_page: OpenPage, solved_gobblet: Path, serve: Callable[[Library], str]
+    open_page: OpenPage, quantik_tables: Path, serve: Callable[[Library], str]
 ) -> None:
-    if not (solved_gobblet / "quantik").exists():
-        pytest.skip("no solved Quantik beside Gobblet")
-    from perfectplay import load_game
-
-    page = open_page(serve(Library(solved_gobblet, [load_game("quantik")])) + "/quantik")
+    page = open_page(serve(Library(quantik_tables, [load_game("quantik")])) + "/quantik")
     page.locator("#player-top select").select_option("0")
     for _ in range(8):
         page.wait_for_function(

@@ -34,7 +34,7 @@ def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
     assert "--port 0" in ended.stderr
 
 
-def test_one_core_answers_1500_requests_for_evaluated_moves_a_second(solved_gobblet: Path) -> None:
+def test_one_core_answers_1500_requests_for_evaluated_moves_a_second(gobblet_tables: Path) -> None:
     """By the server's processor time, which other work on the machine changes least."""
-    found = load.measure(solved_gobblet, seconds=4, connections=8)
+    found = load.measure(gobblet_tables, seconds=4, connections=8)
     assert found.cpu_for_each < 1000 / 1500, str(found)

@@ -25,6 +25,6 @@ def command(game: Game, directory: Path | None, as_json: bool) -> None:
         lines.append({"what": line.what, "value": line.value, "unit": line.unit})
         if not as_json:
             value = f"{line.value:,.0f}" if line.value >= 100 else f"{line.value:.3f}"
-            click.echo(f"{line.what:32} {value:>16} {line.unit}")
+            click.echo(f"{line.what:40} {value:>14} {line.unit}")
     if as_json:
         print_json({"game": game.name, "options": game.options, "measurements": lines})

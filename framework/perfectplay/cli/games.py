@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
 import click
 
-from perfectplay.cli.common import json_option, print_json
+from perfectplay.cli.common import directory_option, json_option, print_json
+from perfectplay.errors import TableError
 from perfectplay.options import spell
 
 
 @click.command("games")
+@directory_option
 @json_option
-def command(as_json: bool) -> None:
-    """List the installed games: name, version, rules in C or Python, options, and whether they work."""
+def command(directory: Path | None, as_json: bool) -> None:
+    """List the installed games: name, version, rules in C or Python, options, and what is solved."""
     from perfectplay.game import installed_games
 
     games = installed_games()
+    tables = _tables_by_game(directory)
     if as_json:
         print_json(
             [
@@ -26,6 +33,7 @@ def command(as_json: bool) -> None:
                         {"name": each.name, "default": each.default, "allowed": each.range, "help": each.help}
                         for each in game.options
                     ],
+                    "tables": tables.get(game.name, []),
                     "broken": game.broken,
                 }
                 for game in games
@@ -35,11 +43,12 @@ def command(as_json: bool) -> None:
     if not games:
         click.echo("No games are installed: a game is any package with an entry point in perfectplay.games.")
         return
-    rows = [("GAME", "VERSION", "RULES", "OPTIONS")]
+    rows = [("GAME", "VERSION", "RULES", "TABLE", "OPTIONS")]
     for game in games:
         options = " ".join(f"--{each.name} {spell(each.default)}" for each in game.options)
-        rows.append((game.name, game.version, "broken" if game.broken else game.kind, options))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        state = ", ".join(_state(table) for table in tables.get(game.name, [])) or "not solved"
+        rows.append((game.name, game.version, "broken" if game.broken else game.kind, state, options))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         click.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
     broken = [game for game in games if game.broken]
@@ -47,3 +56,26 @@ def command(as_json: bool) -> None:
         click.echo()
     for game in broken:
         click.echo(f"{game.name} is broken: {game.broken}")
+
+
+def _tables_by_game(directory: Path | None) -> dict[str, list[dict[str, Any]]]:
+    """What tables there are; one that cannot be read is another command's to complain about."""
+    from perfectplay.tables import table_directory
+    from perfectplay.tables.store import LmdbStore
+
+    found: dict[str, list[dict[str, Any]]] = {}
+    place = directory or table_directory()
+    for path in sorted(place.iterdir()) if place.is_dir() else []:
+        with suppress(TableError):
+            store = LmdbStore(path)
+            info = store.info
+            store.close()
+            table = {"options": info.options, "status": info.status, "compact": bool(info.storage.get("compact"))}
+            found.setdefault(info.game, []).append(table)
+    return found
+
+
+def _state(table: dict[str, Any]) -> str:
+    words = "solved" if table["status"] == "complete" else "unfinished"
+    options = " ".join(f"--{name} {spell(value)}" for name, value in table["options"].items())
+    return f"{words} ({options})" if options else words

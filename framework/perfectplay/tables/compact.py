@@ -8,7 +8,7 @@ probe works out at most one such run. Sorted keys are stored as differences, byt
 Under these keys of an LMDB environment (numbers are 4 bytes, big-endian), beside `meta`, `K` and `T` as ever:
 
     c tier                 frames of values, one after the other: per-run counts, then the codes, compressed
-    C tier                 where each frame begins, and where the last one ends, 8 bytes each, little-endian
+    C tier                 of each frame where it ends, and its checksum, 8 bytes each, little-endian
     d tier, D tier         frames of keys, likewise
     F tier                 the first key of every frame, 8 bytes each, little-endian
 """
@@ -172,13 +172,11 @@ class CompactStore(LmdbStore):
             if name in self._cache:
                 self._cache.move_to_end(name)
                 return self._cache[name]
-        try:
-            bounds = np.frombuffer(self._fetch(kind.upper(), tier), dtype="<u8")
-            unpacked = unpack(self._fetch(kind, tier)[int(bounds[frame]) : int(bounds[frame + 1])])
-        except (zstandard.ZstdError, ValueError, IndexError):
-            raise TableError(
-                f"the table {self.path} is damaged: tier {tier}, frame {frame} cannot be unpacked"
-            ) from None
+        ends, checksums = np.frombuffer(self._fetch(kind.upper(), tier), dtype="<u8").reshape(2, -1)
+        packed = self._fetch(kind, tier)[int(ends[frame - 1]) if frame else 0 : int(ends[frame])]
+        if checksum(packed) != checksums[frame]:
+            raise TableError(f"the table {self.path} is damaged: tier {tier}, frame {frame} has a wrong checksum")
+        unpacked = unpack(packed)
         with self.lock:
             self._cache[name] = unpacked
             while len(self._cache) > CACHED_FRAMES:
@@ -264,8 +262,10 @@ def write_compact(
 
 def _framed(kind: bytes, tier: int, frames: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
     packed = list(frames)
-    bounds = np.cumsum([0, *map(len, packed)], dtype="<u8")
-    return [(number_key(kind, tier), b"".join(packed)), (number_key(kind.upper(), tier), bounds.tobytes())]
+    ends = np.cumsum([len(frame) for frame in packed], dtype="<u8")
+    checksums = np.array([checksum(frame) for frame in packed], dtype="<u8")
+    index = np.concatenate([ends, checksums]).astype("<u8").tobytes()
+    return [(number_key(kind, tier), b"".join(packed)), (number_key(kind.upper(), tier), index)]
 
 
 def _value_frames(

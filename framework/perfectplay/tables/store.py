@@ -17,6 +17,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import resource
 import shutil
 import struct
 import threading
@@ -40,6 +41,9 @@ Array = npt.NDArray[Any]
 COMMIT_BYTES = 16 << 20
 
 LMDB_DATA_VERSION = 1
+
+SMALL_DISK = 1 << 20
+"""With fewer bytes free than this, a write that was cut short met a full disk."""
 
 
 class Store(ABC):
@@ -292,7 +296,7 @@ class LmdbStore(Store):
                 self.on_moved()
             except (lmdb.Error, OSError) as error:
                 raise TableError(
-                    f"cannot write {self.path}: {_reason(error)}; what was solved so far is kept"
+                    f"cannot write {self.path}: {_reason(error, self.path)}; what was solved so far is kept"
                 ) from None
 
     on_moved: Callable[[], None] = staticmethod(lambda: None)
@@ -309,12 +313,15 @@ class LmdbStore(Store):
             self._writer_lock = None
 
 
-def _reason(error: BaseException) -> str:
-    """LMDB reports the errno of a failed write in words; name the two that people can mend."""
+def _reason(error: BaseException, path: Path) -> str:
+    """Name what people can mend. LMDB says a plain input/output error when a write was cut short."""
     text = str(error)
-    if os.strerror(errno.ENOSPC) in text:
+    cut_short = os.strerror(errno.EIO) in text
+    disk = os.statvfs(path)
+    if os.strerror(errno.ENOSPC) in text or (cut_short and disk.f_bavail * disk.f_frsize < SMALL_DISK):
         return "the disk is full: make room and run the same command again"
-    if os.strerror(errno.EFBIG) in text:
+    limited = resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
+    if os.strerror(errno.EFBIG) in text or (cut_short and limited):
         return "the file would be larger than the limit allows: raise it and run the same command again"
     return text
 

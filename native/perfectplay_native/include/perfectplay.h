@@ -43,8 +43,8 @@ typedef struct pp_kernel pp_kernel;
 struct pp_kernel {
     uint32_t abi;           /* PP_ABI */
     uint32_t rules_version; /* stored in every table; raise it whenever rules, encoding or ranks change */
-    uint32_t max_moves;     /* no position has more moves than this */
-    uint32_t max_parents;   /* nor more answers from `parents` or `retract`; 0 when both are NULL */
+    uint32_t max_moves;     /* no position has more moves than this; at most 65000 */
+    uint32_t max_parents;   /* nor more answers from `parents` or `retract`; 0 when both are NULL; at most 65000 */
     uint32_t tier_count;    /* tiers are 0 .. tier_count-1; 1 for a game without tiers */
     const void *context;    /* yours: a variant's parameters, or NULL */
 

@@ -18,8 +18,9 @@ enum pp_result {
     PP_STOPPED = 1,        /* pp_engine_stop was called */
     PP_OUT_OF_MEMORY = 2,  /* neither the budget nor the scratch directory has room */
     PP_MISSING_CHILD = 3,  /* a child of `error_position` is in no tier: the kernel contradicts itself */
-    PP_TOO_REMOTE = 4,     /* a remoteness above 16383 */
+    PP_TOO_REMOTE = 4,     /* a remoteness above 16382 */
     PP_SCRATCH_FAILED = 5, /* the scratch file could not be made; see `error_number` */
+    PP_STUCK = 6,          /* `error_position` is ONGOING and has no move */
 };
 
 /* How newly decided positions reach their parents. All give the same table. */
@@ -90,6 +91,15 @@ int pp_verify(pp_engine *engine, uint32_t tier, uint64_t *wrong, pp_fault *fault
 size_t pp_children_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, size_t *used,
                            pp_position *children, size_t room);
 void pp_tiers_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *tiers);
+void pp_canonicalize_many(const pp_kernel *kernel, const pp_position *positions, size_t count, pp_position *canonical);
+
+/* Writes the first of each valid position's best moves; -1 where it has no move, or none whose value is known. */
+void pp_best_moves(pp_engine *engine, const pp_position *positions, size_t count, int64_t *best);
+
+/* Expands the slots of a tier that are marked in reached[tier] and not in `expanded`: marks them there, and their
+ * children in `reached`, which has a bitmap for every tier (slot i is bit i % 64 of word i / 64). `*count` is how many
+ * were expanded. All tiers must be defined. Returns a pp_result. */
+int pp_mark_reachable(pp_engine *engine, uint32_t tier, uint64_t *const *reached, uint64_t *expanded, uint64_t *count);
 /* end cdef */
 
 #endif

@@ -11,7 +11,7 @@
 /* ---- value codes: remoteness << 2 | kind ---- */
 
 enum { KIND_NONE = 0, KIND_LOSS = PP_LOST, KIND_TIE = PP_DRAWN, KIND_WIN = PP_WON };
-enum { CODE_ENDLESS = 0, CODE_NO_POSITION = 4, LARGEST_NARROW_CODE = 255, LARGEST_REMOTENESS = 16383 };
+enum { CODE_ENDLESS = 0, CODE_NO_POSITION = 4, LARGEST_NARROW_CODE = 255, LARGEST_REMOTENESS = 16382 };
 
 typedef uint32_t value_code;
 
@@ -68,7 +68,7 @@ typedef struct {
 } marker_word;
 
 typedef _Atomic uint32_t entry;
-enum { OPEN_SHIFT = 16, MAX_OPEN = 65535 };
+enum { OPEN_SHIFT = 16 };
 
 static inline value_code entry_code(uint32_t e) { return e & 0xFFFF; }
 static inline unsigned entry_open(uint32_t e) { return e >> OPEN_SHIFT; }
@@ -131,7 +131,6 @@ int build_key_tree(pp_engine *engine, tier_state *tier);
 uint64_t find_key(const tier_state *tier, uint64_t key);
 
 /* graph.c: the moves as the engine sees them, whatever the kernel offers. */
-enum { MAX_FAN = 65000 }; /* bound on max_moves and max_parents, so that open children fit 16 bits */
 void positions_of_slots(const pp_engine *engine, pp_slot first, size_t count, pp_position *positions);
 size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch);
 size_t parent_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch);

@@ -37,6 +37,7 @@ static inline uint64_t gather(pp_engine *engine, look_ahead *ahead, const pp_pos
         pp_slot *slots = ahead->slots[taken];
         const pp_position position = positions[__builtin_ctzll(*bits)];
         const size_t count = ahead->counts[taken] = child_slots(engine, position, slots, ahead->scratch);
+        if (!count && !engine->failure) fail(engine, PP_STUCK, position);
         for (size_t i = 0; i < count; i++) {
             const tier_state *tier = tier_of(engine, slots[i]);
             if (!tier->blocks) { /* neither finished nor being solved */

@@ -24,11 +24,12 @@ static int map_file(pp_engine *engine, size_t size, void **bytes) {
     }
     unlink(path);
     const int error = posix_fallocate(file, 0, (off_t)size);
-    if (!error) *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    const bool failed = error || *bytes == MAP_FAILED;
+    void *const mapped = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     engine->error_number = error ? error : errno;
     close(file);
-    return failed ? PP_SCRATCH_FAILED : PP_OK;
+    if (mapped == MAP_FAILED) return PP_SCRATCH_FAILED;
+    *bytes = mapped;
+    return PP_OK;
 }
 
 int allocate(pp_engine *engine, size_t size, buffer *out) {

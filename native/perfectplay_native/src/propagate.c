@@ -32,12 +32,14 @@ static inline bool claim_win(entry *parent, unsigned level) {
 
 /* Returns the level at which the parent is lost, or 0. */
 static inline unsigned close_child(entry *parent, unsigned level) {
-    if (kind_of(atomic_load_explicit(parent, memory_order_relaxed)) == KIND_WIN) return 0;
-    const uint32_t before = atomic_fetch_sub_explicit(parent, 1u << OPEN_SHIFT, memory_order_relaxed);
-    if (entry_open(before) != 1) return 0;
-    const unsigned longest = remoteness_of(entry_code(before));
-    const unsigned lost_at = longest > level + 1 ? longest : level + 1;
-    atomic_store_explicit(parent, code_of(KIND_LOSS, lost_at), memory_order_relaxed);
+    uint32_t state = atomic_load_explicit(parent, memory_order_relaxed), after;
+    unsigned lost_at;
+    do { /* in one step: loss(n) with no open child must never be seen before n is right */
+        if (kind_of(state) == KIND_WIN) return 0;
+        const unsigned longest = remoteness_of(entry_code(state));
+        lost_at = entry_open(state) > 1 ? 0 : longest > level + 1 ? longest : level + 1;
+        after = lost_at ? code_of(KIND_LOSS, lost_at) : state - (1u << OPEN_SHIFT);
+    } while (!atomic_compare_exchange_weak_explicit(parent, &state, after, memory_order_relaxed, memory_order_relaxed));
     return lost_at;
 }
 
@@ -132,35 +134,36 @@ WITH_POPCOUNT static void look_again_words(pp_engine *engine, void *context, uin
     look_ahead ahead;
     if (!begin_look_ahead(engine, &ahead)) return;
     bool any = false;
+    unsigned due = 0;
     for (uint64_t word = first; word < last; word++) {
         const marker_word marker = c->markers[word];
         uint64_t number = marker.before;
         for (uint64_t bits = marker.bits; bits; bits &= bits - 1, number++) {
             const uint32_t state = atomic_load_explicit(&c->entries[number], memory_order_relaxed);
             if (entry_decided(state)) {
-                const bool due = remoteness_of(entry_code(state)) == level;
-                any |= due;
+                any |= remoteness_of(entry_code(state)) == level;
                 /* only a win or a tie that is due later can still come sooner */
-                if (due || remoteness_of(entry_code(state)) < level ||
-                    kind_of(state) != (round->ties ? KIND_TIE : KIND_WIN))
+                if (remoteness_of(entry_code(state)) <= level || kind_of(state) != (round->ties ? KIND_TIE : KIND_WIN))
                     continue;
             }
             const evaluation e = evaluate_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits), level);
             const value_code code = round->ties ? e.tie : decided_code(&e);
-            if (!code || remoteness_of(code) != level) continue;
+            if (!code) continue;
+            if (remoteness_of(code) > due) due = remoteness_of(code);
+            if (remoteness_of(code) != level) continue; /* a loss that a finished child delays: its level will come */
             atomic_store_explicit(&c->entries[number], code, memory_order_relaxed);
             any = true;
         }
     }
     end_look_ahead(&ahead);
-    if (any) raise_to(&c->last_level, level + 1);
+    raise_to(&c->last_level, any && due <= level ? level + 1 : due);
 }
 
 static int run_levels(pp_engine *engine, component *c, bool ties) {
     engine->progress_step = 3;
     for (unsigned level = 1; level <= c->last_level; level++) {
         round_state round = {.c = c, .level = level, .ties = ties};
-        if (level >= LARGEST_REMOTENESS) return PP_TOO_REMOTE;
+        if (level > LARGEST_REMOTENESS) return PP_TOO_REMOTE;
         engine->progress_level = level;
         const int result = parallel(engine, c->way == PP_WAY_FORWARD ? look_again_words : inform_words, &round,
                                     c->slots / 64, WORDS_A_RANGE);
