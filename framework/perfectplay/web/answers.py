@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay import wording
+from perfectplay import analysis, wording
 from perfectplay.board import Board, Piece
 from perfectplay.game import Game
 from perfectplay.tables import Table
@@ -133,21 +133,22 @@ def evaluation(served: Served, position: int) -> JSON:
     }
 
 
-def best_line(served: Served, position: int, limit: int = LINE_PLIES) -> list[JSON]:
-    """Perfect play from here: the winner hurries, the loser resists; cut where a position comes again."""
-    line: list[JSON] = []
-    seen = {position}
-    while len(line) < limit:
-        best = next((move for move in evaluated_moves(served, position) if move["outcome"] is not None), None)
-        if best is None:
-            break
-        del best["code"]
-        line.append(best)
-        position = int(best["id"])
-        if position in seen:
-            break
-        seen.add(position)
-    return line
+def best_move(served: Served, position: int) -> JSON:
+    """The evaluation, and a best move where one is known."""
+    moves = moves_answer(served, position)["moves"]
+    return evaluation(served, position) | {"best": moves[0] if moves and moves[0]["outcome"] else None}
+
+
+def best_line(served: Served, position: int) -> JSON:
+    """The evaluation, and perfect play from here; empty where the table does not know."""
+    steps: list[JSON] = []
+    if served.table is not None and value_of(served, position) is not None:
+        line = analysis.best_line(served.game, served.table, position, plies=LINE_PLIES)
+        following = [*(step.position for step in line.steps[1:]), line.end]
+        for step, after in zip(line.steps, following, strict=True):
+            move = served.game.format_move(step.position, step.move)
+            steps.append({"move": move, **value_json(step.value), "id": str(after)})
+    return evaluation(served, position) | {"line": steps}
 
 
 def board_json(board: Board) -> JSON:

@@ -83,15 +83,6 @@ def _moves(served: Served, position: int) -> JSON:
     return {"game": served.game.identity, "id": str(position), "moves": sorted(shown, key=lambda move: move["move"])}
 
 
-def _line(served: Served, position: int) -> JSON:
-    return answers.evaluation(served, position) | {"line": answers.best_line(served, position)}
-
-
-def _best_move(served: Served, position: int) -> JSON:
-    best = answers.best_line(served, position, limit=1)
-    return answers.evaluation(served, position) | {"best": best[0] if best else None}
-
-
 def _export(served: Served, position: int) -> JSON:
     return {
         "game": served.game.identity,
@@ -277,8 +268,8 @@ ROUTES = [
     _game_route("moves/evaluated", _about(_needs_table(answers.moves_answer))),
     _game_route("position", _about(answers.position_answer)),
     _game_route("evaluate", _about(_needs_table(answers.evaluation))),
-    _game_route("best-move", _about(_needs_table(_best_move))),
-    _game_route("line", _about(_needs_table(_line))),
+    _game_route("best-move", _about(_needs_table(answers.best_move))),
+    _game_route("line", _about(_needs_table(answers.best_line))),
     _game_route("moves", _about(_moves)),
     _game_route("state/export", _about(_export)),
     _game_route("check", check),

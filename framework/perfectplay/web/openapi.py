@@ -104,7 +104,9 @@ SCHEMAS: JSON = {
     "EvaluatedMoves": _object({**_ABOUT, **_VALUE, "moves": _list(_ref("RatedMove"))}),
     "Evaluation": _object({**_ABOUT, **_VALUE, "verdict": _TEXT}),
     "BestMove": _object({**_ABOUT, **_VALUE, "verdict": _TEXT, "best": _or_null(_ref("RatedMove"))}),
-    "Line": _object({**_ABOUT, **_VALUE, "verdict": _TEXT, "line": _list(_ref("RatedMove"))}),
+    "Line": _object(
+        {**_ABOUT, **_VALUE, "verdict": _TEXT, "line": _list(_object({"move": _TEXT, **_VALUE, "id": _ID}))}
+    ),
     "Moves": _object(
         {
             **_ABOUT,
