@@ -228,9 +228,10 @@ def test_an_interrupted_walk_goes_on_where_it_was(tic_tac_toe, tmp_path):
 
 
 def test_ctrl_c_saves_and_says_how_to_resume(gobblet, tmp_path):
-    command = ["gobblet", "--method", "alphabeta", "--no-prune", "--dir", str(tmp_path)]
+    command = ["gobblet", "--method", "alphabeta", "--no-prune", "--checkpoint", "0.5", "--dir", str(tmp_path)]
     process = subprocess.Popen([SOLVE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(3)
+    while not proof_path(gobblet, tmp_path).exists() and process.poll() is None:
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -5,8 +5,8 @@
  *
  * Which move first? A position is looked at with all its children: those that rule, table or path settle need no
  * search, and one that is lost ends the matter. Of the others, those come first that leave the opponent the fewest
- * moves which do not lose at once, and a child with no such move is lost. In a game of threats this is nearly
- * all: it makes the proof of Gobblet's start five thousand times smaller.
+ * moves which do not lose at once, and a child with no such move is lost. In a game of threats this decides nearly
+ * everything: it makes the proof of Gobblet's start five thousand times smaller.
  *
  * Repetition. A move back to a position on the path counts as a draw, for this path. That is right for the
  * path and may be wrong for the table, so the search keeps apart what rests on a repetition:
@@ -57,7 +57,7 @@ static void store(pp_search *s, pp_position position, uint8_t outcome) {
 
 /* ---- what is known ---- */
 
-/* Who wins, when rules settle the child of a position at `depth`: 0 the player to move at the root, 1 the other, 2 nobody. */
+/* Who wins, when rules settle the child of a position at `depth`: 0 the root's mover, 1 the other, 2 nobody. */
 static inline unsigned winner(uint8_t outcome, uint32_t depth) {
     return outcome == PP_DRAWN ? 2 : (depth + (outcome == PP_WON)) & 1;
 }
