@@ -11,7 +11,7 @@
  * Repetition. A move back to a position on the path counts as a draw, for this path. That is right for the
  * path and may be wrong for the table, so the search keeps apart what rests on a repetition:
  *
- *   - A win needs one lost child, a loss needs all children won: decisive outcomes rest on decisive outcomes only, never
+ *   - A win needs one lost child, a loss needs all children won: decisive outcomes rest on decisive ones only, never
  *     on the path. They are certain, and stored at once.
  *   - A draw rests on the path's positions that its drawn children are, or rest on in turn. Say that a draw d was found
  *     with rests(d), a set of positions on the path. We maintain for every such draw:
@@ -143,7 +143,7 @@ static bool order_candidates(pp_search *s, size_t count) {
     return true;
 }
 
-/* The children that no rule settles, with their lines of the table on their way; of the others the frame is informed. */
+/* The children that no rule settles, their lines of the table on their way; of the others the frame is informed. */
 static size_t gather_candidates(pp_search *s, frame *f) {
     const pp_kernel *kernel = s->kernel;
     const size_t count = kernel->moves(kernel, f->position, s->moves);

@@ -33,7 +33,7 @@ static size_t unmarked(const outcome_part *part, uint32_t *from, uint64_t *keys)
     return count;
 }
 
-/* Walks what is in a part. What a growing table moves past `next`, and what comes in behind it, is for the next time. */
+/* Walks what is in a part. What a growing table moves behind `next`, and what comes in there, is for the next time. */
 static int walk_part(pp_search *s, const outcome_part *part, bool *found) {
     uint64_t keys[BATCH];
     for (uint32_t next = 0; next < part->size;) {
@@ -53,7 +53,8 @@ int pp_search_walk(pp_search *s) {
     int result = finish_proof(s);
     for (bool found = true; found && result == PP_OK;) {
         found = false;
-        for (int part = 0; part < PARTS && result == PP_OK; part++) result = walk_part(s, &s->table.parts[part], &found);
+        for (int part = 0; part < PARTS && result == PP_OK; part++)
+            result = walk_part(s, &s->table.parts[part], &found);
     }
     publish(s);
     return result;
