@@ -8,18 +8,21 @@ reads each once. No set of positions has to fit in memory.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from perfectplay.errors import PluginError
+from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.tables.records import KeyRecord, blocks_of, checksum
 from perfectplay.tables.store import Store
 from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
+
+Array = npt.NDArray[Any]
 
 CHUNK = 1 << 16
 """Positions expanded, or merged, at a time."""
@@ -29,6 +32,9 @@ PYTHON_CHUNK = 1 << 11
 
 MAX_RUNS = 16
 """More runs than this are merged into one."""
+
+MAX_LEVELS = 1 << 14
+"""Moves from the start beyond which nothing new may come; a table stores no remoteness above this either."""
 
 
 class Runs:
@@ -101,19 +107,50 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
     >>> [part.tolist() for part in merge_sorted([np.array([1, 4, 9], np.uint64), np.array([2, 4], np.uint64)], chunk=2)]
     [[1, 2, 4], [9]]
     """
-    places = [0] * len(runs)
-    while True:
-        heads = [(i, run[place : place + chunk]) for i, (run, place) in enumerate(zip(runs, places, strict=True))]
-        heads = [(i, head) for i, head in heads if len(head)]
-        if not heads:
-            return
-        bound = min(head[-1] for _, head in heads)  # everything up to here is in the heads
-        parts = []
-        for i, head in heads:
-            count = int(np.searchsorted(head, bound, side="right"))
-            places[i] += count
-            parts.append(head[:count])
-        yield distinct(np.concatenate(parts))
+    if 0 < sum(map(len, runs)) <= chunk:
+        return iter([distinct(np.concatenate(runs))])
+    return (distinct(portion) for portion in merge_portions(runs, lambda run: run, chunk))
+
+
+class Run(Protocol):
+    """An array, or what gives a slice of one."""
+
+    def __getitem__(self, part: slice, /) -> Array: ...
+
+
+def merge_portions(runs: Sequence[Run], key: Callable[[Array], Positions], chunk: int = CHUNK) -> Iterator[Array]:
+    """What lies in arrays that are sorted by `key`, in portions: no key of a portion is above one of the next.
+
+    Within a portion the runs' parts stand one after the other. No run may have a key twice; then equal keys of several
+    runs are always in the same portion.
+    """
+    heads = [_Head(run, key, chunk) for run in runs]
+    while heads := [head for head in heads if head.fill()]:
+        bound = min(head.keys[-1] for head in heads)  # everything up to here is in the heads
+        yield np.concatenate([head.take(bound) for head in heads])
+
+
+class _Head:
+    """The part of a run that has been read and not yet taken."""
+
+    def __init__(self, run: Run, key: Callable[[Array], Positions], chunk: int) -> None:
+        self._run, self._key, self._chunk = run, key, chunk
+        self._place = 0
+        self._rows: Array = np.empty(0)
+        self.keys: Positions = np.empty(0, dtype=np.uint64)
+
+    def fill(self) -> bool:
+        """Read on if all has been taken; False at the end of the run."""
+        if not len(self.keys):
+            self._rows = self._run[self._place : self._place + self._chunk]
+            self.keys = np.ascontiguousarray(self._key(self._rows))  # or each search would copy them
+            self._place += len(self._rows)
+        return len(self.keys) > 0
+
+    def take(self, bound: np.uint64) -> Array:
+        count = int(np.searchsorted(self.keys, bound, side="right"))
+        taken, self._rows, self.keys = self._rows[:count], self._rows[count:], self.keys[count:]
+        return taken
 
 
 def distinct(positions: Positions) -> Positions:
@@ -134,12 +171,16 @@ def enumerate_positions(
     kernel: Kernel,
     store: Store,
     *,
+    game: str,
     budget: int | None,
     directory: Path | None,
     found: Callable[[int, int], None],
     check: Callable[[], None],
 ) -> None:
-    """Seal the sorted keys of every tier in `store`. `found(tier, positions)` is told of the progress."""
+    """Seal the sorted keys of every tier in `store`. `found(tier, positions)` is told of the progress.
+
+    Beyond `budget` bytes, files in `directory` are used; without a directory, that is the end.
+    """
     spill = Spill(budget, directory)
     start = kernel.canonicalize(kernel.start())
     incoming = {kernel.tier(start): Runs(spill)}
@@ -149,7 +190,11 @@ def enumerate_positions(
         tier = min(incoming)
         known, children = Runs(spill), set()
         frontier = incoming.pop(tier).merged()
+        levels = 0
         while len(frontier):
+            if levels == MAX_LEVELS:
+                raise _endless(game, int(frontier[0]))
+            levels += 1
             known.add(frontier)
             inside = Runs(spill)
             for child_tier, positions in _children_by_tier(kernel, frontier, check):
@@ -159,7 +204,9 @@ def enumerate_positions(
                 elif child_tier > tier:
                     incoming.setdefault(child_tier, Runs(spill)).add(positions)
                 else:
-                    _complain(kernel, frontier, tier, child_tier)
+                    raise _tier_goes_back(game, kernel, frontier, tier, child_tier)
+                if directory is None and budget is not None and spill.held > budget:
+                    raise _no_room(game, total)
             total += len(frontier)
             found(tier, total)
             frontier = inside.merged()
@@ -184,24 +231,43 @@ def _children_by_tier(
     place = 0
     chunk = PYTHON_CHUNK if isinstance(kernel, PythonKernel) else CHUNK
     while place < len(frontier):
-        children, used = children_of_many(kernel, frontier[place : place + chunk], room=16 * CHUNK)
+        portion = frontier[place : place + chunk]
+        children, used = children_of_many(kernel, portion, room=min(16 * CHUNK, len(portion) * kernel.max_moves))
         check()
         place += used
         children = distinct(children)
         tiers = tiers_of_many(kernel, children)
         check()
+        if len(tiers) and (tiers == tiers[0]).all():
+            yield int(tiers[0]), children
+            continue
         for tier in np.unique(tiers):
             yield int(tier), children[tiers == tier]
 
 
-def _complain(kernel: Kernel, frontier: Positions, tier: int, child_tier: int) -> None:
+def _tier_goes_back(game: str, kernel: Kernel, frontier: Positions, tier: int, child_tier: int) -> PluginError:
     """Name the position from which the tier falls."""
     for position in map(int, frontier):
         for move in kernel.moves(position):
             child = kernel.apply(position, move)
             if kernel.tier(kernel.canonicalize(child)) < tier:
-                raise PluginError(
-                    f"tiers must never go back: move {move} leads from position {position} in tier {tier} "
+                return PluginError(
+                    f"{game}: tiers must never go back: move {move} leads from position {position} in tier {tier} "
                     f"to position {child} in tier {kernel.tier(kernel.canonicalize(child))}"
                 )
-    raise PluginError(f"tiers must never go back: a move leads from tier {tier} to tier {child_tier}")
+    return PluginError(f"{game}: tiers must never go back: a move leads from tier {tier} to tier {child_tier}")
+
+
+def _endless(game: str, position: int) -> PluginError:
+    return PluginError(
+        f"{game}: {MAX_LEVELS:,} moves away there are still new positions (such as {position}), more than a table can "
+        f"store: does something in a position only ever grow, like a count of moves? Leave out whatever the rest of "
+        f"the game does not depend on"
+    )
+
+
+def _no_room(game: str, positions: int) -> PerfectPlayError:
+    return PerfectPlayError(
+        f"{game}: memory is full after {positions:,} positions, and there are more: if you expected fewer, "
+        f"`solve check {game}` looks for an endless game; if not, use --backend lmdb, which goes on on disk"
+    )

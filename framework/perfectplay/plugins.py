@@ -35,7 +35,7 @@ RESERVED_NAMES = frozenset(
 REQUIRED_HOOKS = ("start", "moves", "apply", "undo", "canonicalize", "status")
 """The rules. A kernel gives them all; without one, the plugin must."""
 
-BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends",)
+BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends", "perfectplay.exports.builtin")
 """Modules with our own backends and exporters, registered as a third party's are."""
 
 Hook = Callable[..., Any]
@@ -84,14 +84,24 @@ def load_plugin(name: str) -> Plugin:
     if not found:
         raise unknown_game(name)
     origin = game_origin(name)
-    if name in RESERVED_NAMES:
-        raise PluginError(f"{name}: this is the name of a built-in command; {origin} must give its game another")
-    if not _GAME_NAME.fullmatch(name):
-        raise PluginError(f"{name}: a game's name is lower-case letters, digits, '-' and '_'; ask {origin}")
+    if problem := _name_problem(name):
+        raise PluginError(f"{name}: {problem}; {origin} must give its game another name")
     if len(found) > 1:
         raise PluginError(f"{name}: {origin} both bring a game of this name; uninstall one")
     source = _import(found[0])
     return Plugin(name, source, check_game(name, source), game_version(name))
+
+
+def check_name(name: str) -> None:
+    """UsageError where no game can have this name."""
+    if problem := _name_problem(name):
+        raise UsageError(f"no game can be called {name!r}: {problem}")
+
+
+def _name_problem(name: str) -> str | None:
+    if name in RESERVED_NAMES:
+        return "this is the name of a built-in command"
+    return None if _GAME_NAME.fullmatch(name) else "a name is lower-case letters, digits, '-' and '_'"
 
 
 def unknown_game(name: str) -> UsageError:

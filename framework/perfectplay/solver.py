@@ -215,6 +215,8 @@ class _Solve:
     def _enumerate(self, scratch: Path | None) -> None:
         if self.store.info.status == "enumerating":
             budget = None if self.memory is None else (self.memory - FIXED_MEMORY) // 2
+            if scratch is None and budget is None:
+                budget = _available_memory()
             count = [0, 0]
 
             def found(tier: int, positions: int) -> None:
@@ -222,7 +224,13 @@ class _Solve:
 
             background.run(
                 lambda: enumerate_positions(
-                    self.kernel, self.store, budget=budget, directory=scratch, found=found, check=self._check
+                    self.kernel,
+                    self.store,
+                    game=self.game.name,
+                    budget=budget,
+                    directory=scratch,
+                    found=found,
+                    check=self._check,
                 ),
                 kernel=self.kernel,
                 stop=self.stop,

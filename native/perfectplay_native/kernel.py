@@ -50,6 +50,14 @@ class Kernel:
         return bool(self.c.rank)
 
     @property
+    def max_moves(self) -> int:
+        return int(self.c.max_moves)
+
+    def has(self, function: str) -> bool:
+        """Whether the kernel gives an optional function."""
+        return bool(getattr(self.c, function))
+
+    @property
     def can_retract(self) -> bool:
         """Whether the kernel can name a position's parents."""
         return bool(self.c.retract or self.c.parents)
@@ -100,3 +108,32 @@ class Kernel:
         """The distinct canonical parents; only where the kernel has `parents`."""
         buffer = _engine_ffi.new("pp_position[]", max(1, self.c.max_parents))
         return list(buffer[0 : self.c.parents(self.c, position, buffer)])
+
+    # ---- the rest only where the kernel `has` the function ----
+
+    def children(self, position: int) -> list[int]:
+        """The distinct canonical children."""
+        buffer = _engine_ffi.new("pp_position[]", max(1, self.c.max_moves))
+        return list(buffer[0 : self.c.children(self.c, position, buffer)])
+
+    def wins_now(self, position: int) -> bool:
+        """True only if the mover can end the game with a win at once."""
+        return bool(self.c.wins_now(self.c, position))
+
+    def rank(self, position: int) -> tuple[int, int]:
+        """The (tier, index) of a position of a ranked game."""
+        return _tier_and_index(self.c.rank(self.c, position))
+
+    def expand(self, position: int) -> list[tuple[int, int]]:
+        """The slots of the children, as (tier, index)."""
+        buffer = _engine_ffi.new("pp_slot[]", max(1, self.c.max_moves))
+        return list(map(_tier_and_index, buffer[0 : self.c.expand(self.c, position, buffer)]))
+
+    def retract(self, position: int) -> list[tuple[int, int]]:
+        """The slots of the parents that play can return to, as (tier, index)."""
+        buffer = _engine_ffi.new("pp_slot[]", max(1, self.c.max_parents))
+        return list(map(_tier_and_index, buffer[0 : self.c.retract(self.c, position, buffer)]))
+
+
+def _tier_and_index(slot: int) -> tuple[int, int]:
+    return (int(slot) >> 40, int(slot) & (1 << 40) - 1)

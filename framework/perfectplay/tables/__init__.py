@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from perfectplay.background import raise_plugin_error
 from perfectplay.errors import NotInTable, TableError
+from perfectplay.faults import explain_fault
 from perfectplay.game import Game
 from perfectplay.tables.compact import CompactStore, is_compact
 from perfectplay.tables.records import Statistics, TableInfo, TierRecord
@@ -50,7 +52,9 @@ def table_path(game: Game, directory: Path | None = None) -> Path:
 
 def game_kernel(game: Game) -> Kernel:
     """The game's C kernel, or one that calls its Python functions."""
-    return game.kernel if game.kernel is not None else PythonKernel(game)
+    if game.kernel is not None:
+        return game.kernel
+    return PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
 
 
 def open_store(game: Game, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> LmdbStore:
@@ -194,7 +198,8 @@ class Table:
 
     def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
         """The positions of consecutive slots of a tier; all ones where a slot holds none."""
-        self._attach(tier)
+        if not self.kernel.ranked:  # a kernel's own index needs nothing at hand
+            self._attach(tier)
         return self.engine.positions(tier, first, count)
 
     def find_value(self, value: Value) -> int | None:

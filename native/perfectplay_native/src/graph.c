@@ -31,14 +31,19 @@ static inline uint32_t tier_number(const pp_kernel *kernel, pp_position position
     return kernel->tier ? kernel->tier(kernel, position) : 0;
 }
 
-pp_slot pp_find(pp_engine *engine, pp_position position) {
+/* The slot of a canonical position: no need to canonicalize it again. */
+static pp_slot find_canonical(const pp_engine *engine, pp_position key) {
     const pp_kernel *kernel = engine->kernel;
-    if (kernel->rank) return kernel->rank(kernel, position);
-    const pp_position key = kernel->canonicalize(kernel, position);
+    if (kernel->rank) return kernel->rank(kernel, key);
     const uint32_t tier = tier_number(kernel, key);
     if (tier >= engine->tier_count || !engine->tiers[tier].key_blocks) return UINT64_MAX;
     const uint64_t index = find_key(&engine->tiers[tier], key);
     return index == UINT64_MAX ? UINT64_MAX : pp_slot_of(tier, index);
+}
+
+pp_slot pp_find(pp_engine *engine, pp_position position) {
+    const pp_kernel *kernel = engine->kernel;
+    return find_canonical(engine, kernel->rank ? position : kernel->canonicalize(kernel, position));
 }
 
 void positions_of_slots(const pp_engine *engine, pp_slot first, size_t count, pp_position *positions) {
@@ -58,7 +63,7 @@ static size_t slots_of(pp_engine *engine, const pp_position *positions, size_t c
                        pp_position origin, bool children) {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        const pp_slot slot = pp_find(engine, positions[i]);
+        const pp_slot slot = find_canonical(engine, positions[i]);
         if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) {
             if (children) fail(engine, PP_MISSING_CHILD, origin);
         } else if (children || tier_of(engine, slot)->inside) {
@@ -112,4 +117,8 @@ size_t pp_children_of_many(const pp_kernel *kernel, const pp_position *positions
 
 void pp_tiers_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *tiers) {
     for (size_t i = 0; i < count; i++) tiers[i] = tier_number(kernel, positions[i]);
+}
+
+void pp_canonicalize_many(const pp_kernel *kernel, const pp_position *positions, size_t count, pp_position *canonical) {
+    for (size_t i = 0; i < count; i++) canonical[i] = kernel->canonicalize(kernel, positions[i]);
 }

@@ -1,0 +1,15 @@
+"""Builds the kernel against the header that perfectplay ships."""
+
+from pathlib import Path
+
+from perfectplay_native.build import game_ffi
+
+PACKAGE = Path("perfectplay_connect4")
+
+ffi = game_ffi(
+    "perfectplay_connect4._kernel",
+    sources=[str(PACKAGE / "kernel.c")],
+    kernels=["connect4_kernel"],
+    cdef=(PACKAGE / "connect4.h").read_text(),
+    depends=[str(PACKAGE / "connect4.h")],
+)

@@ -1,0 +1,1 @@
+"""Connect Four for perfectplay: options, tiers, and a kernel in C."""

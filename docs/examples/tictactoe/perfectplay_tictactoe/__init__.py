@@ -1,0 +1,1 @@
+"""Tic-tac-toe for perfectplay: the first game of the tutorial, in Python, with symmetry."""

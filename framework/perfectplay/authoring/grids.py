@@ -1,0 +1,112 @@
+"""Boards of rows and columns: packing, symmetries, lines, and how people read and write them.
+
+Cells are numbered row by row from the top left, and named as in chess, columns by letters and rows from the bottom:
+
+    0 1 2      a3 b3 c3
+    3 4 5      a2 b2 c2
+    6 7 8      a1 b1 c1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from perfectplay.authoring.fields import POSITION_BITS
+from perfectplay.authoring.groups import Group, Symmetry
+from perfectplay.board import Board, Cell, Click, Piece
+
+
+class Grid:
+    """A board whose cells hold numbers below `values`: 0 empty, 1 the first player's, 2 the second's, or as you like.
+
+    >>> grid = Grid(3, 3, values=3)
+    >>> position = grid.pack([1, 0, 0, 0, 2, 0, 0, 0, 0])
+    >>> grid.unpack(position)
+    [1, 0, 0, 0, 2, 0, 0, 0, 0]
+    >>> grid.write(position, ".XO")
+    'X../.O./...'
+    >>> len(grid.lines(3)), len(grid.d4()), grid.names[0]
+    (8, 8, 'a3')
+    """
+
+    def __init__(self, rows: int, columns: int, *, values: int) -> None:
+        self.rows, self.columns, self.values = rows, columns, values
+        self.size = rows * columns
+        self.bits = (values - 1).bit_length()
+        """Of one cell; a whole grid is the lowest `size * bits` bits of a position."""
+        if self.size * self.bits > POSITION_BITS:
+            raise ValueError(f"{self.size} cells of {self.bits} bits are more than a position's {POSITION_BITS}")
+        self.names = [f"{chr(97 + column)}{rows - row}" for row in range(rows) for column in range(columns)]
+        self._shifts = [cell * self.bits for cell in range(self.size)]
+        self._mask = (1 << self.bits) - 1
+
+    # ---- integers ----
+
+    def pack(self, cells: Sequence[int]) -> int:
+        """The integer of a list of cells."""
+        return sum([number << shift for number, shift in zip(cells, self._shifts, strict=True)])
+
+    def unpack(self, position: int) -> list[int]:
+        """The list of cells; bits above the grid are ignored."""
+        mask = self._mask
+        return [(position >> shift) & mask for shift in self._shifts]
+
+    # ---- symmetries and lines ----
+
+    def d4(self) -> Group:
+        """The eight turns and reflections of a square board."""
+        if self.rows != self.columns:
+            raise ValueError(f"a board of {self.rows}×{self.columns} has no quarter turns: use d2()")
+        side = range(self.rows)
+        quarter_turn = tuple((self.rows - 1 - column) * self.columns + row for row in side for column in side)
+        return Group([Symmetry(quarter_turn), self._mirror()])
+
+    def d2(self) -> Group:
+        """The half turn and the two reflections of a rectangle, and the identity."""
+        return Group([Symmetry(tuple(range(self.size))[::-1]), self._mirror()])
+
+    def mirror(self) -> Group:
+        """Left and right exchanged, or not: all that gravity leaves."""
+        return Group([self._mirror()])
+
+    def _mirror(self) -> Symmetry:
+        columns = range(self.columns)[::-1]
+        return Symmetry(tuple(row * self.columns + column for row in range(self.rows) for column in columns))
+
+    def lines(self, length: int) -> list[tuple[int, ...]]:
+        """The cells of every row, column and diagonal of this length."""
+        found = []
+        for row in range(self.rows):
+            for column in range(self.columns):
+                for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                    last_row, last_column = row + (length - 1) * down, column + (length - 1) * right
+                    if last_row < self.rows and 0 <= last_column < self.columns:
+                        step = down * self.columns + right
+                        found.append(tuple(row * self.columns + column + i * step for i in range(length)))
+        return found
+
+    # ---- what people read and write ----
+
+    def write(self, position: int, letters: str) -> str:
+        """The rows from the top, joined by `/`; `letters` has one for each value."""
+        text = "".join([letters[number] for number in self.unpack(position)])
+        return "/".join(text[first : first + self.columns] for first in range(0, self.size, self.columns))
+
+    def read(self, text: str, letters: str) -> int:
+        """The position that `write` would write so; ValueError says what is wrong, and where."""
+        rows = text.strip().split("/")
+        if len(rows) != self.rows or any(len(row) != self.columns for row in rows):
+            raise ValueError(f"{self.rows} rows of {self.columns} are wanted, like {self.write(0, letters)}")
+        for number, row in enumerate(rows, 1):
+            for letter in row:
+                if letter not in letters:
+                    raise ValueError(f"{letter!r} in row {number} is none of {' '.join(letters)}")
+        return self.pack([letters.index(letter) for row in rows for letter in row])
+
+    def board(self, position: int, pieces: Mapping[int, Piece], *, to_move: int, clicks: Sequence[Click] = ()) -> Board:
+        """The board to draw: `pieces` says how each value looks, those it leaves out being empty."""
+        cells = tuple(
+            Cell(name, *divmod(i, self.columns), (pieces[number],) if number in pieces else ())
+            for i, (name, number) in enumerate(zip(self.names, self.unpack(position), strict=True))
+        )
+        return Board(self.rows, self.columns, cells, to_move, clicks=tuple(clicks))

@@ -1,0 +1,35 @@
+"""`solve check GAME`: does a game keep the laws that solving relies on?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from perfectplay.cli.common import GameCommand, json_option, print_json
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+
+
+@click.command("check", cls=GameCommand)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, game: Game, as_json: bool) -> None:
+    """Try the rules of GAME for mistakes: each law on many positions. Exit code 1 if one is broken."""
+    from perfectplay.testing import run_checks
+
+    results = run_checks(game)
+    broken = [result for result in results if result.breach]
+    if as_json:
+        laws = [{"law": r.law, "promise": r.promise, "applies": r.applies, "breach": r.breach} for r in results]
+        print_json({"game": game.name, "options": game.options, "laws": laws})
+    else:
+        width = max(len(result.law) for result in results)
+        for result in results:
+            mark = "✗" if result.breach else "✓" if result.applies else "–"
+            click.echo(f"{mark} {result.law:<{width}}  {result.breach or result.promise}")
+        kept = sum(1 for result in results if result.applies and not result.breach)
+        verdict = f"{len(broken)} broken" if broken else f"keeps all {kept} laws that apply to it"
+        click.echo(f"\n{game.identity}: {verdict}")
+    ctx.exit(1 if broken else 0)

@@ -1,0 +1,204 @@
+"""Games in plain Python on the engine: exact, and every mistake of an author's ends in a sentence that helps."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from perfectplay import Status, Value, enumeration, hookimpl, make_game, solve_game, solver, verify_table
+from perfectplay.errors import PerfectPlayError, PluginError
+
+
+class Stones:
+    """Take one or two stones; whoever cannot has lost."""
+
+    @hookimpl
+    def start(self):
+        return 7
+
+    @hookimpl
+    def moves(self, position):
+        return [taken for taken in (1, 2) if taken <= position]
+
+    @hookimpl
+    def apply(self, position, move):
+        return position - move
+
+    @hookimpl
+    def undo(self, position, move):
+        return position + move
+
+    @hookimpl
+    def canonicalize(self, position):
+        return position
+
+    @hookimpl
+    def status(self, position):
+        return Status.ONGOING if position else Status.LOST
+
+
+def solve(game, **how):
+    if not hasattr(game, "identity"):
+        game = make_game(game, name="stones")
+    return solve_game(game, save=False, **how)
+
+
+def changed(**hooks):
+    """Stones with other hooks."""
+    return type("Changed", (Stones,), {name: hookimpl(function) for name, function in hooks.items()})()
+
+
+def test_tic_tac_toe_is_solved_in_under_a_second(tic_tac_toe):
+    started = time.process_time()
+    with solve(tic_tac_toe).table as table:
+        assert str(table.probe(tic_tac_toe.start())) == "draw in 9"
+        assert table.statistics.positions == 765
+        assert verify_table(table).bad == 0
+    assert time.process_time() - started < 1
+
+
+def test_every_value_is_the_one_that_plain_recursion_finds(tic_tac_toe):
+    values = {}
+
+    def value(position):
+        if position not in values:
+            status = tic_tac_toe.status(position)
+            children = [tic_tac_toe.apply(position, move) for move in tic_tac_toe.moves(position)]
+            worth = [value(child).for_parent() for child in children]
+            values[position] = min(worth, key=Value.preference) if worth else Value.from_code(status.value)
+        return values[position]
+
+    value(tic_tac_toe.start())
+    assert len(values) == 5478
+    with solve(tic_tac_toe).table as table:
+        found = table.probe_many(list(values))
+    assert found.tolist() == [value.code for value in values.values()]
+
+
+def failing_at_four(function):
+    """The same hook, but for one position."""
+
+    def of_position(self, position):
+        return {}["no such key"] if position == 4 else function(self, position)
+
+    def of_move(self, position, move):
+        return {}["no such key"] if position == 4 else function(self, position, move)
+
+    return of_move if function is Stones.apply else of_position
+
+
+@pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize", "status", "tier"])
+def test_an_exception_names_the_game_the_hook_and_the_position(hook):
+    function = (lambda self, position: 7 - position) if hook == "tier" else getattr(Stones, hook)
+    with pytest.raises(PluginError, match=f"stones: hook '{hook}' raised KeyError: 'no such key' in position 4$"):
+        solve(changed(**{hook: failing_at_four(function)}))
+
+
+@pytest.mark.parametrize(
+    ("hooks", "message"),
+    [
+        (
+            {"apply": lambda self, position, move: position - move if position > 5 else position << 64},
+            r"stones: hook 'apply' returned \d+ in position 5: a position must fit 64 bits, from 0 to 2\*\*64-2",
+        ),
+        (
+            {"apply": lambda self, position, move: position - move if position > 5 else -1},
+            "stones: hook 'apply' returned -1 in position 5: a position must fit 64 bits",
+        ),
+        (
+            {"canonicalize": lambda self, position: position if position > 5 else 2**64 - 1},
+            r"hook 'canonicalize' returned 18446744073709551615 in position 5: a position must fit",
+        ),
+        (
+            {"apply": lambda self, position, move: position - move if position > 5 else position / 2},
+            r"hook 'apply' returned 2.5 in position 5: a position is an int",
+        ),
+        (
+            {"moves": lambda self, position: [1] if position > 5 else None},
+            "hook 'moves' returned None in position 5: a list of moves was expected",
+        ),
+        (
+            {"moves": lambda self, position: [1] if position > 5 else []},
+            "'status' says ONGOING in position 5, but hook 'moves' has no move there: let 'status' say what being "
+            "stuck means",
+        ),
+        (
+            {"status": lambda self, position: Status.ONGOING if position > 5 else 9},
+            "hook 'status' returned 9 in position 5: a Status was expected",
+        ),
+        (
+            {"valid": lambda self, position: position > 5, "apply": lambda self, position, move: position - 9},
+            "hook 'apply' returned -2 in position 7: a position must fit",
+        ),
+        (
+            {"tier": lambda self, position: position},
+            r"stones: tiers must never go back: move 1 leads from position 7 in tier 7 to position 6 in tier 6",
+        ),
+        (
+            {"tier": lambda self, position: 0 if position > 5 else 70_000},
+            "hook 'tier' returned 70000 in position 5: a Python game has tiers below 65,536",
+        ),
+        (
+            {"moves": lambda self, position: list(range(1, 5000))},
+            "hook 'moves' returned 4,999 answers in position 7: 4,096 are the most",
+        ),
+    ],
+)
+def test_a_wrong_answer_is_refused_where_it_happens(hooks, message):
+    with pytest.raises(PluginError, match=message):
+        solve(changed(**hooks))
+
+
+def test_a_function_that_fails_only_now_and_then_is_still_named():
+    calls = []
+
+    def moods(self, position):
+        calls.append(position)
+        if len(calls) == 9:
+            raise RuntimeError("moody")
+        return position
+
+    with pytest.raises(PluginError, match=r"stones: hook '\w+' raised RuntimeError: moody in position \d"):
+        solve(changed(canonicalize=moods))
+
+
+def test_an_endless_game_is_stopped_with_the_likely_reason():
+    counting = changed(apply=lambda self, position, move: position + 1, moves=lambda self, position: [1])
+    with pytest.raises(PluginError, match=r"stones: 16,384 moves away there are still new positions .* count of moves"):
+        solve(counting)
+
+
+def test_full_memory_says_what_to_try(monkeypatch):
+    monkeypatch.setattr(solver, "_available_memory", lambda: 4096)
+    tree = changed(
+        apply=lambda self, position, move: 2 * position + move,
+        moves=lambda self, position: [0, 1] if position < 2**40 else [],
+    )
+    with pytest.raises(PerfectPlayError, match=r"memory is full after [\d,]+ positions, .*`solve check stones`.*lmdb"):
+        solve(tree)
+
+
+def test_a_long_game_within_the_limit_is_no_endless_one():
+    long = changed(start=lambda self: 2 * 800)
+    with solve(long).table as table:
+        assert table.statistics.positions == 1601
+    assert enumeration.MAX_LEVELS == 1 << 14
+
+
+def test_python_games_solve_on_disk_and_verify_too(tmp_path, tic_tac_toe):
+    on_disk = solve_game(tic_tac_toe, backend="lmdb", directory=tmp_path)
+    with on_disk.table as table:
+        assert verify_table(table).bad == 0
+    with solve(tic_tac_toe).table as table:
+        assert table.info.hash == on_disk.hash
+
+
+def test_an_exception_while_looking_up_names_its_hook():
+    broken = []
+    game = make_game(changed(canonicalize=lambda self, position: 1 // 0 if broken else position), name="stones")
+    with solve(game).table as table:
+        broken.append(True)
+        with pytest.raises(PluginError, match=re.escape("hook 'canonicalize' raised ZeroDivisionError")):
+            table.probe(3)
