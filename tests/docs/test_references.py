@@ -45,7 +45,9 @@ def test_every_law_is_explained():
 
 
 def test_every_kernel_function_is_documented_with_its_exact_declaration():
-    header = [" ".join(each.split()) for each in re.findall(r"^    ([\w ]+\**\(\*\w+\)\([^;]*\);)", HEADER, re.MULTILINE)]
+    header = [
+        " ".join(each.split()) for each in re.findall(r"^    ([\w ]+\**\(\*\w+\)\([^;]*\);)", HEADER, re.MULTILINE)
+    ]
     page = [" ".join(each.split()) for each in re.findall(r"^### `(.*)`$", KERNEL, re.MULTILINE)]
     assert page == header
     assert len(header) > 15
