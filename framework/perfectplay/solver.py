@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from perfectplay.enumeration import enumerate_positions
 from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
 from perfectplay.game import Game
 from perfectplay.tables import Table, game_kernel, open_store, open_table, table_path
+from perfectplay.tables.compact import is_compact
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
 from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
 from perfectplay.tiers import Component, components
@@ -33,6 +34,8 @@ from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
 
 PROPAGATIONS = {"auto": Way.AUTO, "retract": Way.RETRACT, "graph": Way.REVERSE_GRAPH, "forward": Way.FORWARD}
+
+Record = TypeVar("Record", KeyRecord, TierRecord)
 
 FIXED_MEMORY = COMMIT_BYTES + (16 << 20)
 """Of a budget, what is not the engine's: LMDB's dirty pages, and small things."""
@@ -142,14 +145,25 @@ def save_table(game: Game, source: Store, path: Path) -> None:
         sealed = target.tier_records()
         keys = target.key_records()
         for key_record in source.key_records().values():
-            if keys.get(key_record.tier) != key_record:
+            if keys.get(key_record.tier) != key_record or not _reads(target, target.key_blocks, key_record):
                 target.seal_keys(key_record, _joined(source.key_blocks(key_record), "<u8"))
         for record in source.tier_records().values():
-            if sealed.get(record.tier) != record:
+            if sealed.get(record.tier) != record or not _reads(target, target.value_blocks, record):
                 target.seal_values(record, _joined(source.value_blocks(record), f"<u{record.width}"))
         target.set_info(replace(source.info, storage=target.info.storage))
     finally:
         target.close()
+
+
+def _reads(store: Store, blocks: Callable[[Record], object], record: Record) -> bool:
+    """Whether blocks are as they were sealed; damaged ones are made anew. A compact table checks what it unpacks."""
+    if is_compact(store.info):
+        return True
+    try:
+        blocks(record)
+    except TableError:
+        return False
+    return True
 
 
 def _joined(blocks: Sequence[memoryview], dtype: str) -> npt.NDArray[Any]:
@@ -279,7 +293,8 @@ class _Solve:
 
     def _solve_component(self, component: Component) -> None:
         records = self.store.tier_records() if self.store.copies else {}
-        if not all(tier in records for tier in component.tiers):
+        blocks = self.store.value_blocks
+        if not all(tier in records and _reads(self.store, blocks, records[tier]) for tier in component.tiers):
             engine = self.engine
             assert engine is not None
             self._attach(component.leads_to, records)
