@@ -38,7 +38,7 @@ from .graphs import (
 
 VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
 WAYS = ("retract", "graph", "forward", "auto")
-many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Solved(NamedTuple):
