@@ -6,7 +6,7 @@ import resource
 import threading
 from collections.abc import Callable
 
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError
+from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, TableError
 from perfectplay_native.engine import EngineError, EngineOutOfMemory, EngineStopped
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
@@ -56,7 +56,10 @@ def run(
 def raise_plugin_error(kernel: Kernel) -> None:
     """Raise what a Python game's function raised while the engine called it."""
     if isinstance(kernel, PythonKernel):
-        kernel.raise_error()
+        try:
+            kernel.raise_error()
+        except ValueError as error:  # an answer that the kernel cannot pass on
+            raise PluginError(str(error)) from None
 
 
 def in_our_words(failure: BaseException) -> BaseException:

@@ -8,11 +8,12 @@ reads each once. No set of positions has to fit in memory.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.tables.records import KeyRecord, blocks_of, checksum
@@ -20,6 +21,8 @@ from perfectplay.tables.store import Store
 from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
+
+Array = npt.NDArray[Any]
 
 CHUNK = 1 << 16
 """Positions expanded, or merged, at a time."""
@@ -105,21 +108,49 @@ def merge_sorted(runs: list[Positions], chunk: int = CHUNK) -> Iterator[Position
     [[1, 2, 4], [9]]
     """
     if 0 < sum(map(len, runs)) <= chunk:
-        yield distinct(np.concatenate(runs))
-        return
-    places = [0] * len(runs)
-    while True:
-        heads = [(i, run[place : place + chunk]) for i, (run, place) in enumerate(zip(runs, places, strict=True))]
-        heads = [(i, head) for i, head in heads if len(head)]
-        if not heads:
-            return
-        bound = min(head[-1] for _, head in heads)  # everything up to here is in the heads
-        parts = []
-        for i, head in heads:
-            count = int(np.searchsorted(head, bound, side="right"))
-            places[i] += count
-            parts.append(head[:count])
-        yield distinct(np.concatenate(parts))
+        return iter([distinct(np.concatenate(runs))])
+    return (distinct(portion) for portion in merge_portions(runs, lambda run: run, chunk))
+
+
+class Run(Protocol):
+    """An array, or what gives a slice of one."""
+
+    def __getitem__(self, part: slice, /) -> Array: ...
+
+
+def merge_portions(runs: Sequence[Run], key: Callable[[Array], Positions], chunk: int = CHUNK) -> Iterator[Array]:
+    """What lies in arrays that are sorted by `key`, in portions: no key of a portion is above one of the next.
+
+    Within a portion the runs' parts stand one after the other. No run may have a key twice; then equal keys of several
+    runs are always in the same portion.
+    """
+    heads = [_Head(run, key, chunk) for run in runs]
+    while heads := [head for head in heads if head.fill()]:
+        bound = min(head.keys[-1] for head in heads)  # everything up to here is in the heads
+        yield np.concatenate([head.take(bound) for head in heads])
+
+
+class _Head:
+    """The part of a run that has been read and not yet taken."""
+
+    def __init__(self, run: Run, key: Callable[[Array], Positions], chunk: int) -> None:
+        self._run, self._key, self._chunk = run, key, chunk
+        self._place = 0
+        self._rows: Array = np.empty(0)
+        self.keys: Positions = np.empty(0, dtype=np.uint64)
+
+    def fill(self) -> bool:
+        """Read on if all has been taken; False at the end of the run."""
+        if not len(self.keys):
+            self._rows = self._run[self._place : self._place + self._chunk]
+            self.keys = np.ascontiguousarray(self._key(self._rows))  # or each search would copy them
+            self._place += len(self._rows)
+        return len(self.keys) > 0
+
+    def take(self, bound: np.uint64) -> Array:
+        count = int(np.searchsorted(self.keys, bound, side="right"))
+        taken, self._rows, self.keys = self._rows[:count], self._rows[count:], self.keys[count:]
+        return taken
 
 
 def distinct(positions: Positions) -> Positions:

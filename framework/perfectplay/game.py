@@ -19,6 +19,10 @@ from perfectplay.plugins import Hook, Plugin
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
 
 
@@ -36,6 +40,7 @@ class Rules:
     undo: Callable[[int, int], int]
     canonicalize: Callable[[int], int]
     status: Callable[[int], int]
+    format_move: Callable[[int, int], str]
     tier: Callable[[int], int] | None
     parents: Callable[[int], Sequence[int]] | None
 
@@ -73,7 +78,7 @@ class Game:
             plugins.require_rules(self.name, plugin.source, self._hooks)
         self.rules_version = self._rules_version(plugin.source)
         self.rules = Rules(
-            **{hook: self._hooks[hook] for hook in ("valid", *plugins.REQUIRED_HOOKS)},
+            **{hook: self._hooks[hook] for hook in ("valid", *plugins.REQUIRED_HOOKS, "format_move")},
             tier=self._hooks.get("tier"),
             parents=self._hooks.get("parents"),
         )
@@ -159,6 +164,28 @@ class Game:
             raise PluginError(f"{self.name}: there is no hook 'parents'; ask `has_parents` first")
         answer = self._guard.sequence("parents", position, self._call("parents", position), "a list of positions")
         return [self._guard.position("parents", position, parent) for parent in answer]
+
+    # ---- many positions at once, as numpy arrays ----
+
+    def movers(self, positions: Positions) -> npt.NDArray[np.int8] | None:
+        """For each position 0 if the player who begins is to move, else 1; None where the game does not tell."""
+        import numpy as np
+
+        if "movers" in self._hooks:
+            return np.asarray(self._many("movers", positions), dtype=np.int8)
+        boards = map(self.board, map(int, positions))
+        turns = [board.to_move for board in boards if board is not None]
+        return np.array(turns, dtype=np.int8) if len(turns) == len(positions) else None
+
+    def twins(self, positions: Positions) -> Positions | None:
+        """For each position the other one that shares its slot in the table; None where slots are not shared."""
+        return self._many("twins", positions) if "twins" in self._hooks else None
+
+    def _many(self, hook: str, positions: Positions) -> Any:
+        answer = self._call(hook, positions)
+        if getattr(answer, "shape", None) != positions.shape:
+            raise self._guard.refuse(hook, None, answer, f"an array of length {len(positions)} was expected")
+        return answer
 
     # ---- what people read and write ----
 

@@ -17,6 +17,7 @@ from perfectplay.values import Status
 
 if TYPE_CHECKING:
     from perfectplay.options import Option
+    from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
 
 PROJECT = "perfectplay"
@@ -91,6 +92,16 @@ class GameSpec:
     @hookspec(firstresult=True)
     def board(self, position: int) -> Board:
         """Return cells, stacks, trays and click targets for terminal and browser (default: only text)."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def movers(self, positions: Positions) -> Any:
+        """Return, for an array of positions, 0 where who begins is to move, else 1 (default: from `board`)."""
+        raise NotImplementedError
+
+    @hookspec(firstresult=True)
+    def twins(self, positions: Positions) -> Positions:
+        """Return each position's twin, colours and mover swapped; only where `rank` gives both one slot."""
         raise NotImplementedError
 
     @hookspec(firstresult=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -369,19 +370,24 @@ def _check_writable(path: Path) -> None:
     place = path
     while not place.exists():
         place = place.parent
-    if not place.is_dir() or not os.access(place, os.W_OK):
+    try:
+        tempfile.TemporaryFile(dir=place).close()
+    except OSError:
         raise TableError(
             f"cannot write the table to {path}: {place} is not a writable directory (use --dir or --no-save)"
-        )
+        ) from None
 
 
 def _available_memory() -> int:
-    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-    bounds = [limit for limit in limits if limit != resource.RLIM_INFINITY]
+    page = os.sysconf("SC_PAGE_SIZE")
     try:
-        with open("/proc/meminfo") as file:
-            fields = dict(line.split(":") for line in file)
-        bounds.append(int(fields["MemAvailable"].split()[0]) * 1024)
-    except (OSError, KeyError):
-        bounds.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min(bounds)
+        fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+        size, _, _, _, _, data, _ = (page * int(pages) for pages in Path("/proc/self/statm").read_text().split())
+    except (OSError, KeyError):  # no Linux
+        available, size, data = page * os.sysconf("SC_PHYS_PAGES"), 0, 0
+    for kind, used in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
+        limit = resource.getrlimit(kind)[0]
+        if limit != resource.RLIM_INFINITY:
+            available = min(available, max(0, limit - used))
+    return available

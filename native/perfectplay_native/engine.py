@@ -62,6 +62,11 @@ class EngineOutOfMemory(EngineError):
     """The memory budget, or the machine, has no room for what is needed next."""
 
 
+def stuck(position: int) -> EngineError:
+    """The error for a game that leaves open what a player without moves is to do."""
+    return EngineError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")
+
+
 @dataclass(frozen=True, slots=True)
 class EngineProgress:
     """A snapshot of a running call."""
@@ -171,6 +176,25 @@ class Engine:
         lib.pp_positions_of_slots(self._c, slot_of(tier, first), count, _pointer("pp_position[]", found))
         return found
 
+    def best_moves(self, positions: Positions) -> npt.NDArray[np.int64]:
+        """The first of each valid position's best moves; -1 where it has no move, or none whose value is known."""
+        given = np.ascontiguousarray(positions, dtype=np.uint64)
+        best = np.empty(given.shape, dtype=np.int64)
+        lib.pp_best_moves(self._c, _pointer("pp_position[]", given), given.size, _pointer("int64_t[]", best))
+        return best
+
+    def mark_reachable(
+        self, tier: int, reached: Sequence[npt.NDArray[np.uint64]], expanded: npt.NDArray[np.uint64]
+    ) -> int:
+        """Mark the children of what is reached in a tier and not yet expanded; how many slots that was.
+
+        `reached` has a bitmap for every tier, in words of 64; `expanded` is one for this tier.
+        """
+        bitmaps = ffi.new("uint64_t *[]", [_pointer("uint64_t[]", bitmap) for bitmap in reached])
+        count = ffi.new("uint64_t *")
+        self._check(lib.pp_mark_reachable(self._c, tier, bitmaps, _pointer("uint64_t[]", expanded), count))
+        return int(count[0])
+
     def verify(self, tier: int, *, examples: int = 10) -> tuple[int, list[Fault]]:
         """How many values of a tier its children contradict, and the first of them."""
         wrong, faults = ffi.new("uint64_t *"), ffi.new("pp_fault[]", max(1, examples))
@@ -190,9 +214,7 @@ class Engine:
             raise EngineError("some position is more than 16382 plies from its end, more than a table can store")
         position = int(lib.pp_engine_error_position(self._c))
         if result == lib.PP_STUCK:
-            raise EngineError(
-                f"position {position} is ONGOING but has no move: `status` must say what being stuck means"
-            )
+            raise stuck(position)
         raise EngineError(
             f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
         )
@@ -237,6 +259,16 @@ def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32
     tiers = np.empty(given.shape, dtype=np.uint32)
     lib.pp_tiers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", tiers))
     return tiers
+
+
+def canonicalize_many(kernel: Kernel, positions: Positions) -> Positions:
+    """The canonical form of each valid position."""
+    given = np.ascontiguousarray(positions, dtype=np.uint64)
+    canonical = np.empty(given.shape, dtype=np.uint64)
+    lib.pp_canonicalize_many(
+        kernel.c, _pointer("pp_position[]", given), given.size, _pointer("pp_position[]", canonical)
+    )
+    return canonical
 
 
 def rule_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint8]:

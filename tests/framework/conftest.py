@@ -1,4 +1,4 @@
-"""Small games and a small solver for the tests of the host.
+"""Small games for the tests of the host.
 
 Games are installed the way pip does it, as a module and a .dist-info directory on the path, so that discovery
 is tried for real, in this process and in others.
@@ -10,15 +10,11 @@ import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from perfectplay.errors import Interrupted, NotInTable, TableError
 from perfectplay.game import Game, make_game
-from perfectplay.values import Outcome, Status, Value
 
 SUBTRACTION = '''
 """Take one or two stones; whoever cannot has lost."""
@@ -190,109 +186,6 @@ def subtraction() -> Game:
 @pytest.fixture(scope="session")
 def tic_tac_toe() -> Game:
     return make_game(module_of(TIC_TAC_TOE), name="tictactoe")
-
-
-# ---- a solver for games without cycles, with the interface of the real one ----
-
-
-class FakeTable:
-    saved: dict[Path, FakeTable] = {}  # noqa: RUF012
-
-    def __init__(self, game: Game) -> None:
-        self.game = game
-        self.values: dict[int, Value] = {}
-        self._solve(game.canonicalize(game.start()))
-
-    def _solve(self, position: int) -> Value:
-        if position not in self.values:
-            ended = {Status.LOST: Outcome.LOSS, Status.DRAWN: Outcome.DRAW, Status.WON: Outcome.WIN}
-            game, status = self.game, self.game.status(position)
-            if status is Status.ONGOING:
-                children = [game.canonicalize(game.apply(position, move)) for move in game.moves(position)]
-                worth = [self._solve(child).for_parent() for child in children]
-                self.values[position] = min(worth, key=Value.preference)
-            else:
-                self.values[position] = Value(ended[status], 0)
-        return self.values[position]
-
-    def probe(self, position: int) -> Value:
-        try:
-            return self.values[self.game.canonicalize(position)]
-        except KeyError:
-            raise NotInTable(f"{self.game.decode(position)} is not in the table") from None
-
-    def __enter__(self) -> FakeTable:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-
-@dataclass
-class FakeReport:
-    checked: int
-    bad: int
-    examples: list[Any] = field(default_factory=list)
-    seconds: float = 1.0
-    cpu_seconds: float = 2.0
-
-
-@pytest.fixture
-def fake_solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> types.SimpleNamespace:
-    """Stands in for perfectplay.solver, .tables and .verify; `.calls` are the arguments the solver got."""
-    fakes = types.SimpleNamespace(calls=[], stop_at_once=False, bad=[])
-    monkeypatch.setattr(FakeTable, "saved", {})
-
-    def table_path(game: Game, directory: Path | None = None) -> Path:
-        return (directory or tmp_path / "tables") / game.identity
-
-    def open_table(game: Game, path: Path | None = None) -> FakeTable:
-        path = path or table_path(game)
-        if path not in FakeTable.saved:
-            raise TableError(f"no table for {game.identity} yet: run `solve {game.name}`")
-        return FakeTable.saved[path]
-
-    def solve_game(game: Game, **asked: Any) -> Any:
-        fakes.calls.append(asked)
-        if fakes.stop_at_once:
-            import signal
-
-            signal.raise_signal(signal.SIGINT)
-            assert asked["stop"].is_set()
-            raise Interrupted("stopped")
-        table = FakeTable(game)
-        progress = {"phase": "solve", "positions": 5, "total": 10, "tiers_done": 1, "tiers": 3, "level": 2}
-        asked["progress"](types.SimpleNamespace(**progress, seconds=1.0))
-        if asked["save"]:
-            FakeTable.saved[table_path(game, asked["directory"])] = table
-        of = {outcome: [p for p, v in table.values.items() if v.outcome is outcome] for outcome in Outcome}
-        deepest = max(of[Outcome.WIN], key=lambda position: table.values[position].remoteness or 0, default=None)
-        stats = types.SimpleNamespace(
-            positions=len(table.values),
-            wins=len(of[Outcome.WIN]),
-            losses=len(of[Outcome.LOSS]),
-            draws=0,
-            ties=len(of[Outcome.DRAW]),
-            longest_win=None if deepest is None else table.values[deepest].remoteness,
-            longest_loss=None,
-            longest_win_position=deepest,
-        )
-        return types.SimpleNamespace(
-            table=table, seconds=0.5, cpu_seconds=0.9, peak_rss=50 << 20, stats=stats, hash="abc123"
-        )
-
-    def verify_table(table: FakeTable, **asked: Any) -> FakeReport:
-        return FakeReport(len(table.values), len(fakes.bad), fakes.bad)
-
-    for name, contents in {
-        "solver": {"solve_game": solve_game},
-        "tables": {"open_table": open_table, "table_path": table_path},
-        "verify": {"verify_table": verify_table},
-    }.items():
-        module = types.ModuleType(f"perfectplay.{name}")
-        vars(module).update(contents)
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    return fakes
 
 
 @pytest.fixture(scope="session")

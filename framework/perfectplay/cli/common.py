@@ -7,7 +7,7 @@ import re
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,10 @@ from perfectplay import plugins
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
+    from perfectplay.analysis import RatedMoves
     from perfectplay.game import Game
     from perfectplay.tables import Table
+    from perfectplay.values import Value
 
 _OPTIONS = "perfectplay.game_options"
 _LINE = "perfectplay.line"
@@ -40,13 +42,13 @@ class GameOption(click.Option):
 class GameCommand(click.Command):
     """A command on one game. The game's own options are the command's too, and `game` is its first parameter.
 
-    The game is given by `game_name`, or is the first argument on the line.
+    The game is given by `game_name`, or is an argument: the first, unless the command itself has it elsewhere.
     """
 
     def __init__(self, *args: Any, game_name: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.game_name = game_name
-        if game_name is None:
+        if game_name is None and not any(param.name == "game" for param in self.params):
             self.params.insert(0, click.Argument(["game"], metavar="GAME"))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -103,6 +105,20 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def print_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def json_value(value: Value) -> dict[str, Any]:
+    """A value as every command with `--json` gives it."""
+    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
+
+
+def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[str]:
+    """Each worth with its moves, those that are the same up to symmetry on one line."""
+    width = max((len(str(each.value)) for each in rated), default=0)
+    return [
+        f"{each.value!s:<{width}}  " + "  ".join(game.format_move(position, move) for move in each.moves)
+        for each in rated
+    ]
 
 
 def open_game_table(game: Game, directory: Path | None) -> Table:

@@ -18,12 +18,19 @@ from perfectplay.wording import did_you_mean
 
 COMMANDS = {
     "games": "List the installed games.",
+    "serve": "Explore solved games in a browser, and play against perfect play.",
     "show": "Show a position: the board, who wins, and what each move is worth.",
-    "check": "Try a game's rules for mistakes.",
-    "new": "Write a new game's project, ready to install.",
+    "line": "Show best play from a position to the end.",
+    "play": "Play against the table.",
+    "stats": "Show counts of a table: by tier, outcome and remoteness.",
+    "random": "Show random positions with their values.",
+    "export": "Write a table in another format.",
+    "import": "Compare a file of outcomes with a table.",
     "verify": "Prove a solved table right, position by position.",
     "compact": "Rewrite a finished table many times smaller, for keeping.",
     "bench": "Measure the speed of games, engine and tables on this machine.",
+    "new": "Write a new game's project, ready to install.",
+    "check": "Try a game's rules for mistakes.",
 }
 """Built-in commands with their help line; each is `command` in the module of its name."""
 

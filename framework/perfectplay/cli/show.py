@@ -9,7 +9,15 @@ import click
 
 from perfectplay import wording
 from perfectplay.analysis import RatedMoves, rate_moves
-from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.cli.common import (
+    GameCommand,
+    directory_option,
+    json_option,
+    json_value,
+    open_game_table,
+    print_json,
+    rated_lines,
+)
 from perfectplay.render import draw
 
 if TYPE_CHECKING:
@@ -45,10 +53,8 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     click.echo(f"\n{click.style(verdict, bold=True)}")
     if rated:
         click.echo()
-    width = max((len(str(each.value)) for each in rated), default=0)
-    for each in rated:
-        names = "  ".join(game.format_move(number, move) for move in each.moves)
-        click.echo(f"{each.value!s:<{width}}  {names}")
+    for line in rated_lines(game, number, rated):
+        click.echo(line)
 
 
 def _json(game: Game, position: int, value: Value, verdict: str, rated: list[RatedMoves]) -> dict[str, Any]:
@@ -58,14 +64,10 @@ def _json(game: Game, position: int, value: Value, verdict: str, rated: list[Rat
         "position": game.decode(position),
         "notations": game.notations(position),
         "status": game.status(position).name.lower(),
-        **_json_value(value),
+        **json_value(value),
         "verdict": verdict,
         "moves": [
-            {"moves": [game.format_move(position, move) for move in each.moves], **_json_value(each.value)}
+            {"moves": [game.format_move(position, move) for move in each.moves], **json_value(each.value)}
             for each in rated
         ],
     }
-
-
-def _json_value(value: Value) -> dict[str, Any]:
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}

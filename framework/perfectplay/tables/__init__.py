@@ -198,7 +198,8 @@ class Table:
 
     def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
         """The positions of consecutive slots of a tier; all ones where a slot holds none."""
-        self._attach(tier)
+        if not self.kernel.ranked:  # a kernel's own index needs nothing at hand
+            self._attach(tier)
         return self.engine.positions(tier, first, count)
 
     def find_value(self, value: Value) -> int | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from perfectplay.board import Board
 from perfectplay.hookspecs import hookimpl
-from perfectplay_gobblet import board_view, notation
+from perfectplay_gobblet import arrays, board_view, notation
 from perfectplay_gobblet._kernel import ffi, lib
+from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
 
 _kernel = Kernel(ffi, lib.gobblet_kernel)
@@ -46,3 +48,13 @@ def parse_move(position: int, text: str) -> int:
 @hookimpl
 def board(position: int) -> Board:
     return board_view.board(position)
+
+
+@hookimpl
+def movers(positions: Positions) -> Any:
+    return arrays.movers(positions)
+
+
+@hookimpl
+def twins(positions: Positions) -> Positions:
+    return arrays.colours_swapped(positions)

@@ -118,3 +118,7 @@ size_t pp_children_of_many(const pp_kernel *kernel, const pp_position *positions
 void pp_tiers_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *tiers) {
     for (size_t i = 0; i < count; i++) tiers[i] = tier_number(kernel, positions[i]);
 }
+
+void pp_canonicalize_many(const pp_kernel *kernel, const pp_position *positions, size_t count, pp_position *canonical) {
+    for (size_t i = 0; i < count; i++) canonical[i] = kernel->canonicalize(kernel, positions[i]);
+}

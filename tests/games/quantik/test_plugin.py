@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from perfectplay_quantik import State, plugin
 
@@ -111,3 +113,10 @@ def test_the_board_shows_pieces_and_trays() -> None:
     assert shown == {"1": "A", "6": "b", "9": "c", "15": "D"}
     assert "".join(tray.id * tray.count for tray in board.trays) == "ABBCCDaabcdd"
     assert board.blocked["B"]["4"] == "cell 4 (row 1, column 0) is in line with b on cell 6"
+
+
+@given(st.lists(positions(), max_size=5))
+def test_movers_of_many_positions_are_those_of_each(several: list[Position]) -> None:
+    numbers = [plugin.encode(qfen(position)) for position in several]
+    movers = plugin.movers(np.array(numbers, dtype=np.uint64))
+    assert movers.tolist() == [plugin.board(number).to_move for number in numbers]

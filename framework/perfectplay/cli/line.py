@@ -1,0 +1,77 @@
+"""`solve line GAME [POSITION]`: best play by both sides, to the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfectplay import wording
+from perfectplay.analysis import Line, best_line
+from perfectplay.cli.common import GameCommand, directory_option, json_option, json_value, open_game_table, print_json
+from perfectplay.render import draw
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+
+
+@click.command("line", cls=GameCommand)
+@click.argument("position", required=False)
+@directory_option
+@json_option
+def command(game: Game, position: str | None, directory: Path | None, as_json: bool) -> None:
+    """Show best play by both sides from a POSITION of GAME (default: the start) to the end.
+
+    The winner hurries, the loser resists. Other moves that are just as good stand beside each move, one of those
+    that are the same up to symmetry.
+    """
+    number = game.start() if position is None else game.encode(position)
+    with open_game_table(game, directory) as table:
+        line = best_line(game, table, number)
+    value = line.steps[0].value if line.steps else line.end_value
+    names = wording.player_names(game.board(number), start=number == game.start())
+    verdict = wording.verdict(value, *names)
+    if as_json:
+        print_json(_json(game, number, line, verdict))
+        return
+    click.echo(click.style(verdict, bold=True) + "\n")
+    moves = [[game.format_move(step.position, each.moves[0]) for each in step.best] for step in line.steps]
+    width = max((len(first) for first, *_ in moves), default=0)
+    name_width = max(map(len, names))
+    for ply, (step, (first, *others)) in enumerate(zip(line.steps, moves, strict=True), start=1):
+        also = f"  or {', '.join(others)}" if others else ""
+        mover = names[(ply - 1) % 2]
+        click.echo(f"{ply:>3}. {mover:<{name_width}}  {first:<{width}}  {step.value}{also}".rstrip())
+    if line.steps:
+        click.echo()
+    if (board := game.board(line.end)) is not None:
+        click.echo(draw(board) + "\n")
+    click.echo(_ending(game, line, names))
+
+
+def _ending(game: Game, line: Line, names: tuple[str, str]) -> str:
+    if line.repeats is not None:
+        return f"And so on: this is the position of move {line.repeats + 1} again, up to symmetry."
+    mover, opponent = names if len(line.steps) % 2 == 0 else names[::-1]
+    return wording.verdict(line.end_value, mover, opponent)
+
+
+def _json(game: Game, position: int, line: Line, verdict: str) -> dict[str, Any]:
+    return {
+        "game": game.name,
+        "options": game.options,
+        "position": game.decode(position),
+        "verdict": verdict,
+        "line": [
+            {
+                "position": game.decode(step.position),
+                **json_value(step.value),
+                "move": game.format_move(step.position, step.move),
+                "as_good": [game.format_move(step.position, each.moves[0]) for each in step.best[1:]],
+            }
+            for step in line.steps
+        ],
+        "end": game.decode(line.end),
+        "repeats": line.repeats,
+    }

@@ -1,0 +1,153 @@
+"""`solve play GAME`: a game against the table, in the terminal."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from perfectplay import wording
+from perfectplay.analysis import rate_moves
+from perfectplay.cli.common import GameCommand, directory_option, open_game_table, rated_lines
+from perfectplay.errors import PerfectPlayError
+from perfectplay.playing import REPETITIONS, Match, Strength, choose_move, load_match
+from perfectplay.render import draw
+from perfectplay.values import Outcome
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.tables import Table
+
+HELP = """\
+Type a move, or one of these words:
+  hint         what each move is worth
+  moves        the legal moves
+  back         take back your last move
+  save FILE    keep the game in a file
+  load FILE    go on with a game that was kept
+  quit         leave"""
+
+
+@click.command("play", cls=GameCommand)
+@click.option("--side", type=click.Choice(["first", "second"]), default="first", help="Your side (default: first).")
+@click.option(
+    "--strength",
+    type=click.Choice([each.value for each in Strength]),
+    default=Strength.PERFECT.value,
+    help="How well the table's side plays (default: perfect).",
+)
+@click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Go on with a saved game.")
+@click.option("--seed", type=int, metavar="N", help="Repeat the same choices among moves that are as good.")
+@directory_option
+def command(game: Game, side: str, strength: str, saved: Path | None, seed: int | None, directory: Path | None) -> None:
+    """Play GAME against its table.
+
+    A position that comes up for the third time is a draw. Inside the game, `help` lists what you can type.
+    """
+    with open_game_table(game, directory) as table:
+        match = Match(game) if saved is None else load_match(game, saved)
+        _Session(table, match, ("first", "second").index(side), Strength(strength), random.Random(seed)).run()
+
+
+class _Session:
+    """A person at the terminal, and the table."""
+
+    def __init__(self, table: Table, match: Match, person: int, strength: Strength, chance: random.Random) -> None:
+        self.table, self.game, self.match = table, table.game, match
+        self.person, self.strength, self.chance = person, strength, chance
+        start = self.game.start()
+        self.names = wording.player_names(self.game.board(start), start=True)
+        self.words: dict[str, Callable[[str], None]] = {
+            "help": lambda _: click.echo(HELP),
+            "hint": lambda _: self._hint(),
+            "moves": lambda _: click.echo("  ".join(self._move_names())),
+            "back": lambda _: self._take_back(),
+            "save": self._save,
+            "load": self._load,
+        }
+
+    def run(self) -> None:
+        click.echo(
+            f"You are {self.names[self.person]}; the table is {self.names[1 - self.person]}. Type help for help."
+        )
+        self._show()
+        while True:
+            if (result := self.match.result) is not None:
+                if result.repetition:
+                    click.echo(f"Draw: this position has come up {REPETITIONS} times.")
+                else:
+                    click.echo("Draw." if result.winner is None else f"{self.names[result.winner]} wins.")
+                return
+            if self.match.to_move != self.person:
+                self._table_moves()
+            elif not self._person_types():
+                return
+
+    def _table_moves(self) -> None:
+        position = self.match.position
+        move = choose_move(self.game, self.table, position, self.strength, self.chance)
+        click.echo(f"{self.names[1 - self.person]} plays {self.game.format_move(position, move)}")
+        self._play(move)
+        value = self.table.probe(self.match.position).for_parent()
+        if self.strength is Strength.PERFECT and value.outcome is Outcome.WIN and value.remoteness != 1:
+            click.echo(f"The table announces a win in {wording.plies((value.remoteness or 1) - 1)}")
+
+    def _person_types(self) -> bool:
+        """Take one line from the person; False when there are no more."""
+        try:
+            line = input(f"{self.names[self.person]}> ").strip()
+        except EOFError:
+            click.echo()
+            return False
+        word, _, rest = line.partition(" ")
+        if word == "quit":
+            return False
+        try:
+            if word in self.words:
+                self.words[word](rest.strip())
+            elif line:
+                self._play(self.game.parse_move(self.match.position, line))
+        except PerfectPlayError as error:  # a slip of the keyboard does not end the game
+            click.echo(str(error))
+        return True
+
+    def _play(self, move: int) -> None:
+        self.match.play(move)
+        self._show()
+        if self.match.result is None and self.match.occurrences == REPETITIONS - 1:
+            click.echo(f"This position has come up {self.match.occurrences} times; once more is a draw.")
+
+    def _show(self) -> None:
+        board = self.game.board(self.match.position)
+        click.echo("\n" + (draw(board) if board else self.game.decode(self.match.position)) + "\n")
+
+    def _move_names(self) -> list[str]:
+        position = self.match.position
+        return [self.game.format_move(position, move) for move in self.game.moves(position)]
+
+    def _hint(self) -> None:
+        position = self.match.position
+        mover, opponent = self.names[self.person], self.names[1 - self.person]
+        click.echo(wording.verdict(self.table.probe(position), mover, opponent))
+        for line in rated_lines(self.game, position, rate_moves(self.game, self.table, position)):
+            click.echo(f"  {line}")
+
+    def _take_back(self) -> None:
+        """Back to the person's turn before this one, over the table's answer."""
+        self.match.take_back(2)
+        self._show()
+
+    def _save(self, name: str) -> None:
+        if not name:
+            raise PerfectPlayError("save needs a file: save FILE")
+        self.match.save(Path(name))
+        click.echo(f"saved to {name}")
+
+    def _load(self, name: str) -> None:
+        if not name:
+            raise PerfectPlayError("load needs a file: load FILE")
+        self.match = load_match(self.game, Path(name))
+        self._show()

@@ -1,0 +1,32 @@
+"""`solve random GAME N`: random positions of a table, with their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from perfectplay.cli.common import GameCommand, directory_option, json_option, json_value, open_game_table, print_json
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+
+
+@click.command("random", cls=GameCommand)
+@click.argument("count", metavar="N", type=click.IntRange(min=1))
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Another seed, other positions.")
+@directory_option
+@json_option
+def command(game: Game, count: int, seed: int, directory: Path | None, as_json: bool) -> None:
+    """Show N random positions of GAME with their values. The same seed gives the same positions."""
+    from perfectplay.sampling import random_positions
+
+    with open_game_table(game, directory) as table:
+        found = [(position, table.probe(position)) for position in map(int, random_positions(table, count, seed))]
+    if as_json:
+        print_json([{"position": game.decode(position), **json_value(value)} for position, value in found])
+        return
+    width = max(len(str(value)) for _, value in found)
+    for position, value in found:
+        click.echo(f"{value!s:<{width}}  {game.decode(position)}")

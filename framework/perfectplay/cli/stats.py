@@ -1,0 +1,159 @@
+"""`solve stats GAME`: a table in numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfectplay import wording
+from perfectplay.cli.common import (
+    GameCommand,
+    directory_option,
+    json_option,
+    open_game_table,
+    print_json,
+    stop_on_interrupt,
+    threads_option,
+)
+from perfectplay.cli.progress import ProgressDisplay
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.surveying import Survey
+    from perfectplay.tables import Statistics, Table
+
+_KINDS = (("wins", "wins"), ("losses", "losses"), ("draws", "endless draws"), ("ties", "ties"))
+
+
+TIERS_SHOWN = 24
+"""More tiers than this are for --json."""
+
+
+@click.command("stats", cls=GameCommand)
+@click.option("--reachable", is_flag=True, help="Count only what play from the start can reach.")
+@click.option(
+    "--plot", "plot_file", type=click.Path(path_type=Path), metavar="FILE", help="Draw the histogram: .svg or .png."
+)
+@threads_option
+@directory_option
+@json_option
+def command(
+    game: Game,
+    reachable: bool,
+    plot_file: Path | None,
+    threads: int | None,
+    directory: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the table of GAME in numbers: positions by tier, outcome and remoteness, and the longest wins.
+
+    Values are for the side to move. Of an unfinished table, what is solved so far is counted.
+    """
+    from perfectplay.plot import plot
+    from perfectplay.surveying import survey
+
+    with (
+        open_game_table(game, directory) as table,
+        stop_on_interrupt() as stop,
+        ProgressDisplay(f"stats {game.identity}") as progress,
+    ):
+        found = survey(table, reachable=reachable, threads=threads, progress=progress, stop=stop)
+        status = _status(table, found)
+    if plot_file is not None:
+        what = "reachable positions" if reachable else "positions"
+        plot(found, plot_file, f"{game.identity}: {found.total.positions:,} {what}")
+    if as_json:
+        print_json(_json(game, found, status))
+    else:
+        click.echo("\n".join(_text(game, found, status)))
+
+
+def _status(table: Table, found: Survey) -> str:
+    if table.complete:
+        return "complete"
+    of = "" if found.tiers_known is None else f" of {found.tiers_known:,}"
+    return f"{table.info.status}: {found.tiers_solved:,}{of} tiers solved"
+
+
+def _text(game: Game, found: Survey, status: str) -> list[str]:
+    total = found.total
+    what = "positions that play can reach" if found.reachable else "positions"
+    lines = [click.style(f"{game.identity}: {total.positions:,} {what}", bold=True), ""]
+    facts = [("table", f"{status}, {wording.size(found.bytes)}")]
+    width = len(f"{total.positions:,}")
+    for key, name in _KINDS:
+        if count := getattr(total, key):
+            facts.append((name, f"{count:>{width},}  {wording.share(count, total.positions)}"))
+    if total.longest_win is not None:
+        facts.append(("longest win", wording.plies(total.longest_win)))
+        facts += [("", game.decode(position)) for position in found.longest_wins]
+    if total.longest_loss is not None:
+        facts.append(("longest loss", wording.plies(total.longest_loss)))
+    if found.branching is not None:
+        each = found.branching
+        facts.append(
+            (
+                "legal moves",
+                f"{each.moves:.1f} on average, {each.distinct:.1f} up to symmetry, at most {each.most} "
+                f"(sample of {each.sample:,} unfinished positions)",
+            )
+        )
+    lines += [f"  {name:<14}  {text}" for name, text in facts]
+    if total.positions:
+        from perfectplay.plot import text_histogram
+
+        lines += ["", "Plies to the end (bars on a logarithmic scale)", *text_histogram(found)]
+    if len(found.tiers) > 1:
+        lines += ["", "Tiers", *_tier_rows(found)]
+    return lines
+
+
+def _tier_rows(found: Survey) -> list[str]:
+    shown = [(key, name) for key, name in _KINDS if getattr(found.total, key)]
+    rows = [["tier", "positions", *(name for _, name in shown)]]
+    largest = sorted(found.tiers, key=lambda tier: -found.tiers[tier].positions)[:TIERS_SHOWN]
+    for tier in sorted(largest):
+        counts = found.tiers[tier]
+        rows.append([str(tier), f"{counts.positions:,}", *(f"{getattr(counts, key):,}" for key, _ in shown)])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
+    left_out = len(found.tiers) - len(largest)
+    return [*lines, f"  … and {left_out:,} smaller ones, which --json lists"] if left_out else lines
+
+
+def _json(game: Game, found: Survey, status: str) -> dict[str, Any]:
+    return {
+        "game": game.name,
+        "options": game.options,
+        "status": status,
+        "reachable": found.reachable,
+        **_json_counts(found.total),
+        "longest_win": found.total.longest_win,
+        "longest_win_positions": [game.decode(position) for position in found.longest_wins],
+        "longest_loss": found.total.longest_loss,
+        "by_remoteness": [{"remoteness": plies, **counts} for plies, counts in found.by_remoteness.items()],
+        "tiers_solved": found.tiers_solved,
+        "tiers_known": found.tiers_known,
+        "tiers": [{"tier": tier, **_json_counts(counts)} for tier, counts in found.tiers.items()],
+        "legal_moves": None
+        if found.branching is None
+        else {
+            "average": found.branching.moves,
+            "average_up_to_symmetry": found.branching.distinct,
+            "most": found.branching.most,
+            "sample": found.branching.sample,
+        },
+        "bytes": found.bytes,
+    }
+
+
+def _json_counts(counts: Statistics) -> dict[str, int]:
+    return {
+        "positions": counts.positions,
+        "wins": counts.wins,
+        "losses": counts.losses,
+        "endless_draws": counts.draws,
+        "ties": counts.ties,
+    }

@@ -1,0 +1,118 @@
+"""Solved tables to ask: race (a C kernel with cycles and shared slots), tic-tac-toe and subtraction (plain Python)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner, Result
+
+from perfectplay import Game, Table, load_game, make_game, open_table, solve_game
+from perfectplay.cli import root
+from perfectplay.tables import table_path
+from perfectplay_native.build import game_ffi
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def race_code(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of the plugin, which finds its kernel where it has been compiled."""
+    place = str(tmp_path_factory.mktemp("race"))
+    game_ffi("compiled_race_kernel", sources=[str(HERE / "race.c")], kernels=["race_kernel"]).compile(tmpdir=place)
+    return f"import sys\nsys.path.insert(0, {place!r})\n" + (HERE / "race_plugin.py").read_text()
+
+
+@pytest.fixture(scope="session")
+def race(race_code: str, codes: SimpleNamespace) -> Game:
+    return make_game(codes.module_of(race_code), name="race")
+
+
+@pytest.fixture(scope="session")
+def tables(
+    tmp_path_factory: pytest.TempPathFactory, race: Game, tic_tac_toe: Game, subtraction: Game
+) -> Iterator[SimpleNamespace]:
+    """The three tables, open; `.directory` is where they are."""
+    directory = tmp_path_factory.mktemp("tables")
+    opened = {}
+    for game in (race, tic_tac_toe, subtraction):
+        solve_game(game, directory=directory, threads=1).table.close()
+        opened[game.name] = open_table(game, table_path(game, directory))
+    yield SimpleNamespace(directory=directory, **opened)
+    for table in opened.values():
+        table.close()
+
+
+@pytest.fixture(scope="session")
+def table_copies(tables: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same tables for the commands: LMDB opens a file only once in a process."""
+    place = tmp_path_factory.mktemp("copies") / "tables"
+    shutil.copytree(tables.directory, place)
+    return place
+
+
+@pytest.fixture(params=["race", "tictactoe", "subtraction"])
+def table(request: pytest.FixtureRequest, tables: SimpleNamespace) -> Table:
+    """Each of the tables in turn."""
+    found: Table = getattr(tables, request.param)
+    return found
+
+
+@pytest.fixture
+def installed(install, codes, race_code, table_copies, monkeypatch) -> SimpleNamespace:
+    """The three games as if installed at `.path`, and their tables where the commands look for them."""
+    install("tictactoe", codes.tic_tac_toe)
+    install("subtraction", codes.subtraction)
+    install("race", race_code)
+    monkeypatch.setenv("PERFECTPLAY_PLUGINS", "tictactoe,subtraction,race")
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(table_copies))
+    return SimpleNamespace(path=install.path)
+
+
+@pytest.fixture
+def solve(installed) -> Callable[..., Result]:
+    """Run `solve …`."""
+
+    def run(*arguments: object, input: str | None = None) -> Result:
+        return CliRunner().invoke(root, [str(word) for word in arguments], prog_name="solve", input=input)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def everything() -> Callable[[Table], dict[int, str]]:
+    """Every canonical position of a table with its value, found without any of the code under test."""
+
+    def walk(table: Table) -> dict[int, str]:
+        game = table.game
+        if game.name == "race":
+            found = {game.canonicalize(position) for position in range(128) if game.valid(position)}
+        else:
+            found, waiting = set(), [game.canonicalize(game.start())]
+            while waiting:
+                position = waiting.pop()
+                if position not in found:
+                    found.add(position)
+                    waiting += [game.canonicalize(game.apply(position, move)) for move in game.moves(position)]
+        return {position: str(table.probe(position)) for position in found}
+
+    return walk
+
+
+@pytest.fixture(scope="session")
+def gobblet_copy(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A directory with a table of Gobblet that no other test has open."""
+    directory = tmp_path_factory.mktemp("copy")
+    shutil.copytree(gobblet_tables / "gobblet", directory / "gobblet")
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture
+def gobblet(gobblet_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Game:
+    """Gobblet, with its table where it is looked for."""
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(gobblet_copy))
+    return load_game("gobblet")

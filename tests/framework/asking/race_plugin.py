@@ -1,0 +1,34 @@
+"""The plugin of race.c; the tests install it next to its compiled kernel."""
+
+from compiled_race_kernel import ffi, lib
+
+from perfectplay.board import Board, Cell, Piece
+from perfectplay.hookspecs import hookimpl
+from perfectplay_native.kernel import Kernel
+
+
+@hookimpl
+def kernel():
+    return Kernel(ffi, lib.race_kernel)
+
+
+@hookimpl
+def movers(positions):
+    return positions >> 6 & 1
+
+
+@hookimpl
+def twins(positions):
+    return positions >> 3 & 7 | (positions & 7) << 3 | (positions & 64) ^ 64
+
+
+@hookimpl
+def format_move(position, move):
+    return ("left", "right")[move]
+
+
+@hookimpl
+def board(position):
+    pieces = {position & 7: (Piece(0, "F"),), position >> 3 & 7: (Piece(1, "S"),)}
+    cells = tuple(Cell(f"c{column}", 0, column, pieces.get(column, ())) for column in range(7))
+    return Board(1, 7, cells, position >> 6 & 1)

@@ -1,0 +1,92 @@
+"""GBL2 files: exact bytes, order, checksum, and every kind of damage."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perfectplay import PerfectPlayError, UsageError
+from perfectplay.exports.files import whole_file
+from perfectplay.exports.gbl2 import Header, entries, read_gbl2, read_header, write_gbl2
+
+SOLUTIONS = st.dictionaries(st.integers(0, 2**64 - 2), st.sampled_from([-1, 0, 1]), max_size=60)
+
+
+def read_all(path, chunk=4):
+    return [entry for part in read_gbl2(path, chunk) for entry in part.tolist()]
+
+
+@given(solutions=SOLUTIONS, size=st.integers(1, 20))
+def test_what_is_written_in_parts_is_read_back(tmp_path_factory, solutions, size):
+    path = tmp_path_factory.mktemp("gbl2") / "file.gbl2"
+    rows = sorted(solutions.items())
+    parts = [rows[i : i + size] for i in range(0, len(rows), size)]
+    header = write_gbl2(path, (entries(*zip(*part, strict=True)) for part in parts))
+    assert header == read_header(path)
+    assert header.count == len(rows)
+    assert read_all(path) == rows
+
+
+def test_the_bytes_are_those_of_the_format(tmp_path):
+    path = tmp_path / "file.gbl2"
+    write_gbl2(path, [entries([1, 2**54], [1, -1])])
+    data = struct.pack("<Qb", 1, 1) + struct.pack("<Qb", 2**54, -1)
+    assert path.read_bytes() == struct.pack("<4sIQQQ", b"GBL2", 1, 2, xxhash.xxh64_intdigest(data, seed=0), 0) + data
+
+
+def test_a_file_without_entries_is_a_header(tmp_path):
+    path = tmp_path / "file.gbl2"
+    assert write_gbl2(path, []) == Header(0, xxhash.xxh64_intdigest(b"", seed=0))
+    assert len(path.read_bytes()) == 32
+    assert read_all(path) == []
+
+
+@pytest.mark.parametrize("parts", [[[5, 4]], [[5], [5]], [[5], [4]], [[1, 1]]])
+def test_wrong_order_is_refused_and_leaves_no_file(tmp_path, parts):
+    with pytest.raises(ValueError, match="must ascend"):
+        write_gbl2(tmp_path / "file.gbl2", [entries(part, np.zeros(len(part))) for part in parts])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda data: b"XBL2" + data[4:], "no GBL2 file"),
+        (lambda data: data[:10], "no GBL2 file"),
+        (lambda data: data[:4] + b"\x02" + data[5:], "version 2"),
+        (lambda data: data[:-1], "need 59 bytes and it has 58"),
+        (lambda data: data + b"x", "need 59 bytes and it has 60"),
+        (lambda data: data[:-1] + b"\x00", "checksum"),
+        (lambda data: data[:32] + data[41:50] + data[32:41] + data[50:], "position 1 is out of order"),
+    ],
+)
+def test_damage_is_named(tmp_path, damage, words):
+    path = tmp_path / "file.gbl2"
+    write_gbl2(path, [entries([1, 2, 3], [1, 0, -1])])
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(PerfectPlayError, match=words):
+        read_all(path)
+
+
+def test_a_file_is_whole_or_absent(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), whole_file(path) as part:
+        part.write_text(f"half{1 / 0}")
+    assert path.read_text() == "old"
+    with whole_file(path) as part:
+        part.write_text("new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_needs_a_directory_and_a_name(tmp_path):
+    with pytest.raises(UsageError, match="no directory"), whole_file(tmp_path / "none" / "file"):
+        pass
+    with pytest.raises(UsageError, match="is a directory"), whole_file(tmp_path):
+        pass

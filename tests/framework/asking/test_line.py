@@ -1,0 +1,110 @@
+"""Best lines, random positions, and the commands that show them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from perfectplay import Outcome, best_line, rate_moves
+from perfectplay.sampling import random_positions
+
+
+def test_a_line_ends_when_it_was_promised_to(table, everything):
+    game = table.game
+    for position in everything(table):
+        line = best_line(game, table, position)
+        value = table.probe(position)
+        if value.remoteness is not None:
+            assert len(line.steps) == value.remoteness
+            assert not game.moves(line.end)
+            assert line.repeats is None
+        for step in line.steps:
+            assert step.position == position
+            position = game.apply(position, step.move)
+        assert line.end == position
+
+
+def test_an_endless_line_stops_where_it_repeats(tables):
+    table, game = tables.race, tables.race.game
+    endless = [p for p in range(128) if game.valid(p) and table.probe(p).remoteness is None]
+    assert endless
+    for position in endless:
+        line = best_line(game, table, position)
+        assert line.repeats is not None
+        assert game.canonicalize(line.end) == game.canonicalize(line.steps[line.repeats].position)
+
+
+def test_all_best_moves_are_listed_and_no_other(table):
+    game = table.game
+    for step in best_line(game, table, game.start()).steps:
+        rated = rate_moves(game, table, step.position)
+        assert step.best == [each for each in rated if each.value == step.value]
+
+
+def test_line_shows_every_ply_and_the_end(solve):
+    result = solve("line", "tictactoe", "XX.OO....")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("First player wins in 1 ply (1 of its moves)\n\n  1. First player   c3  win in 1\n")
+    assert result.stdout.rstrip().endswith("Game over: First player has won")
+
+
+def test_line_shows_moves_that_are_as_good(solve):
+    assert "  or " in solve("line", "tictactoe").stdout
+
+
+def test_line_says_where_it_repeats(solve):
+    result = solve("line", "race")
+    assert result.stdout.startswith(
+        "Draw: neither player can force a win, and play need never end\n\n  1. First player "
+    )
+    assert "And so on: this is the position of move 3 again, up to symmetry." in result.stdout
+
+
+def test_a_line_from_a_finished_position_is_empty(solve):
+    result = solve("line", "tictactoe", "XXXOO....")
+    assert result.stdout.splitlines()[0] == result.stdout.splitlines()[-1] == "Game over: First player has won"
+
+
+def test_line_as_json(solve, tables):
+    data = json.loads(solve("line", "tictactoe", "XX.OO....", "--json").stdout)
+    assert data["verdict"] == "First player wins in 1 ply (1 of its moves)"
+    assert [(ply["move"], ply["outcome"], ply["remoteness"]) for ply in data["line"]] == [("c3", "win", 1)]
+    assert data["end"] == "XXXOO...."
+
+
+# ---- random positions ----
+
+
+def test_a_seed_gives_the_same_positions_and_another_seed_others(table):
+    first = random_positions(table, 50, seed=3)
+    assert np.array_equal(first, random_positions(table, 50, seed=3))
+    assert not np.array_equal(first, random_positions(table, 50, seed=4))
+
+
+def test_every_position_comes_up_about_equally_often(tables, everything):
+    table = tables.race
+    known = everything(table)
+    drawn, counts = np.unique(random_positions(table, 100 * len(known), seed=1), return_counts=True)
+    assert set(map(int, drawn)) == set(known)
+    assert counts.min() > 50
+    assert counts.max() < 150
+
+
+def test_random_shows_values(solve, tables):
+    result = solve("random", "tictactoe", 5, "--seed", 1)
+    lines = [line.rsplit("  ", 1) for line in result.stdout.splitlines()]
+    assert len(lines) == 5
+    for value, text in lines:
+        assert str(tables.tictactoe.probe(tables.tictactoe.game.encode(text))) == value.strip()
+    data = json.loads(solve("random", "tictactoe", 5, "--seed", 1, "--json").stdout)
+    assert [each["position"] for each in data] == [text for _, text in lines]
+    assert {each["outcome"] for each in data} <= {each.name.lower() for each in Outcome}
+
+
+@pytest.mark.parametrize("arguments", [["random", "tictactoe", "0"], ["random", "tictactoe", "many"]])
+def test_a_wrong_number_is_one_line(solve, arguments):
+    result = solve(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,228 @@
+"""Playing against a table: rules of a match, the opponent's strength, and whole games through a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import re
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from perfectplay import Match, Outcome, PerfectPlayError, Strength, UsageError, choose_move, load_match, open_table
+
+FORTH_AND_BACK = [1, 0, 0, 1]  # race: both step forward and back again
+
+
+# ---- a match ----
+
+
+def test_a_match_ends_by_rule(tables):
+    game = tables.tictactoe.game
+    match = Match(game, [0, 3, 1, 4])
+    assert match.result is None
+    match.play(2)
+    assert (match.result.winner, match.result.repetition) == (0, False)
+    with pytest.raises(UsageError, match="the game is over"):
+        match.play(5)
+    assert Match(game, [0, 4, 8, 1, 7, 6, 2, 5, 3]).result.winner is None
+
+
+def test_an_illegal_move_is_refused(tables):
+    match = Match(tables.tictactoe.game, [4])
+    with pytest.raises(UsageError, match="not legal"):
+        match.play(4)
+    assert match.moves == [4]
+
+
+def test_the_third_time_a_position_comes_up_is_a_draw(tables):
+    match = Match(tables.race.game, FORTH_AND_BACK)
+    assert (match.result, match.occurrences) == (None, 2)
+    match = Match(tables.race.game, 2 * FORTH_AND_BACK)
+    assert (match.result.winner, match.result.repetition) == (None, True)
+
+
+def test_taking_back_restores_the_position(tables):
+    match = Match(tables.race.game, [1, 0, 0])
+    match.take_back(2)
+    assert (match.moves, match.position) == ([1], tables.race.game.apply(tables.race.game.start(), 1))
+    assert match.to_move == 1
+    with pytest.raises(UsageError, match="no move to take back"):
+        match.take_back(2)
+
+
+def test_a_saved_match_is_the_same_when_loaded(table, tmp_path):
+    match, chance = Match(table.game), random.Random(1)
+    while match.result is None and len(match.moves) < 6:
+        match.play(chance.choice(table.game.moves(match.position)))
+    match.save(tmp_path / "game.json")
+    assert load_match(table.game, tmp_path / "game.json") == match
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "perfectplay game", "game": "race", "moves": []}'])
+def test_what_is_no_saved_game_is_refused(tables, tmp_path, text):
+    (tmp_path / "game.json").write_text(text)
+    with pytest.raises(PerfectPlayError, match="no saved game"):
+        load_match(tables.race.game, tmp_path / "game.json")
+
+
+def test_a_saved_game_of_another_game_is_refused(tables, tmp_path):
+    Match(tables.race.game).save(tmp_path / "game.json")
+    with pytest.raises(PerfectPlayError, match="a game of race"):
+        load_match(tables.tictactoe.game, tmp_path / "game.json")
+
+
+# ---- strength ----
+
+
+def test_a_perfect_opponent_makes_only_best_moves(table, everything):
+    chance = random.Random(1)
+    for position in everything(table):
+        if table.game.moves(position):
+            move = choose_move(table.game, table, position, Strength.PERFECT, chance)
+            assert table.probe(table.game.apply(position, move)).for_parent() == table.probe(position)
+
+
+def test_weaker_opponents_slip_more_often(tables):
+    table, game = tables.tictactoe, tables.tictactoe.game
+    position = game.encode("XX.OO....")
+
+    def slips(strength: Strength) -> int:
+        chance = random.Random(5)
+        return sum(choose_move(game, table, position, strength, chance) != 2 for _ in range(300))
+
+    counts = [slips(strength) for strength in Strength]
+    assert counts[0] == 0
+    assert counts == sorted(set(counts))
+
+
+# ---- at the terminal ----
+
+
+def test_words_at_the_prompt(solve, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["help", "hint", "moves", "b2", "back", "x9", "", "save", "save game.json", "load none", "b2", "quit"]
+    result = solve("play", "tictactoe", "--seed", 1, input="\n".join(lines) + "\n")
+    assert result.exit_code == 0, result.output
+    for expected in (
+        "You are First player; the table is Second player.",
+        "take back your last move",
+        "Draw in 9 plies",
+        "a3  b3  c3",
+        "Second player plays ",
+        "cannot read 'x9' as a move here",
+        "save needs a file",
+        "saved to game.json",
+        "cannot read none: No such file",
+    ):
+        assert expected in result.stdout
+    assert solve("play", "tictactoe", "--load", "game.json", input="").exit_code == 0
+
+
+def test_repetition_is_foretold_and_enforced(solve, tables, tmp_path):
+    saved = tmp_path / "game.json"
+    Match(tables.race.game, FORTH_AND_BACK[:3]).save(saved)
+    result = solve("play", "race", "--side", "second", "--load", saved, input="right\nquit\n")
+    assert "This position has come up 2 times; once more is a draw." in result.stdout
+    Match(tables.race.game, [*FORTH_AND_BACK, *FORTH_AND_BACK[:3]]).save(saved)
+    result = solve("play", "race", "--side", "second", "--load", saved, input="right\n")
+    assert result.exit_code == 0
+    assert result.stdout.endswith("Draw: this position has come up 3 times.\n")
+
+
+class Terminal:
+    """`solve` on a pseudo-terminal, as a person has it."""
+
+    def __init__(self, *arguments: str, path: Path | None = None) -> None:
+        self._ours, theirs = pty.openpty()
+        search = os.pathsep.join(filter(None, [str(path or ""), os.environ.get("PYTHONPATH", "")]))
+        code = "import sys; from perfectplay.cli import main; main()"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "PYTHONPATH": search, "TERM": "dumb"},
+        )
+        os.close(theirs)
+        self.shown = ""
+
+    def read(self) -> str | None:
+        """What is shown up to the next prompt; None when the program has ended (the rest is in `shown`)."""
+        start = len(self.shown)
+        while not self.shown[start:].endswith("> "):
+            try:
+                data = os.read(self._ours, 1 << 16)
+            except OSError:  # the other end is closed
+                data = b""
+            if not data:
+                return None
+            self.shown += data.decode().replace("\r\n", "\n")
+        return self.shown[start:]
+
+    def type(self, line: str) -> None:
+        os.write(self._ours, f"{line}\n".encode())
+
+    def close(self) -> int:
+        os.close(self._ours)
+        return self._process.wait(timeout=20)
+
+
+def play_at_random(terminal: Terminal, chance: random.Random) -> None:
+    """Type random legal moves until the game is over."""
+    while terminal.read() is not None:
+        terminal.type("moves")
+        listed = terminal.read()
+        assert listed is not None
+        moves = listed.split("\n")[1].split("  ")
+        terminal.type(chance.choice(moves))
+
+
+def check_play(table, match: Match, side: int) -> None:
+    """The table's side never loses a won position, never gives away a draw, and is as quick as it promised."""
+    result = match.result
+    for ply in range(side, len(match.moves), 2):
+        value, left = table.probe(match.positions[ply]), len(match.moves) - ply
+        if value.outcome is Outcome.WIN:
+            assert result.winner == side
+            assert left <= value.remoteness
+        elif value.outcome is Outcome.DRAW:
+            assert result.winner in (None, side)
+
+
+def whole_game(table, name: str, side: int, seed: int, path: Path | None) -> None:
+    game = table.game
+    terminal = Terminal("play", name, "--side", ("second", "first")[side], "--seed", str(seed), path=path)
+    play_at_random(terminal, random.Random(seed))
+    assert terminal.close() == 0
+    typed = re.compile(r"> (?!moves\n)(.+)\n|^\S.* plays (.+)$", re.MULTILINE)
+    match = Match(game)
+    for found in typed.finditer(terminal.shown):
+        match.play(game.parse_move(match.position, found[1] or found[2]))
+    assert match.result is not None
+    check_play(table, match, side)
+    announced = re.findall(r"announces a win in (\d+) p", terminal.shown)
+    assert all(int(later) < int(sooner) for sooner, later in pairwise(announced))
+    last = terminal.shown.rstrip().splitlines()[-1]
+    if match.result.winner is None:
+        assert last.startswith("Draw")
+    else:
+        assert last.endswith(" wins.")
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["the table begins", "the table is second"])
+@pytest.mark.parametrize("name", ["race", "tictactoe", "subtraction"])
+def test_whole_games_through_a_terminal(tables, installed, name, side):
+    for seed in range(2):
+        whole_game(getattr(tables, name), name, side, seed, installed.path)
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["the table begins", "the table is second"])
+def test_whole_games_of_gobblet_through_a_terminal(gobblet, side):
+    with open_table(gobblet) as table:
+        for seed in range(3):
+            whole_game(table, "gobblet", side, seed, None)

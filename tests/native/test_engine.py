@@ -1,0 +1,283 @@
+"""The engine against brute force, on random graphs, by every way it has.
+
+Whatever a game offers (Python or C, an index of its own or none, children, parents, expand, retract), and however the
+engine is told to work, the table must be the one that the definition of a value gives.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.game import Game, make_game
+from perfectplay.solver import solve_game
+from perfectplay.tables import Table, game_kernel, open_table
+from perfectplay.values import Status
+from perfectplay.verify import verify_table
+
+from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
+from .graphs import (
+    LOSS,
+    TIE,
+    WIN,
+    Graph,
+    GraphPlugin,
+    TieredGraphPlugin,
+    brute_force,
+    graphs,
+    plain_graph,
+    random_graph,
+    union,
+)
+
+VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
+WAYS = ("retract", "graph", "forward", "auto")
+many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+class Solved(NamedTuple):
+    codes: dict[int, int]
+    hash: str
+
+
+def codes_of(table: Table, graph: Graph) -> dict[int, int]:
+    """The code of each node that the table knows, which both images must share."""
+    found = {}
+    codes = table.probe_many([position for node in range(len(graph.moves)) for position in (node << 1, node << 1 | 1)])
+    assert (codes[::2] == codes[1::2]).all()
+    for node, code in enumerate(codes[::2]):
+        if code != 4:
+            found[node] = int(code)
+    return found
+
+
+def solved(game: Game, graph: Graph, **how: object) -> Solved:
+    solution = solve_game(game, **{"save": False, **how})
+    with solution.table as table:
+        codes = codes_of(table, graph)
+    assert solution.stats.positions == len(codes)
+    return Solved(codes, solution.hash)
+
+
+def solved_every_way(game: Game, graph: Graph) -> Solved:
+    """The one table that all ways give."""
+    ways = [way for way in WAYS if way != "retract" or game_kernel(game).can_retract]
+    tables = {way: solved(game, graph, propagation=way) for way in ways}
+    assert tables == dict.fromkeys(ways, tables["auto"])
+    return tables["auto"]
+
+
+def expected(graph: Graph, *, everywhere: bool) -> dict[int, int]:
+    codes = brute_force(graph)
+    nodes = range(len(codes)) if everywhere else sorted(graph.reachable)
+    return {node: codes[node] for node in nodes}
+
+
+# ---- random games ----
+
+
+@many
+@given(graph=graphs())
+def test_a_python_game_gets_the_values_of_brute_force(graph: Graph):
+    right = expected(graph, everywhere=False)
+    for plugin in (GraphPlugin, TieredGraphPlugin):
+        assert solved_every_way(make_game(plugin(graph), name="graph"), graph).codes == right
+
+
+@pytest.mark.parametrize("variant", ENUMERATED_VARIANTS)
+@many
+@given(graph=graphs())
+def test_an_enumerated_kernel_gets_the_values_of_brute_force(graph: Graph, variant: str, graph_module: ModuleType):
+    game = compiled_game(graph_module, graph, ENUMERATED_VARIANTS[variant])
+    assert solved_every_way(game, graph).codes == expected(graph, everywhere=False)
+
+
+@pytest.mark.parametrize("variant", RANKED_VARIANTS)
+@many
+@given(graph=graphs(sisters=True))
+def test_a_ranked_kernel_gets_the_values_of_brute_force(graph: Graph, variant: str, graph_module: ModuleType):
+    game = compiled_game(graph_module, graph, RANKED_VARIANTS[variant])
+    assert solved_every_way(game, graph).codes == expected(graph, everywhere=True)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_hundreds_of_random_games_at_once(variant: str, graph_module: ModuleType):
+    ranked = variant in RANKED_VARIANTS
+    rng = Random(variant)
+    graph = union(random_graph(rng, sisters=ranked) for _ in range(400))
+    game = compiled_game(graph_module, graph, VARIANTS[variant])
+    assert solved_every_way(game, graph).codes == expected(graph, everywhere=ranked)
+
+
+def test_python_and_c_make_the_same_table(graph_module: ModuleType):
+    graph = union(random_graph(Random(number)) for number in range(50))
+    python = solved(make_game(TieredGraphPlugin(graph), name="graph"), graph)
+    compiled = solved(compiled_game(graph_module, graph, ENUMERATED_VARIANTS["parents"]), graph)
+    assert python == compiled
+
+
+def test_a_kernel_whose_tiers_only_promise_not_to_fall(graph_module: ModuleType):
+    graph = union(random_graph(Random(number)) for number in range(50))
+    game = compiled_game(graph_module, graph, set(RANKED_VARIANTS["rank and parents"]) - {"tier_children"})
+    assert solved_every_way(game, graph).codes == expected(graph, everywhere=True)
+
+
+# ---- however it is run ----
+
+
+def large_graph(seed: int) -> Graph:
+    """More slots than one thread takes at a time, with many ways through."""
+    rng = Random(seed)
+    count, step = 150_000, 40
+    moves, status = [], []
+    for node in range(count):
+        ended = rng.random() < 0.15
+        nearby = [min(max(node + rng.randint(-step, step), 0), count - 1) for _ in range(rng.randint(1, 3))]
+        moves.append(() if ended else tuple(dict.fromkeys((child, 0) for child in nearby)))
+        status.append(rng.choice((Status.LOST, Status.WON, Status.WON, Status.DRAWN)) if ended else Status.ONGOING)
+    return Graph(tuple(moves), tuple(status), tuple(node * 2 // count for node in range(count)))
+
+
+def test_threads_do_not_change_the_table(graph_module: ModuleType):
+    graph = large_graph(1)
+    graph = Graph(graph.moves, graph.status, (0,) * len(graph.moves))
+    game = compiled_game(graph_module, graph, RANKED_VARIANTS["expand and retract"])
+    tables = {(way, threads): _table_hash(game, way, threads) for way in WAYS for threads in (1, 2, 3)}
+    assert len(set(tables.values())) == 1
+
+
+def _table_hash(game: Game, way: str, threads: int) -> str:
+    solution = solve_game(game, save=False, propagation=way, threads=threads)
+    with solution.table as table:
+        assert verify_table(table, threads=threads).bad == 0
+    assert solution.stats.ties
+    assert solution.stats.draws
+    return solution.hash
+
+
+@pytest.mark.parametrize("variant", ["parents", "expand and retract"])
+def test_both_backends_write_the_same_table(variant: str, graph_module: ModuleType, tmp_path: Path):
+    graph = union(random_graph(Random(number)) for number in range(100))
+    game = compiled_game(graph_module, graph, VARIANTS[variant])
+    right = expected(graph, everywhere=variant in RANKED_VARIANTS)
+    found = {}
+    for backend in ("memory", "lmdb"):
+        for way in WAYS:
+            directory = tmp_path / backend / way
+            found[backend, way] = solved(game, graph, backend=backend, propagation=way, save=True, directory=directory)
+            with open_table(game, directory / game.identity) as table:
+                assert Solved(codes_of(table, graph), table.info.hash or "") == found[backend, way]
+                assert verify_table(table).bad == 0
+    assert len({table.hash for table in found.values()}) == 1
+    assert all(table.codes == right for table in found.values())
+
+
+# ---- the rare ----
+
+
+def test_a_loss_that_a_distant_finished_child_delays(graph_module: ModuleType):
+    # 0 → 1 → 2 (lost), and 0 → 3 → … → 8 (lost), a win in 5 in a tier of its own: 0 is lost in 6
+    graph = plain_graph([[1, 3], [2], [], [4], [5], [6], [7], [8], []], {2: LOSS, 8: LOSS}, [0, 0, 0, 1, 1, 1, 1, 1, 1])
+    game = compiled_game(graph_module, graph, ENUMERATED_VARIANTS["parents"])
+    assert solved_every_way(game, graph).codes[0] == 6 << 2 | LOSS
+
+
+def chain(length: int, end: int, *, first_tier: int = 0, single: bool = False) -> Graph:
+    """0 → 1 → … → end. All in one tier, or but for the first nodes, or each in a tier of its own."""
+    children = [[node + 1] for node in range(length)] + [[]]
+    if end != WIN:
+        children[length - 1].append(length - 1)  # a cycle that nobody wants to enter
+    tiers = list(range(length + 1)) if single else [int(node >= first_tier > 0) for node in range(length + 1)]
+    return plain_graph(children, {length: end}, tiers)
+
+
+@pytest.mark.parametrize("end", [LOSS, TIE, WIN])
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("variant", ["parents", "expand and retract"])
+def test_long_games_are_stored_in_two_bytes(single: bool, end: int, variant: str, graph_module: ModuleType):
+    graph = chain(100, end, single=single)
+    game = compiled_game(graph_module, graph, VARIANTS[variant])
+    found = solved_every_way(game, graph)
+    assert found.codes == expected(graph, everywhere=True)
+    assert found.codes[0] >> 2 == 100
+    with solve_game(game, save=False).table as table:
+        widths = {record.width for record in table.records.values()}
+        assert verify_table(table).bad == 0
+    assert widths == ({1, 2} if single else {2})
+
+
+@pytest.mark.parametrize(("plies", "width"), [(63, 1), (64, 2)])
+@pytest.mark.parametrize("single", [False, True])
+def test_one_byte_is_enough_up_to_63_plies(plies: int, width: int, single: bool, graph_module: ModuleType):
+    game = compiled_game(graph_module, chain(plies, LOSS, single=single), VARIANTS["parents"])
+    with solve_game(game, save=False).table as table:
+        assert table.probe(0).remoteness == plies
+        assert max(record.width for record in table.records.values()) == width
+
+
+@pytest.mark.parametrize("first_tier", [0, 1, 2])
+def test_a_game_too_long_to_store_is_refused_not_cut_short(first_tier: int, graph_module: ModuleType):
+    longest = chain(16_382, LOSS, first_tier=first_tier)
+    with solve_game(compiled_game(graph_module, longest, VARIANTS["expand and retract"]), save=False).table as table:
+        assert table.probe(0).remoteness == 16_382
+    longer = chain(16_382 + max(1, first_tier), LOSS, first_tier=first_tier)
+    with pytest.raises(PerfectPlayError, match="more than 16382 plies"):
+        solve_game(compiled_game(graph_module, longer, VARIANTS["expand and retract"]), save=False)
+
+
+@pytest.mark.parametrize("wide", [300, 20_000])
+def test_a_position_with_very_many_children(wide: int, graph_module: ModuleType):
+    """A fan of won children: the first is lost only when the last of them is known to be won."""
+    ends = range(wide + 1, 2 * wide + 1)
+    children = [list(range(1, wide + 1)), *([end, 0] for end in ends), *([] for _ in ends)]
+    graph = plain_graph(children, dict.fromkeys(ends, LOSS))
+    for functions in (set(VARIANTS["parents"]), set(VARIANTS["expand and retract"]) - {"wins_now"}):
+        found = solved_every_way(compiled_game(graph_module, graph, functions), graph)
+        assert found.codes[0] == 2 << 2 | LOSS
+    if wide == 300:
+        assert solved(make_game(GraphPlugin(graph)), graph).codes == found.codes
+
+
+# ---- games that contradict themselves ----
+
+
+def test_an_ongoing_position_without_a_move_is_refused(graph_module: ModuleType):
+    graph = plain_graph([[1], [0, 2], []], {})
+    for game in (
+        compiled_game(graph_module, graph, VARIANTS["parents"]),
+        compiled_game(graph_module, graph, VARIANTS["expand and retract"]),
+        make_game(GraphPlugin(graph)),
+    ):
+        with pytest.raises(PerfectPlayError, match=r"position [45] is ONGOING but has no move"):
+            solve_game(game, save=False)
+
+
+def test_tiers_that_fall_are_refused(graph_module: ModuleType):
+    graph = plain_graph([[1], [2], [0]], {}, [0, 1, 0])
+    for game in (
+        compiled_game(graph_module, graph, VARIANTS["rules alone"]),
+        make_game(TieredGraphPlugin(graph)),
+    ):
+        with pytest.raises(PerfectPlayError, match="tiers must never go back: move 1 leads from position 2 in tier 1"):
+            solve_game(game, save=False)
+
+
+def test_too_many_moves_are_refused(graph_module: ModuleType):
+    wide = plain_graph([list(range(1, 4098)), *([[]] * 4097)], dict.fromkeys(range(1, 4098), LOSS))
+    with pytest.raises(PerfectPlayError, match="has 4097 children, more than the 4096"):
+        solve_game(make_game(GraphPlugin(wide)), save=False)
+    wider = plain_graph([[1] * 65_001, []], {1: LOSS})
+    with pytest.raises(PerfectPlayError, match="max_moves is 65001, more than the 65000"):
+        compiled_game(graph_module, wider, ())
+
+
+def test_retract_without_parents_is_refused(graph_module: ModuleType):
+    game = compiled_game(graph_module, plain_graph([[0]], {}), VARIANTS["rank alone"])
+    with pytest.raises(UsageError, match="graph has neither parents nor retract"):
+        solve_game(game, save=False, propagation="retract")
