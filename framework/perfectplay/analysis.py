@@ -53,8 +53,10 @@ class Line:
     """Where play is endless, the step whose position has come again, up to symmetry; else None."""
 
 
-def best_line(game: Game, table: Table, position: int) -> Line:
+def best_line(game: Game, table: Table, position: int, *, plies: int | None = None) -> Line:
     """Best play from a position: the winner hurries, the loser resists; a draw without end goes on until it repeats.
+
+    With `plies` the line ends after so many at the latest.
 
     >>> from perfectplay import load_game, open_table
     >>> game = load_game("gobblet")
@@ -69,7 +71,7 @@ def best_line(game: Game, table: Table, position: int) -> Line:
         value = table.probe(position)
         canonical = game.canonicalize(position)
         rated = rate_moves(game, table, position)
-        if canonical in seen or not rated:
+        if canonical in seen or not rated or len(steps) == plies:
             return Line(steps, position, value, seen.get(canonical))
         seen[canonical] = len(steps)
         steps.append(Step(position, value, [each for each in rated if each.value == rated[0].value]))

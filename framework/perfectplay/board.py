@@ -65,3 +65,5 @@ class Board:
     """One for each legal move."""
     blocked: dict[str, dict[str, str]] = field(default_factory=dict)
     """Why not: for a source id, the target ids it may not go to, each with the reason in a few words."""
+    warnings: dict[str, str] = field(default_factory=dict)
+    """What taking hold of a source would bring about, in a few words; only where a player should know."""

@@ -40,6 +40,7 @@ class Rules:
     undo: Callable[[int, int], int]
     canonicalize: Callable[[int], int]
     status: Callable[[int], int]
+    format_move: Callable[[int, int], str]
     tier: Callable[[int], int] | None
     parents: Callable[[int], Sequence[int]] | None
 
@@ -77,7 +78,7 @@ class Game:
             plugins.require_rules(self.name, plugin.source, self._hooks)
         self.rules_version = self._rules_version(plugin.source)
         self.rules = Rules(
-            **{hook: self._hooks[hook] for hook in ("valid", *plugins.REQUIRED_HOOKS)},
+            **{hook: self._hooks[hook] for hook in ("valid", *plugins.REQUIRED_HOOKS, "format_move")},
             tier=self._hooks.get("tier"),
             parents=self._hooks.get("parents"),
         )

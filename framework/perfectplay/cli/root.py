@@ -18,6 +18,7 @@ from perfectplay.wording import did_you_mean
 
 COMMANDS = {
     "games": "List the installed games.",
+    "serve": "Explore solved games in a browser, and play against perfect play.",
     "show": "Show a position: the board, who wins, and what each move is worth.",
     "line": "Show best play from a position to the end.",
     "play": "Play against the table.",

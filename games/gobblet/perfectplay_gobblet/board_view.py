@@ -14,7 +14,7 @@ from perfectplay_gobblet.layout import (
     stack,
 )
 from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
-from perfectplay_gobblet.reasons import game_over, why_not_lift, why_not_place, why_not_slide
+from perfectplay_gobblet.reasons import game_over, lift_warning, why_not_lift, why_not_place, why_not_slide
 
 _DRAWN_SIZES = (0.4, 0.65, 0.9)
 
@@ -38,6 +38,7 @@ def board(position: int) -> Board:
         ),
         clicks=tuple(clicks),
         blocked=blocked,
+        warnings={cell_name(cell): text for cell in CELLS if (text := lift_warning(position, cell))},
     )
 
 

@@ -74,6 +74,20 @@ def why_not_lift(position: int, source: int) -> str | None:
     return f"the piece at {where} is {PLAYERS[owner]}'s, and {PLAYERS[mover]} is to move"
 
 
+def lift_warning(position: int, source: int) -> str | None:
+    """What the mover must know before taking hold of his piece at `source`: the opposing lines it hides."""
+    if game_over(position) or why_not_lift(position, source):
+        return None
+    mover, size = stack(position, source)[-1]
+    shown = lines(position ^ piece_bits(mover, source, size), 1 - mover)
+    if not shown:
+        return None
+    opponent = PLAYERS[1 - mover]
+    if len(shown) > 1:
+        return f"Lifting it would reveal {len(shown)} lines of {opponent}'s: it cannot move"
+    return f"Lifting it reveals {opponent}'s line {cell_names(shown[0])}: it must land on that line"
+
+
 def _why_not_land(position: int, size: int, target: int) -> str | None:
     covered = top(position, target)
     if covered is None or covered[1] < size:

@@ -1,0 +1,76 @@
+"""`solve serve`: the page in a browser, and the JSON behind it."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from perfectplay.cli.common import directory_option
+from perfectplay.errors import PerfectPlayError
+
+if TYPE_CHECKING:
+    from perfectplay.web.library import Library
+
+_LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
+
+
+@click.command("serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="Port; 0 for any free.")
+@directory_option
+@click.option("--open/--no-open", "open_page", default=None, help="Open the page (default: in a terminal).")
+def command(host: str, port: int, directory: Path | None, open_page: bool | None) -> None:
+    """Explore solved games in a browser, and play against perfect play.
+
+    Only this machine is served unless --host says otherwise. Programs find the JSON interface under /api/.
+    """
+    import uvicorn
+
+    from perfectplay.web.app import make_app
+    from perfectplay.web.library import Library
+
+    listener = _listen(host, port)
+    local = _is_local(host)
+    library = Library(directory)
+    app = make_app(library, hosts={*_LOCAL_NAMES, host} if local else None, may_solve=local)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
+    click.echo(f"{_what_is_served(library)} at {address} (Ctrl-C stops)")
+    if sys.stdout.isatty() if open_page is None else open_page:
+        webbrowser.open(address)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything else, so that a taken one is said at once."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()  # so that a browser opened before the server runs only waits
+    except OSError as error:
+        raise PerfectPlayError(
+            f"cannot listen on {host}, port {port}: {error.strerror}; try another --port, or --port 0 for any free one"
+        ) from error
+    return listener
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _what_is_served(library: Library) -> str:
+    ready = [name for name, served in library.games.items() if served.table is not None]
+    return f"Serving {', '.join(ready)}" if ready else "Serving, no game is solved yet,"

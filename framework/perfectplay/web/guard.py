@@ -1,0 +1,160 @@
+"""Stands before the application: refuses what is too large, too fast or from elsewhere, and adds security headers.
+
+The server is meant for the machine it runs on. A page of another site must not be able to use it through the
+user's browser: hence the checks of Host (DNS rebinding) and of Origin (cross-site POSTs).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY = 16 * 1024
+MAX_QUERY = 4 * 1024
+RATE = 100.0
+"""Requests a second that a client on another machine may make for long …"""
+BURST = 400.0
+"""… and at once. The user's own machine is not limited."""
+MAX_CLIENTS = 10_000
+
+_LOCAL_CLIENTS = ("127.0.0.1", "::1", "testclient")
+_HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+
+
+class Guard:
+    """The outermost layer. `hosts` are the names the server answers to; None for any."""
+
+    def __init__(
+        self, app: ASGIApp, *, hosts: Collection[str] | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.app = app
+        self.hosts = None if hosts is None else {host.lower() for host in hosts}
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        if refusal := self._refusal(scope):
+            await _refuse(send_with_headers, *refusal)
+            return
+        if scope["method"] not in ("GET", "HEAD"):
+            body = await _read_body(receive)
+            if body is None:
+                await _refuse(send_with_headers, 413, f"the request is too long: at most {MAX_BODY:,} bytes")
+                return
+            receive = _replay(body, receive)
+        await self._answer(scope, receive, send_with_headers)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer. What nobody foresaw goes to the terminal; the client learns only that."""
+        started = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_noting)
+        except Exception:
+            logging.getLogger("perfectplay.web").exception("failed on %s %s", scope["method"], scope["path"])
+            if started:
+                raise
+            await _refuse(send, 500, "the server failed on this request; its terminal says more")
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        headers = dict(scope["headers"])
+        if self.hosts is not None and _host_name(headers.get(b"host", b"")) not in self.hosts:
+            return 403, "this server answers only under its own address"
+        if len(scope.get("query_string", b"")) > MAX_QUERY:
+            return 414, f"the query is too long: at most {MAX_QUERY:,} characters"
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_origin(headers):
+            return 403, "requests that change something must come from this server's own page"
+        if not self._within_rate((scope.get("client") or ("",))[0]):
+            return 429, f"too many requests: at most {RATE:.0f} a second"
+        return None
+
+    def _within_rate(self, client: str) -> bool:
+        """A bucket of BURST requests for each client, refilled at RATE."""
+        if client in _LOCAL_CLIENTS:
+            return True
+        now = self._clock()
+        left, then = self._buckets.pop(client, (BURST, now))
+        left = min(BURST, left + (now - then) * RATE)
+        allowed = left >= 1
+        self._buckets[client] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > MAX_CLIENTS:
+            self._buckets.popitem(last=False)
+        return allowed
+
+
+def _host_name(host: bytes) -> str:
+    """The name in a Host header, without the port; an IPv6 address without its brackets."""
+    text = host.decode("latin-1").lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0]
+
+
+def _same_origin(headers: dict[bytes, bytes]) -> bool:
+    """Whether a browser sent this from our own page; programs send neither header and are welcome."""
+    if headers.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
+        return False
+    origin = headers.get(b"origin")
+    return origin is None or origin.partition(b"://")[2] == headers.get(b"host", b"")
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """The whole body; None where it is too long."""
+    parts: list[bytes] = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if sum(map(len, parts)) > MAX_BODY:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body again, and then whatever comes next."""
+    pending = [body]
+
+    async def replay() -> Message:
+        if pending:
+            return {"type": "http.request", "body": pending.pop(), "more_body": False}
+        return await receive()
+
+    return replay
+
+
+async def _refuse(send: Callable[[Message], Any], status: int, sentence: str) -> None:
+    body = json.dumps({"error": sentence}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,121 @@
+"""Reading requests and writing answers: which game, which position, what was sent, and errors as a sentence."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.web.library import Library, Served
+from perfectplay.wording import did_you_mean
+
+MAX_TEXT = 1000
+"""Characters of a position or a move: far more than any notation needs."""
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Answer(Response):
+    """JSON, as compact as it gets."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return _encode(content).encode("utf-8", "replace")
+
+
+class Refusal(Exception):
+    """A request that cannot be answered: the status, and a sentence that says why."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def served_game(request: Request) -> Served:
+    """The game that the path names."""
+    library: Library = request.app.state.library
+    name = request.path_params["game"]
+    served = library.get(name)
+    if served is not None:
+        served.find_table()
+        return served
+    if name in library.broken:
+        raise Refusal(404, f"the game {name} is installed but broken: {library.broken[name]}")
+    raise Refusal(404, f"there is no game called {name[:60]!r}{did_you_mean(name, library.games)}")
+
+
+def asked_position(request: Request, served: Served) -> int | None:
+    """The position that `?id=` or `?position=` names; None where neither is given."""
+    query = request.query_params
+    if (number := query.get("id")) is not None:
+        return read_id(served, number)
+    if (text := query.get("position")) is not None:
+        return read_position(served, text)
+    return None
+
+
+def read_id(served: Served, number: str) -> int:
+    """A position by its number, the game's own 64-bit encoding."""
+    if not (number.isascii() and number.isdecimal() and len(number) <= 20):
+        raise Refusal(400, "an id is a whole number in decimal digits, as the answers give it")
+    position = int(number)
+    if not served.game.valid(position):
+        raise Refusal(400, f"{number} is no position of {served.game.name}")
+    return position
+
+
+def read_position(served: Served, text: str) -> int:
+    """A position in any of the game's notations."""
+    if len(text) > MAX_TEXT:
+        raise Refusal(400, f"a position is at most {MAX_TEXT:,} characters long")
+    return served.game.encode(text)
+
+
+async def read_object(request: Request, *required: str) -> dict[str, str]:
+    """The JSON object in the body: exactly these keys, each with a text."""
+    body = await request.body()
+    wanted = "{" + ", ".join(f'"{key}": "…"' for key in required) + "}"
+    if body or required:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Refusal(415, f"send JSON (Content-Type: application/json): {wanted}")
+    try:
+        data = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        raise Refusal(400, f"the body is not JSON: {wanted} was expected") from None
+    if not isinstance(data, dict) or set(data) != set(required):
+        raise Refusal(400, f"the body must be {wanted}")
+    for key, value in data.items():
+        if not isinstance(value, str) or len(value) > MAX_TEXT:
+            raise Refusal(400, f'"{key}" must be a text of at most {MAX_TEXT:,} characters')
+    return data
+
+
+async def on_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return Answer({"error": str(error)}, error.status)
+
+
+async def on_our_error(request: Request, error: Exception) -> Response:
+    """A UsageError is the client's; any other is a plugin's or a table's, and still one sentence."""
+    return Answer({"error": str(error)}, 400 if isinstance(error, UsageError) else 500)
+
+
+async def on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    sentence = {404: "there is nothing here", 405: f"{request.method} is not possible here"}
+    text = sentence.get(error.status_code, HTTPStatus(error.status_code).phrase)
+    return Answer({"error": text}, error.status_code, headers=error.headers)
+
+
+HANDLERS: Any = {
+    Refusal: on_refusal,
+    PerfectPlayError: on_our_error,
+    HTTPException: on_http_error,
+}

@@ -1,0 +1,186 @@
+"""Servers for the tests of the web: small games solved into a temporary directory, and Gobblet where it is solved."""
+
+from __future__ import annotations
+
+import runpy
+import shutil
+import subprocess
+import tarfile
+import threading
+import time
+import types
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
+from starlette.testclient import TestClient
+
+from perfectplay.game import Game, load_game, make_game
+from perfectplay.solver import solve_game
+from perfectplay.web.app import make_app
+from perfectplay.web.library import Library
+
+CODES = runpy.run_path(str(Path(__file__).parents[1] / "framework" / "conftest.py"))
+
+
+def game_of(code: str, name: str) -> Game:
+    module = types.ModuleType(name)
+    exec(code, vars(module))
+    return make_game(module, name=name)
+
+
+def tic_tac_toe() -> Game:
+    return game_of(CODES["TIC_TAC_TOE"], "tictactoe")
+
+
+def stones() -> Game:
+    """Take one or two stones from seven. Eight and nine are positions too, but play never gets there."""
+    return game_of(CODES["SUBTRACTION"].replace("position <= 7", "position <= 9"), "stones")
+
+
+@pytest.fixture(scope="session")
+def games() -> types.SimpleNamespace:
+    """The small games, made anew at each call, and the source texts they are made of."""
+    return types.SimpleNamespace(tic_tac_toe=tic_tac_toe, stones=stones, codes=CODES)
+
+
+@pytest.fixture(scope="session")
+def small_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("tables")
+    for game in (tic_tac_toe(), stones()):
+        solve_game(game, directory=directory).table.close()
+    return directory
+
+
+@pytest.fixture(scope="session")
+def quantik_tables(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a finished Quantik table: beside Gobblet's, or solved here in some ten seconds."""
+    if (gobblet_tables / "quantik").exists():
+        return gobblet_tables
+    directory = tmp_path_factory.mktemp("quantik")
+    solve_game(load_game("quantik"), directory=directory).table.close()
+    return directory
+
+
+@pytest.fixture(scope="session")
+def library(small_tables: Path) -> Iterator[Library]:
+    """Tic-tac-toe and stones solved, Gobblet not."""
+    library = Library(small_tables, [tic_tac_toe(), stones(), load_game("gobblet")])
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def client(library: Library) -> TestClient:
+    return TestClient(make_app(library))
+
+
+@contextmanager
+def running(library: Library) -> Iterator[str]:
+    """Serve from a thread; yields the address."""
+    server = uvicorn.Server(uvicorn.Config(make_app(library), port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def small_server(library: Library) -> Iterator[str]:
+    with running(library) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def gobblet_server(gobblet_tables: Path) -> Iterator[str]:
+    library = Library(gobblet_tables, [load_game("gobblet")])
+    with running(library) as address:
+        yield address
+    library.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Library], str]]:
+    """serve(library) -> address, for a test that needs a server of its own."""
+    with ExitStack() as stack:
+
+        def serve(library: Library) -> str:
+            stack.callback(library.close)
+            return stack.enter_context(running(library))
+
+        yield serve
+
+
+# ---- a real browser ----
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, without a window."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"there is no {CHROMIUM}: install Debian's chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """open_page(address, **context options) -> page with a position drawn. Any error in the console fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(address: str, *, before: str = "", **options: Any) -> Page:
+        options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        if before:
+            page.add_init_script(before)
+        page.goto(address)
+        page.wait_for_selector("#board > *")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def axe(request: pytest.FixtureRequest) -> str:
+    """The source of axe-core, fetched from npm into pytest's cache."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("there is no npm to fetch axe-core with")
+    place = request.config.cache.mkdir("axe-core")
+    source = place / "package" / "axe.min.js"
+    if not source.exists():
+        fetch = [npm, "pack", "axe-core@4", "--silent", "--pack-destination", str(place)]
+        subprocess.run(fetch, check=True, capture_output=True, timeout=120)
+        with tarfile.open(next(place.glob("*.tgz"))) as package:
+            package.extract("package/axe.min.js", place, filter="data")
+    return source.read_text()

@@ -1,0 +1,378 @@
+"""The JSON interface: every answer as described, every mistake one sentence, one browser's game its own."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+import types
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import jsonschema
+import pytest
+from starlette.testclient import TestClient
+
+from perfectplay.game import GameInfo, load_game, make_game
+from perfectplay.solver import solve_game
+from perfectplay.web import guard, sessions
+from perfectplay.web import library as library_module
+from perfectplay.web.app import make_app
+from perfectplay.web.library import Library
+from perfectplay.web.openapi import description
+
+
+def check_schema(name: str, answer: Any) -> None:
+    document = description()
+    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    jsonschema.validate(answer, schema)
+
+
+GETS = {
+    "position": "Position",
+    "moves/evaluated": "EvaluatedMoves",
+    "evaluate": "Evaluation",
+    "best-move": "BestMove",
+    "line": "Line",
+    "moves": "Moves",
+    "state/export": "State",
+    "game": "Game",
+    "history": "History",
+    "solve": "Solve",
+}
+
+
+@pytest.mark.parametrize("path", GETS)
+@pytest.mark.parametrize("game", ["tictactoe", "stones"])
+def test_every_get_answers_as_described(client: TestClient, path: str, game: str) -> None:
+    response = client.get(f"/api/{game}/{path}")
+    assert response.status_code == 200
+    check_schema(GETS[path], response.json())
+
+
+def test_every_described_path_exists_and_the_other_way_round(client: TestClient) -> None:
+    described = {
+        (path, method)
+        for path, item in description()["paths"].items()
+        for method in ("get", "post", "delete")
+        if method in item
+    }
+    routes = {
+        (route.path, method.lower())
+        for route in client.app.routes  # type: ignore[attr-defined]
+        for method in getattr(route, "methods", None) or ()
+        if route.path.startswith("/api/") and method != "HEAD"
+    }
+    assert routes - {("/api/openapi.json", "get")} == described
+
+
+def test_games_say_which_are_solved(client: TestClient) -> None:
+    answer = client.get("/api/games").json()
+    check_schema("Games", answer)
+    by_name = {game["name"]: game for game in answer["games"]}
+    assert by_name["tictactoe"]["state"] == "ready"
+    assert by_name["tictactoe"]["positions"] == 765
+    assert by_name["tictactoe"]["verdict"] == "Draw in 9 plies"
+    assert by_name["gobblet"] | {"version": ""} == {
+        "name": "gobblet",
+        "version": "",
+        "kind": "C kernel",
+        "start": "0",
+        "state": "unsolved",
+        "reason": None,
+        "command": "solve gobblet",
+    }
+
+
+def test_moves_come_best_first_with_where_they_lead(client: TestClient) -> None:
+    answer = client.get("/api/tictactoe/moves/evaluated", params={"position": "X.O...X.."}).json()
+    assert [move["outcome"] for move in answer["moves"]] == ["loss"] * 6  # O to move, X threatens b… and a2
+    answer = client.get("/api/tictactoe/moves/evaluated", params={"position": "X.O...X.O"}).json()
+    best = answer["moves"][0]
+    assert (best["move"], best["outcome"], best["remoteness"]) == ("a2", "win", 1)
+    assert client.get("/api/tictactoe/position", params={"id": best["id"]}).json()["text"] == "X.OX..X.O"
+
+
+def test_symmetric_moves_share_a_group(client: TestClient) -> None:
+    moves = client.get("/api/tictactoe/moves/evaluated").json()["moves"]
+    groups: dict[int, set[str]] = {}
+    for move in moves:
+        groups.setdefault(move["group"], set()).add(move["move"])
+    assert sorted(map(len, groups.values())) == [1, 4, 4]
+
+
+def test_the_best_line_leads_to_the_end(client: TestClient) -> None:
+    line = client.get("/api/stones/line").json()["line"]
+    assert [step["remoteness"] for step in line] == list(range(len(line), 0, -1))
+    end = client.get("/api/stones/position", params={"id": line[-1]["id"]}).json()
+    assert end["result"]["text"].startswith("Game over")
+
+
+def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestClient) -> None:
+    answer = client.get("/api/stones/position", params={"position": "8"}).json()
+    assert (answer["outcome"], answer["remoteness"]) == (None, None)
+    assert answer["verdict"] == "Not in the table: play from the start never leads here"
+    assert {move["move"]: move["outcome"] for move in answer["moves"]} == {"1": "loss", "2": "win"}
+
+
+def test_check_says_why_a_text_is_no_position(client: TestClient) -> None:
+    answer = client.get("/api/tictactoe/check", params={"position": "XX"}).json()
+    check_schema("Check", answer)
+    assert (answer["possible"], answer["reason"]) == (False, "nine of . X O were expected")
+    answer = client.get("/api/tictactoe/check", params={"position": "XX......."}).json()
+    assert (answer["possible"], "no position" in answer["reason"]) == (False, True)
+    assert client.get("/api/tictactoe/check", params={"position": "X........"}).json()["possible"]
+
+
+# ---- the session's game ----
+
+
+def test_a_session_plays_undoes_redoes_and_begins_anew(client: TestClient) -> None:
+    def post(path: str, **body: str) -> Any:
+        response = client.post(f"/api/tictactoe/{path}", json=body)
+        assert response.status_code == 200, response.text
+        check_schema("Game", response.json())
+        return response.json()
+
+    assert post("move", move="b2")["text"] == "....X...."
+    assert post("move", move="a1")["text"] == "....X.O.."
+    assert post("undo")["can_redo"]
+    assert post("redo")["text"] == "....X.O.."
+    history = client.get("/api/tictactoe/history").json()
+    check_schema("History", history)
+    assert [entry["move"] for entry in history["moves"]] == ["b2", "a1"]
+    assert client.get("/api/tictactoe/state/export").json()["text"] == "....X.O.."
+    assert post("state/import", position="XO.......")["ply"] == 0
+    assert client.get("/api/tictactoe/evaluate").json()["outcome"] == "win"
+    assert post("reset")["text"] == "........."
+
+
+def test_history_marks_the_move_that_threw_the_game_away(client: TestClient) -> None:
+    for move in ("b2", "b3", "a3"):  # an edge in answer to the centre loses
+        client.post("/api/tictactoe/move", json={"move": move})
+    changed = [entry["changed_outcome"] for entry in client.get("/api/tictactoe/history").json()["moves"]]
+    assert changed == [False, True, False]
+
+
+def test_a_third_repetition_ends_the_session_s_game_as_a_draw(client: TestClient) -> None:
+    there = ["(0,0)->(0,1)", "(2,2)->(2,1)"]
+    back = ["(0,1)->(0,0)", "(2,1)->(2,2)"]
+    for move in ["S(0,0)", "S(2,2)", *there, *back, *there, *back]:
+        answer = client.post("/api/gobblet/move", json={"move": move})
+        assert answer.status_code == 200, answer.text
+    assert answer.json()["result"] == {
+        "winner": None,
+        "text": "Game over: a draw, this position stands for the third time",
+    }
+    refused = client.post("/api/gobblet/move", json={"move": "L(1,1)"})
+    assert (refused.status_code, "third time" in refused.json()["error"]) == (409, True)
+
+
+def test_two_hundred_concurrent_sessions_do_not_mix(library: Library, games: types.SimpleNamespace) -> None:
+    """Each plays a game of its own, all interleaved; at the end each finds exactly its own moves."""
+    app = make_app(library)
+    game = games.tic_tac_toe()
+
+    async def play(seed: int) -> tuple[list[str], list[str]]:
+        choice = random.Random(seed)
+        played = []
+        position = game.start()
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://here") as own:
+            for _ in range(choice.randrange(3, 9)):
+                moves = game.moves(position)
+                if not moves:
+                    break
+                move = choice.choice(moves)
+                played.append(game.format_move(position, move))
+                position = game.apply(position, move)
+                answer = await own.post("/api/tictactoe/move", json={"move": played[-1]})
+                assert answer.json()["text"] == game.decode(position)
+                await asyncio.sleep(choice.random() / 100)
+            found = (await own.get("/api/tictactoe/history")).json()["moves"]
+        return played, [entry["move"] for entry in found]
+
+    async def play_all() -> list[tuple[list[str], list[str]]]:
+        return await asyncio.gather(*map(play, range(200)))
+
+    for played, found in asyncio.run(play_all()):
+        assert played == found
+    assert len(app.state.sessions) == 200
+
+
+def test_sessions_are_bounded_in_number_and_age(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    now = [0.0]
+    kept = sessions.Sessions(clock=lambda: now[0])
+    tokens = [kept.begin()[0] for _ in range(3)]
+    assert kept.find(tokens[0]) is not None  # used: so the second is the longest unused
+    kept.begin()
+    assert [kept.find(token) is not None for token in tokens] == [True, False, True]
+    now[0] += sessions.MAX_IDLE_SECONDS + 1
+    assert [kept.find(token) for token in tokens] == [None] * 3
+    assert len(kept) == 0
+
+
+def test_reading_begins_no_session(client: TestClient) -> None:
+    client.get("/api/tictactoe/game")
+    client.post("/api/tictactoe/undo")
+    assert len(client.app.state.sessions) == 0  # type: ignore[attr-defined]
+
+
+# ---- mistakes ----
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "part"),
+    [
+        ("/api/tictacto/position", 404, "did you mean 'tictactoe'?"),
+        ("/api/tictactoe/nothing", 404, "there is nothing here"),
+        ("/api/tictactoe/position?position=XX", 400, "nine of . X O were expected"),
+        ("/api/tictactoe/position?id=-1", 400, "whole number"),
+        ("/api/tictactoe/position?id=99999999999999999999", 400, "is no position"),
+        ("/api/tictactoe/check", 400, "?position="),
+        ("/api/gobblet/evaluate", 409, "run `solve gobblet` first"),
+        ("/api/tictactoe/position?position=" + "X" * 2000, 400, "1,000 characters"),
+        ("/api/tictactoe/position?position=" + "X" * 5000, 414, "too long"),
+    ],
+)
+def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: str, status: int, part: str) -> None:
+    response = client.get(path)
+    assert response.status_code == status
+    check_schema("Error", response.json())
+    assert part in response.json()["error"]
+    assert "Traceback" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments", "status", "part"),
+    [
+        ("move", {"json": {"move": "z9"}}, 400, "legal are a3"),
+        ("move", {"json": {"move": 5}}, 400, "must be a text"),
+        ("move", {"json": {}}, 400, '{"move": "…"}'),
+        ("move", {"json": ["b2"]}, 400, "the body must be"),
+        ("move", {"content": b"{", "headers": {"content-type": "application/json"}}, 400, "not JSON"),
+        ("move", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "not JSON"),
+        ("move", {"content": b"move=b2"}, 415, "application/json"),
+        ("move", {"content": b" " * 20_000}, 413, "too long"),
+        ("undo", {}, 409, "no move to take back"),
+        ("redo", {}, 409, "no move to play again"),
+        ("state/import", {"json": {"position": "?"}}, 400, "nine of"),
+        ("move", {"json": {"move": "b2"}, "headers": {"origin": "http://evil.example"}}, 403, "own page"),
+        ("move", {"json": {"move": "b2"}, "headers": {"sec-fetch-site": "cross-site"}}, 403, "own page"),
+        ("solve", {}, 409, "solved already"),
+    ],
+)
+def test_a_wrong_request_is_refused_with_a_sentence(
+    client: TestClient, path: str, arguments: dict[str, Any], status: int, part: str
+) -> None:
+    response = client.post(f"/api/tictactoe/{path}", **arguments)
+    assert (response.status_code, part in response.json()["error"]) == (status, True), response.text
+
+
+def test_a_failure_of_the_server_shows_no_inside(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("secret /etc/path")
+
+    monkeypatch.setattr("perfectplay.web.answers.evaluated_moves", fail)
+    client = TestClient(make_app(library))
+    response = client.get("/api/tictactoe/position")
+    assert response.status_code == 500
+    assert response.json() == {"error": "the server failed on this request; its terminal says more"}
+    assert "nosniff" in response.headers["x-content-type-options"]
+
+
+@pytest.mark.parametrize("path", ["/", "/tictactoe", "/static/main.js", "/api/games", "/api/nothing/at/all"])
+def test_every_answer_carries_the_security_headers(client: TestClient, path: str) -> None:
+    headers = client.get(path).headers
+    assert "unsafe" not in headers["content-security-policy"]
+    assert "script-src 'self'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+
+
+def test_a_foreign_host_name_is_refused(library: Library) -> None:
+    app = make_app(library, hosts={"localhost", "::1"})
+    assert TestClient(app, base_url="http://localhost:8017").get("/api/games").status_code == 200
+    assert TestClient(app, base_url="http://[::1]:8017").get("/api/games").status_code == 200
+    refused = TestClient(app, base_url="http://rebound.example").get("/api/games")
+    assert (refused.status_code, "own address" in refused.json()["error"]) == (403, True)
+
+
+def test_other_machines_are_held_to_a_rate(library: Library) -> None:
+    now = [0.0]
+    client = TestClient(guard.Guard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234))
+
+    def answered(count: int) -> int:
+        return [client.get("/static/icon.svg").status_code for _ in range(count)].count(200)
+
+    assert answered(int(guard.BURST) + 20) == guard.BURST
+    now[0] += 0.1
+    assert answered(20) == guard.RATE / 10
+
+
+# ---- solving, variants ----
+
+
+def test_a_game_is_solved_on_request(tmp_path: Path, games: types.SimpleNamespace) -> None:
+    library = Library(tmp_path, [games.tic_tac_toe()])
+    client = TestClient(make_app(library))
+    assert client.get("/api/tictactoe/solve").json()["state"] == "unsolved"
+    assert client.get("/api/tictactoe/evaluate").status_code == 409
+    started = client.post("/api/tictactoe/solve")
+    assert started.status_code == 202
+    check_schema("Solve", started.json())
+    deadline = time.monotonic() + 30
+    while (report := client.get("/api/tictactoe/solve").json())["state"] == "solving":
+        check_schema("Solve", report)
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert report["state"] == "done"
+    assert client.get("/api/tictactoe/evaluate").json()["verdict"] == "Draw in 9 plies"
+    library.close()
+
+
+def test_a_solve_can_be_stopped_and_leaves_nothing(tmp_path: Path, games: types.SimpleNamespace) -> None:
+    library = Library(tmp_path, [load_game("gobblet"), games.tic_tac_toe()])
+    client = TestClient(make_app(library))
+    assert client.post("/api/gobblet/solve").status_code == 202
+    assert client.post("/api/tictactoe/solve").status_code == 409  # one at a time
+    stopped = client.delete("/api/gobblet/solve").json()
+    assert (stopped["state"], "stopped" in stopped["error"]) == ("failed", True)
+    assert client.get("/api/games").json()["games"][0]["state"] == "unsolved"
+    assert client.delete("/api/gobblet/solve").status_code == 409
+    library.close()
+
+
+def test_a_server_open_to_others_does_not_solve_for_them(tmp_path: Path, games: types.SimpleNamespace) -> None:
+    client = TestClient(make_app(Library(tmp_path, [games.tic_tac_toe()]), may_solve=False))
+    assert client.post("/api/tictactoe/solve").status_code == 403
+
+
+def test_variants_with_a_table_are_served_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games: types.SimpleNamespace
+) -> None:
+    module = types.ModuleType("variants")
+    exec(games.codes["VARIANTS"], vars(module))
+
+    def load(name: str, **options: object) -> Any:
+        return make_game(module, name=name, **options)
+
+    default, short = load("take"), load("take", stones=5)
+    solve_game(short, directory=tmp_path).table.close()
+    monkeypatch.setattr(library_module, "load_game", load)
+    infos = [GameInfo("take", "1", "Python", default.declared_options), GameInfo("bad", "1", "", broken="it fell")]
+    monkeypatch.setattr(library_module, "installed_games", lambda: infos)
+    library = Library(tmp_path)
+    client = TestClient(make_app(library))
+    answer = client.get("/api/games").json()
+    check_schema("Games", answer)
+    assert {game["name"]: game["state"] for game in answer["games"]} == {
+        default.identity: "unsolved",
+        short.identity: "ready",
+        "bad": "broken",
+    }
+    assert client.get(f"/api/{short.identity}/evaluate").json()["outcome"] == "win"
+    assert "broken: it fell" in client.get("/api/bad/game").json()["error"]
+    library.close()
