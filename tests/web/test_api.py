@@ -107,6 +107,8 @@ def test_the_best_line_leads_to_the_end(client: TestClient) -> None:
     assert [step["remoteness"] for step in line] == list(range(len(line), 0, -1))
     end = client.get("/api/stones/position", params={"id": line[-1]["id"]}).json()
     assert end["result"]["text"].startswith("Game over")
+    assert client.get("/api/stones/line", params={"id": line[-1]["id"]}).json()["line"] == []
+    assert client.get("/api/stones/best-move", params={"id": line[-1]["id"]}).json()["best"] is None
 
 
 def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestClient) -> None:

@@ -107,7 +107,10 @@ export async function showLine() {
   if (!answer.solved || answer.outcome === null || !state.hints) {
     return $("line").replaceChildren(h("p", { class: "empty" }, state.hints ? "Not known." : "Hidden with the hints."));
   }
-  const { line } = await api.line(game, answer.id);
+  const { line } = await api.line(game, answer.id).catch((error) => {
+    notice(error.message, true);
+    return { line: [] };
+  });
   if (state.answer !== answer || !state.hints) return;
   drawLine($("line"), line, (index) => on.playLine(line.slice(0, index + 1)));
 }
