@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/commands.md", "docs/tables.md", "docs/results.md"]
+PAGES = ["README.md", "docs/commands.md", "docs/tables.md", "docs/results.md", "docs/weak.md"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

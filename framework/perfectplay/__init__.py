@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from perfectplay.tables import Table, open_table
     from perfectplay.values import Outcome, Status, Value
     from perfectplay.verify import verify_table
+    from perfectplay.weak import Proof, prove_position
 
 _HOMES = {
     "analysis": ("best_line", "rate_moves"),
@@ -43,6 +44,7 @@ _HOMES = {
     "tables": ("Table", "open_table"),
     "values": ("Outcome", "Status", "Value"),
     "verify": ("verify_table",),
+    "weak": ("Proof", "prove_position"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -58,6 +60,7 @@ __all__ = [
     "PerfectPlayError",
     "Piece",
     "PluginError",
+    "Proof",
     "Selection",
     "Solution",
     "Status",
@@ -77,6 +80,7 @@ __all__ = [
     "load_match",
     "make_game",
     "open_table",
+    "prove_position",
     "random_positions",
     "rate_moves",
     "select",

@@ -13,18 +13,21 @@ RESERVED_OPTIONS = frozenset(
     {
         "all",
         "backend",
+        "checkpoint",
         "compress",
         "depth",
         "dir",
         "format",
+        "from",
         "help",
         "host",
         "json",
         "memory",
+        "method",
         "out",
         "output",
     }
-    | {"port", "position", "propagation", "save", "seed", "threads", "verbose", "version"}
+    | {"port", "position", "propagation", "prune", "save", "seed", "threads", "verbose", "version"}
 )
 """Words the commands themselves use."""
 

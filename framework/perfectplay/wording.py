@@ -39,6 +39,19 @@ def verdict(value: Value, mover: str = "The player to move", opponent: str = "Th
     return f"{winner} wins in {plies(plies_left)} ({own:,} of its moves)"
 
 
+def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = "The opponent") -> str:
+    """One sentence on a position of which only the outcome is known.
+
+    >>> proven(Outcome.WIN, "First player", "Second player")
+    'First player wins'
+    >>> proven(Outcome.DRAW)
+    'Draw: neither player can force a win'
+    """
+    if outcome is Outcome.DRAW:
+        return "Draw: neither player can force a win"
+    return f"{mover if outcome is Outcome.WIN else opponent} wins"
+
+
 def player_names(board: Board | None, *, start: bool = False) -> tuple[str, str]:
     """The mover and the opponent as `verdict` names them; at the start the mover is known without a board."""
     if board is None:

@@ -62,6 +62,11 @@ class EngineOutOfMemory(EngineError):
     """The memory budget, or the machine, has no room for what is needed next."""
 
 
+def stuck(position: int) -> EngineError:
+    """The error for a game that leaves open what a player without moves is to do."""
+    return EngineError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")
+
+
 @dataclass(frozen=True, slots=True)
 class EngineProgress:
     """A snapshot of a running call."""
@@ -209,9 +214,7 @@ class Engine:
             raise EngineError("some position is more than 16382 plies from its end, more than a table can store")
         position = int(lib.pp_engine_error_position(self._c))
         if result == lib.PP_STUCK:
-            raise EngineError(
-                f"position {position} is ONGOING but has no move: `status` must say what being stuck means"
-            )
+            raise stuck(position)
         raise EngineError(
             f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
         )

@@ -10,6 +10,7 @@ import click
 
 from perfectplay import plugins, wording
 from perfectplay.analysis import rate_moves
+from perfectplay.cli import weak
 from perfectplay.cli.common import (
     GameCommand,
     command_line,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.solver import Solution
 
+METHODS = ("retrograde", weak.METHOD)
+
 
 def solve_command(name: str) -> click.Command:
     """The command that solves the game of this name."""
@@ -47,6 +50,15 @@ def solve_command(name: str) -> click.Command:
 @click.option("--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G.")
 @directory_option
 @click.option("--save/--no-save", default=True, help="Keep the table for `show`, `verify` and the others.")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default=METHODS[0],
+    help="Solve every position (retrograde, the default), or prove one (alphabeta).",
+)
+@weak.from_option
+@weak.checkpoint_option
+@weak.prune_option
 @json_option
 def _template(**parameters: Any) -> None:
     """The options that solving any game has."""
@@ -61,10 +73,18 @@ def _solve(
     memory: int | None,
     directory: Path | None,
     save: bool,
+    method: str,
+    root: str | None,
+    checkpoint: float,
+    prune: bool,
     as_json: bool,
 ) -> None:
     from perfectplay.solver import solve_game
 
+    weak.check_options(ctx, method)
+    if method == weak.METHOD:
+        weak.prove(ctx, game, root, directory=directory, save=save, checkpoint=checkpoint, prune=prune, as_json=as_json)
+        return
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
             solution = solve_game(

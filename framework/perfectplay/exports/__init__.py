@@ -27,6 +27,7 @@ from perfectplay.wording import did_you_mean
 from perfectplay_native.engine import Positions
 
 if TYPE_CHECKING:
+    from perfectplay.game import Game
     from perfectplay.tables import Table
 
 _OUTCOME_OF_KIND = np.array([0, -1, 0, 1], dtype=np.int8)
@@ -71,20 +72,9 @@ class Source:
         collected = self._counted("sorting", select(self.table, self.wanted))
         return self._counted("writing", ordered(collected, self._directory))
 
-    def movers(self, positions: Positions) -> npt.NDArray[np.int8]:
-        """Whose turn it is, 0 for the player who begins; PerfectPlayError where the game does not tell."""
-        movers = self.game.movers(positions)
-        if movers is None:
-            raise PerfectPlayError(
-                f"{self.game.name} does not tell whose turn it is in a position (it has neither the hook 'movers' nor "
-                "'board'), and this format says which player wins: use csv or parquet, which speak of the side to move"
-            )
-        return movers
-
     def outcomes(self, rows: Rows) -> npt.NDArray[np.int8]:
         """Who wins: 1 the player who begins, -1 the other, 0 nobody."""
-        signs = 1 - 2 * self.movers(rows["position"])
-        return np.asarray(signs * mover_outcomes(rows["code"]), dtype=np.int8)
+        return winners(self.game, rows["position"], rows["code"])
 
     def _counted(self, phase: str, parts: Iterator[Rows]) -> Iterator[Rows]:
         done, started = 0, None
@@ -106,6 +96,17 @@ def mover_outcomes(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int8]:
     [1, 0, -1, 0]
     """
     return np.asarray(_OUTCOME_OF_KIND[codes & 3])
+
+
+def winners(game: Game, positions: Positions, codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int8]:
+    """Who wins: 1 the player who begins, -1 the other, 0 nobody; PerfectPlayError where the game does not tell."""
+    movers = game.movers(positions)
+    if movers is None:
+        raise PerfectPlayError(
+            f"{game.name} does not tell whose turn it is in a position (it has neither the hook 'movers' nor 'board'), "
+            "and this format says which player wins: use csv or parquet, which speak of the side to move"
+        )
+    return np.asarray((1 - 2 * movers) * mover_outcomes(codes), dtype=np.int8)
 
 
 def exporters() -> dict[str, Exporter]:

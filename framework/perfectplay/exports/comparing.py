@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from perfectplay.background import raise_plugin_error
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError
-from perfectplay.exports import mover_outcomes
+from perfectplay.errors import Interrupted, TableError
+from perfectplay.exports import winners
 from perfectplay.exports.gbl2 import Entries, read_gbl2, read_header
 from perfectplay.solver import Progress
 from perfectplay.values import NO_POSITION_CODE
@@ -92,13 +92,7 @@ def _compare(table: Table, part: Entries, found: Comparison) -> None:
     canonical = canonicalize_many(table.kernel, positions)
     raise_plugin_error(table.kernel)
     found.not_canonical += int(np.count_nonzero(canonical != positions))
-    movers = table.game.movers(positions)
-    if movers is None:
-        raise PerfectPlayError(
-            f"{table.game.name} does not tell whose turn it is in a position (it has neither the hook 'movers' nor "
-            "'board'): a GBL2 file, which says which player wins, cannot be compared"
-        )
-    ours = (1 - 2 * movers) * mover_outcomes(codes[known])
+    ours = winners(table.game, positions, codes[known])
     different = np.flatnonzero(ours != outcomes)
     found.agree += len(positions) - len(different)
     found.differ += len(different)

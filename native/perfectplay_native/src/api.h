@@ -100,6 +100,46 @@ void pp_best_moves(pp_engine *engine, const pp_position *positions, size_t count
  * children in `reached`, which has a bitmap for every tier (slot i is bit i % 64 of word i / 64). `*count` is how many
  * were expanded. All tiers must be defined. Returns a pp_result. */
 int pp_mark_reachable(pp_engine *engine, uint32_t tier, uint64_t *const *reached, uint64_t *expanded, uint64_t *count);
+
+/* ---- the weak solver: one position, proven (alphabeta.c) ---- */
+
+typedef struct pp_search pp_search;
+
+typedef struct {
+    uint64_t evaluated;    /* positions looked at: their moves generated */
+    uint64_t unique;       /* outcomes in the table */
+    uint64_t hits;         /* times the table knew */
+    uint64_t cycles;       /* times a move led back to the path */
+    uint64_t terminals[3]; /* positions met that are over, or won at once: for the player to move at the root, for the
+                              other, for nobody. Of a walk it says little: each position it proves is a root. */
+    uint64_t walked;       /* positions whose children are all in the table, by pp_search_walk */
+    uint64_t provisional;  /* draws that now rest on a repetition */
+    uint64_t confirmed;    /* such draws that became certain */
+    uint64_t forgotten;    /* such draws that had to be searched again */
+    uint64_t depth;        /* of the path, now */
+    uint64_t max_depth;
+    uint64_t bytes;        /* of memory held */
+} pp_search_counts;
+
+/* NULL when memory runs out. */
+pp_search *pp_search_new(const pp_kernel *kernel);
+void pp_search_free(pp_search *search);
+/* Any thread may call these two while pp_search_run runs. */
+void pp_search_stop(pp_search *search, int stop);
+pp_search_counts pp_search_progress(const pp_search *search);
+pp_position pp_search_error_position(const pp_search *search);
+
+/* Proves a valid position, or goes on doing so after PP_STOPPED: then with the same arguments. `naive` 1 is for tests:
+ * it stores draws by repetition at once, and is wrong. Returns a pp_result; the outcome is then in the table. */
+int pp_search_run(pp_search *search, pp_position root, int naive);
+/* Proves every position that play can reach from one in the table, and from these in turn. Returns a pp_result. */
+int pp_search_walk(pp_search *search);
+/* A pp_status for the side to move; 0 if not known. */
+int pp_search_outcome(const pp_search *search, pp_position position);
+/* Writes everything in the table, `unique` of each. */
+void pp_search_entries(const pp_search *search, pp_position *positions, uint8_t *outcomes);
+/* Takes certain outcomes of canonical positions for known. Returns a pp_result. */
+int pp_search_learn(pp_search *search, const pp_position *positions, const uint8_t *outcomes, size_t count);
 /* end cdef */
 
 #endif

@@ -25,8 +25,8 @@ void pp_best_moves(pp_engine *engine, const pp_position *positions, size_t count
     for (size_t i = 0; i < count; i++) {
         uint32_t lowest = UINT32_MAX;
         best[i] = -1;
-        const size_t fan = moves ? kernel->moves(kernel, positions[i], moves) : 0;
-        for (size_t m = 0; m < fan; m++) {
+        const size_t legal = moves ? kernel->moves(kernel, positions[i], moves) : 0;
+        for (size_t m = 0; m < legal; m++) {
             const uint32_t this_worth = worth(engine, kernel->apply(kernel, positions[i], moves[m]));
             if (this_worth < lowest) {
                 lowest = this_worth;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -104,14 +103,12 @@ def everything() -> Callable[[Table], dict[int, str]]:
 
 
 @pytest.fixture(scope="session")
-def gobblet_copy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gobblet_copy(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A directory with a table of Gobblet that no other test has open."""
-    given = os.environ.get("PERFECTPLAY_TEST_TABLES")
-    try:
-        source = Path(given or request.getfixturevalue("gobblet_tables"))
-    except pytest.FixtureLookupError:
-        pytest.skip("no solved Gobblet: PERFECTPLAY_TEST_TABLES names no directory")
-    return Path(shutil.copytree(source / "gobblet", tmp_path_factory.mktemp("copy") / "gobblet").parent)
+    directory = tmp_path_factory.mktemp("copy")
+    shutil.copytree(gobblet_tables / "gobblet", directory / "gobblet")
+    yield directory
+    shutil.rmtree(directory)
 
 
 @pytest.fixture

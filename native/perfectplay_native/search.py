@@ -1,0 +1,116 @@
+"""The weak solver, seen from Python: prove one position, and read what was proven on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from perfectplay_native._engine import ffi, lib
+from perfectplay_native.engine import EngineOutOfMemory, EngineStopped, Positions, stuck
+from perfectplay_native.kernel import Kernel
+
+Outcomes = npt.NDArray[np.uint8]
+"""Outcomes for the side to move: 1 lost, 2 drawn, 3 won."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCounts:
+    """What a search has done so far."""
+
+    evaluated: int
+    """Positions looked at, with all their moves."""
+    unique: int
+    """Outcomes proven."""
+    hits: int
+    """Times that the table knew an outcome."""
+    cycles: int
+    """Times that a move led back to a position on the path."""
+    terminals: tuple[int, int, int]
+    """Positions met that are over, or won at once: for the player to move at the root, for the other, for nobody."""
+    walked: int
+    """Positions whose children are all proven, in a full walk."""
+    provisional: int
+    """Draws that now rest on a repetition."""
+    confirmed: int
+    forgotten: int
+    depth: int
+    max_depth: int
+    memory: int
+    """Bytes that the search holds."""
+
+
+class Search:
+    """A table of proven outcomes that grows with every position asked for.
+
+    Not thread-safe, but for `stop` and `counts`.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._c = lib.pp_search_new(kernel.c)
+        if self._c == ffi.NULL:
+            raise EngineOutOfMemory("not enough memory for the search itself")
+
+    def close(self) -> None:
+        if self._c != ffi.NULL:
+            lib.pp_search_free(self._c)
+            self._c = ffi.NULL
+
+    def run(self, position: int, *, naive: bool = False) -> None:
+        """Prove a valid position; after a stop, the same call goes on where it was.
+
+        `naive` is for tests: it stores draws by repetition at once, as though they held on every path, so its draws,
+        and what follows from them, may be wrong.
+
+        Raises EngineStopped after `stop`, EngineOutOfMemory when memory runs out; what is proven by then is kept.
+        EngineError where the rules contradict themselves.
+        """
+        self._check(lib.pp_search_run(self._c, position, naive))
+
+    def walk(self) -> None:
+        """Prove every position that play can reach from one that is proven. Raises as `run` does."""
+        self._check(lib.pp_search_walk(self._c))
+
+    def _check(self, result: int) -> None:
+        if result == lib.PP_STOPPED:
+            lib.pp_search_stop(self._c, 0)
+            raise EngineStopped("stopped")
+        if result == lib.PP_OUT_OF_MEMORY:
+            raise EngineOutOfMemory("no memory is left for more outcomes")
+        if result == lib.PP_STUCK:
+            raise stuck(int(lib.pp_search_error_position(self._c)))
+
+    def stop(self) -> None:
+        """Make the running call return as soon as it can. Any thread may ask."""
+        lib.pp_search_stop(self._c, 1)
+
+    @property
+    def counts(self) -> SearchCounts:
+        c = lib.pp_search_progress(self._c)
+        numbers = {name: getattr(c, name) for name in SearchCounts.__slots__ if name not in ("terminals", "memory")}
+        return SearchCounts(**numbers, terminals=tuple(c.terminals), memory=c.bytes)
+
+    def outcome(self, position: int) -> int | None:
+        """The outcome of a valid position, if it is proven: 1 lost, 2 drawn, 3 won, for the side to move."""
+        return int(lib.pp_search_outcome(self._c, position)) or None
+
+    def entries(self) -> tuple[Positions, Outcomes]:
+        """Everything proven: canonical positions in ascending order, and their outcomes."""
+        count = self.counts.unique
+        positions, outcomes = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint8)
+        lib.pp_search_entries(
+            self._c, ffi.from_buffer("pp_position[]", positions), ffi.from_buffer("uint8_t[]", outcomes)
+        )
+        order = np.argsort(positions)
+        return positions[order], outcomes[order]
+
+    def learn(self, positions: Positions, outcomes: Outcomes) -> None:
+        """Take outcomes of canonical positions for proven."""
+        given, worth = np.ascontiguousarray(positions, dtype=np.uint64), np.ascontiguousarray(outcomes, dtype=np.uint8)
+        self._check(
+            lib.pp_search_learn(
+                self._c, ffi.from_buffer("pp_position[]", given), ffi.from_buffer("uint8_t[]", worth), given.size
+            )
+        )

@@ -1,0 +1,58 @@
+/* A running proof: what alphabeta.c and walk.c share. */
+#ifndef PP_SEARCH_H
+#define PP_SEARCH_H
+
+#include "engine.h"
+#include "pending.h"
+
+enum { PUBLISHED_COUNTS = sizeof(pp_search_counts) / sizeof(uint64_t) };
+
+typedef struct {
+    pp_position position; /* canonical */
+    uint64_t open_start;  /* its unexplored moves are the last of `open_moves`, from here on */
+    span rests_on;        /* what a draw would rest on, of the path above it */
+    uint32_t mark;        /* how many draws were pending when it was entered */
+    uint8_t best;         /* the best that is certain or provisional so far, a pp_status for its mover */
+} frame;
+
+typedef struct {
+    pp_position child;
+    uint32_t replies; /* moves that do not lose at once */
+    uint16_t number;  /* of the move */
+} candidate;
+
+struct pp_search {
+    const pp_kernel *kernel;
+    bool naive;
+    int failure; /* a pp_result: the search cannot go on */
+    pp_position error_position;
+    outcome_table table;
+    pending pending;
+
+    frame *frames; /* the path */
+    uint32_t depth, frame_capacity;
+    uint16_t *open_moves; /* of all frames; each frame's best move last */
+    uint64_t open_count, open_capacity;
+
+    pp_move *moves, *replies; /* room for one position each */
+    candidate *candidates;
+    pp_position *children;
+
+    pp_search_counts counts;
+    _Atomic uint64_t published[PUBLISHED_COUNTS];
+    _Atomic int stop;
+};
+
+/* What the rules alone say: finished, or won at once; 0 where they leave it open. */
+static inline uint8_t rule_outcome(const pp_kernel *kernel, pp_position position) {
+    return (uint8_t)kind_of(rule_code(kernel, position));
+}
+
+/* Looks at a canonical position of which nothing need be known; the path is empty. */
+void begin_proof(pp_search *search, pp_position root);
+/* Goes on until the path is empty: then the outcome is stored. Returns a pp_result. */
+int finish_proof(pp_search *search);
+/* Lets other threads see the counts. */
+void publish(pp_search *search);
+
+#endif

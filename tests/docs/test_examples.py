@@ -1,0 +1,102 @@
+"""The example plugins and freshly made ones are real projects: built, installed with pip, checked, solved, removed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLES = {"tictactoe", "connect4", "mutorere"}
+
+
+def games(fresh) -> dict[str, dict]:
+    return {game["name"]: game for game in json.loads(fresh.run("solve games --json"))}
+
+
+@pytest.fixture(scope="module")
+def examples(fresh):
+    """The fresh environment with the examples in it; the last test that uses it takes them out again."""
+    assert not EXAMPLES & games(fresh).keys()
+    fresh.run("pip install ./examples/tictactoe ./examples/connect4 ./examples/mutorere")
+    return fresh
+
+
+def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
+    fresh.run("solve new first-try && solve new quick --c")
+    assert "is there already" in fresh.run("solve new quick", code=2)
+    assert "built-in command" in fresh.run("solve new verify", code=2)
+    assert "lower-case letters" in fresh.run("solve new Chess", code=2)
+    fresh.run("pip install ./first-try ./quick")
+    for name, kind in {"first-try": "Python", "quick": "C kernel"}.items():
+        assert games(fresh)[name]["kind"] == kind
+        assert "passed" in fresh.run(f"cd {name} && pytest -q -p no:cacheprovider")
+        assert f"{name}: keeps all" in fresh.run(f"solve check {name}")
+        assert "Second player wins in 6 plies" in fresh.run(f"solve {name} 2>/dev/null")
+        for lint in (["check"], ["format", "--check"]):
+            command = [sys.executable, "-m", "ruff", *lint, str(fresh.work / name)]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout
+
+
+def test_tic_tac_toe_takes_at_most_sixty_lines():
+    plugin = ROOT / "docs/examples/tictactoe/perfectplay_tictactoe/plugin.py"
+    assert len(plugin.read_text().splitlines()) <= 60
+
+
+def test_connect_four_takes_python_less_than_a_minute_and_c_a_fiftieth_of_that(examples):
+    """CPU time of the solve alone, as it reports it; of the quick one the best of several, as it is mostly noise."""
+    python = json.loads(examples.run("solve connect4-python --no-mirror --no-save --json 2>/dev/null"))
+    script = (
+        "from perfectplay import load_game, solve_game\n"
+        "game = load_game('connect4', mirror=False)\n"
+        "found = [solve_game(game, save=False) for _ in range(10)]\n"
+        "print(found[0].stats.positions, found[0].hash, min(each.cpu_seconds for each in found))\n"
+    )
+    (examples.work / "measure.py").write_text(script)
+    positions, digest, seconds = examples.run("python measure.py").split()
+    assert python["positions"] == int(positions) == 161_029
+    assert python["verdict"] == "Draw in 16 plies"
+    assert python["hash"] == digest
+    assert python["cpu_seconds"] < 60
+    assert python["cpu_seconds"] / float(seconds) >= 50
+
+
+def test_installed_examples_are_listed_and_keep_their_laws(examples):
+    found = games(examples)
+    assert found["tictactoe"]["kind"] == "Python"
+    assert found["connect4"]["kind"] == "C kernel"
+    assert [option["name"] for option in found["connect4"]["options"]] == ["width", "height", "mirror"]
+    for name in EXAMPLES:
+        assert "passed" in examples.run(f"cd examples/{name} && pytest -q -p no:cacheprovider")
+
+
+def test_variants_have_tables_of_their_own(examples):
+    wide = json.loads(examples.run("solve connect4 --width 5 --height 2 --json 2>/dev/null"))
+    high = json.loads(examples.run("solve connect4 --width 2 --height 5 --json 2>/dev/null"))
+    assert wide["table"] != high["table"]
+    assert wide["positions"] != high["positions"]
+    assert "proven" in examples.run("solve verify connect4 --width 5 --height 2 2>/dev/null")
+    assert "there is no table" in examples.run("solve show connect4 --width 3", code=1)
+    assert "width × (height + 1) must be at most 32" in examples.run("solve connect4 --width 8 --height 8", code=1)
+
+
+def test_two_packages_with_a_game_of_one_name_are_both_named(examples):
+    examples.run("cp -r examples/tictactoe other && rm -rf other/build && mv other/perfectplay_tictactoe other/other_t")
+    examples.run("sed -i 's/perfectplay-tictactoe/other/; s/perfectplay_tictactoe/other_t/' other/pyproject.toml")
+    examples.run("pip install ./other")
+    refused = examples.run("solve tictactoe", code=1)
+    assert "both bring a game of this name; uninstall one" in refused
+    assert "perfectplay-tictactoe 1.0" in refused
+    assert "other 1.0" in refused
+    examples.run("pip uninstall -y other")
+    assert games(examples)["tictactoe"]["broken"] is None
+
+
+def test_an_uninstalled_game_is_gone(examples):
+    examples.run("pip uninstall -y perfectplay-tictactoe perfectplay-connect4 perfectplay-mutorere")
+    assert not EXAMPLES & games(examples).keys()
+    assert "unknown game 'tictactoe'" in examples.run("solve tictactoe", code=2)

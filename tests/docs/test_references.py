@@ -1,0 +1,61 @@
+"""The reference pages name every hook and every kernel function exactly as the source does."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+from perfectplay.hookspecs import GameSpec, HostSpec
+from perfectplay.plugins import REQUIRED_HOOKS
+from perfectplay.testing.checks import ALL_LAWS
+from perfectplay_native.build import INCLUDE
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+HOOKS = (DOCS / "hooks.md").read_text()
+KERNEL = (DOCS / "kernel.md").read_text()
+HEADER = (INCLUDE / "perfectplay.h").read_text()
+
+
+def signature(hook: object) -> str:
+    found = inspect.signature(hook)  # type: ignore[arg-type]
+    arguments = ", ".join(str(each) for each in list(found.parameters.values())[1:])
+    return f"{hook.__name__}({arguments}) -> {found.return_annotation}"  # type: ignore[attr-defined]
+
+
+def specified(spec: type) -> dict[str, object]:
+    return {name: hook for name, hook in vars(spec).items() if not name.startswith("_")}
+
+
+def test_every_hook_is_documented_with_its_exact_signature_and_docstring():
+    hooks = specified(GameSpec) | specified(HostSpec)
+    for hook in hooks.values():
+        assert f"### `{signature(hook)}`\n\n{hook.__doc__}" in HOOKS, signature(hook)
+    assert re.findall(r"^### `(\w+)\(", HOOKS, re.MULTILINE) == list(hooks)
+
+
+def test_the_required_hooks_are_named():
+    (sentence,) = re.findall(r"Required are (.*?)[.:]", HOOKS)
+    assert re.findall(r"`(\w+)`", sentence) == list(REQUIRED_HOOKS)
+
+
+def test_every_law_is_explained():
+    for law in ALL_LAWS:
+        assert f"| `{law.name}` | {law.promise} |" in HOOKS, law.name
+
+
+def test_every_kernel_function_is_documented_with_its_exact_declaration():
+    header = [
+        " ".join(each.split()) for each in re.findall(r"^    ([\w ]+\**\(\*\w+\)\([^;]*\);)", HEADER, re.MULTILINE)
+    ]
+    page = [" ".join(each.split()) for each in re.findall(r"^### `(.*)`$", KERNEL, re.MULTILINE)]
+    assert page == header
+    assert len(header) > 15
+
+
+def test_every_kernel_field_is_documented():
+    struct = HEADER[HEADER.index("struct pp_kernel {") : HEADER.index("/* ---- required")]
+    fields = re.findall(r"^    [\w ]+?\*?(\w+);", struct, re.MULTILINE)
+    assert re.findall(r"^\| `(\w+)` \|", KERNEL, re.MULTILINE) == fields
+    (abi,) = re.findall(r"#define PP_ABI (\d+)", HEADER)
+    assert f"ABI {abi}" in KERNEL
