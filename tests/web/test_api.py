@@ -258,6 +258,12 @@ def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: 
         ("move", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "not JSON"),
         ("move", {"content": b"move=b2"}, 415, "application/json"),
         ("move", {"content": b" " * 20_000}, 413, "too long"),
+        (
+            "move",
+            {"content": b'{"move": "\\ud800"}', "headers": {"content-type": "application/json"}},
+            400,
+            "cannot read '\\ud800' as a move here",
+        ),
         ("undo", {}, 409, "no move to take back"),
         ("redo", {}, 409, "no move to play again"),
         ("state/import", {"json": {"position": "?"}}, 400, "nine of"),
