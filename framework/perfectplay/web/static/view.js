@@ -13,7 +13,7 @@ import { kind, LETTERS, plural, title } from "./words.js";
 /** The handlers: place, play, preview, go, role, follow, playLine. */
 export const on = {};
 
-const placesView = (fresh) => ({ ...state, lastMove: state.cursor ? here() : null, fresh, onPlace: on.place });
+const placesView = (fresh) => ({ ...state, hints: state.hints && state.answer.solved, lastMove: state.cursor ? here() : null, fresh, onPlace: on.place });
 
 export function drawPlaces(fresh = false) {
   const { board } = state.answer;
