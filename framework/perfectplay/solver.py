@@ -27,7 +27,7 @@ from perfectplay.game import Game
 from perfectplay.tables import Table, game_kernel, open_store, open_table, table_path
 from perfectplay.tables.compact import is_compact
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
-from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
+from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store, remove_table
 from perfectplay.tiers import Component, components
 from perfectplay_native.engine import Engine, Way
 from perfectplay_native.kernel import Kernel
@@ -141,6 +141,10 @@ def save_table(game: Game, source: Store, path: Path) -> None:
     """Write a whole table to disk, in place of what was there for the same game."""
     with_info = replace(source.info, status="solving", hash=None)
     target = open_store(game, path, writable=True, info=with_info)
+    if _has_other_contents(target, source):  # the author changed the rules, and not their version
+        target.close()
+        remove_table(path)
+        target = open_store(game, path, writable=True, info=with_info)
     try:
         sealed = target.tier_records()
         keys = target.key_records()
@@ -164,6 +168,14 @@ def _reads(store: Store, blocks: Callable[[Record], object], record: Record) -> 
     except TableError:
         return False
     return True
+
+
+def _has_other_contents(target: Store, source: Store) -> bool:
+    """Whether something in a table on disk is not what was found now."""
+    values, keys = source.tier_records(), source.key_records()
+    return any(values.get(tier) != record for tier, record in target.tier_records().items()) or any(
+        keys.get(tier) != record for tier, record in target.key_records().items()
+    )
 
 
 def _joined(blocks: Sequence[memoryview], dtype: str) -> npt.NDArray[Any]:

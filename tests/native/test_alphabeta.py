@@ -2,152 +2,122 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass
+from collections.abc import Callable
+from random import Random
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perfectplay.values import Status
 from perfectplay_native.engine import EngineError, EngineStopped
-from perfectplay_native.python_kernel import PythonKernel
 from perfectplay_native.search import Search
 
-ONGOING, LOST, DRAWN, WON = range(4)
+from .compiled_graphs import CompiledGraph
+from .graphs import Graph, brute_force, graphs, plain_graph
+
+LOST, DRAWN, WON = Status.LOST, Status.DRAWN, Status.WON
 
 
-@dataclass(frozen=True)
-class Graph:
-    """A game given by its moves: successors[p] are the positions after p; where there are none, ends[p] says how."""
+class Prover:
+    """A search on a graph, which speaks of nodes: a node's canonical position is twice its number."""
 
-    successors: list[list[int]]
-    ends: list[int]
-    rules_version: int = 1
-    has_tier: bool = False
-    has_parents: bool = False
+    def __init__(self, module: ModuleType, graph: Graph, functions: tuple[str, ...]) -> None:
+        self.graph = graph
+        self.plugin = CompiledGraph(module, graph, functions)  # owns the kernel's memory
+        self.search = Search(self.plugin.kernel())
 
-    def valid(self, position: int) -> bool:
-        return position < len(self.successors)
+    def run(self, node: int | None = None, *, naive: bool = False) -> Prover:
+        self.search.run((self.graph.start if node is None else node) << 1, naive=naive)
+        return self
 
-    def start(self) -> int:
-        return 0
+    def outcome(self, node: int) -> int | None:
+        return self.search.outcome(node << 1)
 
-    def moves(self, position: int) -> list[int]:
-        return list(range(len(self.successors[position])))
+    def stored(self) -> dict[int, int]:
+        positions, outcomes = self.search.entries()
+        assert np.all(positions[1:] > positions[:-1])
+        assert not np.any(positions & 1)
+        return dict(zip((positions >> 1).tolist(), outcomes.tolist(), strict=True))
 
-    def apply(self, position: int, move: int) -> int:
-        return self.successors[position][move]
-
-    def undo(self, position: int, move: int) -> int:
-        raise NotImplementedError
-
-    def canonicalize(self, position: int) -> int:
-        return position
-
-    def status(self, position: int) -> int:
-        return ONGOING if self.successors[position] else self.ends[position]
-
-    def tier(self, position: int) -> int:
-        raise NotImplementedError
-
-    def parents(self, position: int) -> list[int]:
-        raise NotImplementedError
-
-    def outcomes(self) -> list[int]:
-        """By definition: decide what can be decided until nothing changes; the rest is drawn."""
-        known = [ONGOING if after else end for after, end in zip(self.successors, self.ends, strict=True)]
-        changed = True
-        while changed:
-            changed = False
-            for position, after in enumerate(self.successors):
-                worth = [known[child] for child in after]
-                if known[position] == ONGOING and (LOST in worth or all(w == WON for w in worth)):
-                    known[position] = WON if LOST in worth else LOST
-                    changed = True
-        return [outcome or DRAWN for outcome in known]
-
-    def reachable(self) -> set[int]:
-        seen, left = {0}, [0]
-        while left:
-            new = set(self.successors[left.pop()]) - seen
-            seen |= new
-            left += new
-        return seen
+    def assert_right(self) -> None:
+        truth = truth_of(self.graph)
+        assert {node: outcome for node, outcome in self.stored().items() if outcome != truth[node]} == {}
 
 
-@st.composite
-def graphs(draw: st.DrawFn) -> Graph:
-    size = draw(st.integers(1, 24))
-    nodes = st.integers(0, size - 1)
-    successors = draw(st.lists(st.lists(nodes, max_size=4), min_size=size, max_size=size))
-    ends = draw(st.lists(st.sampled_from([LOST, LOST, DRAWN, WON]), min_size=size, max_size=size))
-    return Graph(successors, ends)
+@pytest.fixture(
+    scope="session",
+    params=[(), ("wins_now",), ("children", "wins_now")],
+    ids=["rules alone", "wins_now", "wins_now and children"],
+)
+def prover(request: pytest.FixtureRequest, graph_module: ModuleType) -> Callable[[Graph], Prover]:
+    """prover(graph): a search with a kernel that has these functions beside the rules."""
+    return lambda graph: Prover(graph_module, graph, request.param)
 
 
-def random_graph(seed: int, size: int) -> Graph:
-    """Larger than hypothesis likes: cycles within cycles, and few ends."""
-    rng = random.Random(seed)
+@pytest.fixture(scope="session")
+def plain_prover(graph_module: ModuleType) -> Callable[[Graph], Prover]:
+    """The same with the rules alone."""
+    return lambda graph: Prover(graph_module, graph, ())
+
+
+def truth_of(graph: Graph) -> list[int]:
+    """The outcome of every node, by definition."""
+    return [code & 3 or DRAWN for code in brute_force(graph)]
+
+
+def large_graph(seed: int, size: int = 150) -> Graph:
+    """Cycles within cycles, and few ends."""
+    rng = Random(seed)
     ended = rng.choice([0.02, 0.05, 0.1])
-    successors = [
+    children = [
         [] if rng.random() < ended else [rng.randrange(size) for _ in range(rng.randint(1, 5))] for _ in range(size)
     ]
-    return Graph(successors, [rng.choice([LOST, LOST, LOST, DRAWN, WON]) for _ in range(size)])
-
-
-def stored(search: Search) -> dict[int, int]:
-    positions, outcomes = search.entries()
-    assert np.all(positions[1:] > positions[:-1])
-    return dict(zip(positions.tolist(), outcomes.tolist(), strict=True))
-
-
-def assert_right(search: Search, graph: Graph) -> None:
-    truth = graph.outcomes()
-    assert {p: outcome for p, outcome in stored(search).items() if outcome != truth[p]} == {}
-
-
-def prove(graph: Graph, *, naive: bool = False) -> Search:
-    search = Search(PythonKernel(graph))
-    search.run(0, naive=naive)
-    return search
+    return plain_graph(
+        children, {node: rng.choice([LOST, LOST, LOST, DRAWN, WON]) for node in range(size) if not children[node]}
+    )
 
 
 # ---- soundness ----
 
-
-@settings(max_examples=400, deadline=None)
-@given(graphs())
-def test_the_root_is_proven_and_everything_stored_is_right(graph):
-    search = prove(graph)
-    assert search.outcome(0) == graph.outcomes()[0]
-    assert_right(search, graph)
+many = settings(max_examples=200, deadline=None)
 
 
-@settings(max_examples=200, deadline=None)
-@given(graphs())
-def test_a_walk_proves_exactly_what_can_be_reached(graph):
-    search = prove(graph)
-    search.walk()
-    assert set(stored(search)) == graph.reachable()
-    assert search.counts.unique == len(graph.reachable())
-    assert_right(search, graph)
+@many
+@given(graph=graphs())
+def test_the_root_is_proven_and_everything_stored_is_right(prover, graph):
+    proven = prover(graph).run()
+    assert proven.outcome(graph.start) == truth_of(graph)[graph.start]
+    proven.assert_right()
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_large_graphs_with_cycles_within_cycles(seed):
-    graph = random_graph(seed, 150)
-    search = prove(graph)
-    assert_right(search, graph)
-    search.walk()
-    assert set(stored(search)) == graph.reachable()
-    assert_right(search, graph)
+@many
+@given(graph=graphs())
+def test_a_walk_proves_exactly_what_can_be_reached(prover, graph):
+    proven = prover(graph).run()
+    proven.search.walk()
+    assert set(proven.stored()) == graph.reachable
+    assert proven.search.counts.unique == len(graph.reachable)
+    proven.assert_right()
 
 
-def test_the_large_graphs_make_draws_provisional_confirmed_and_forgotten():
+@pytest.mark.parametrize("seed", range(60))
+def test_large_graphs_with_cycles_within_cycles(prover, seed):
+    graph = large_graph(seed)
+    proven = prover(graph).run()
+    proven.assert_right()
+    proven.search.walk()
+    assert set(proven.stored()) == graph.reachable
+    proven.assert_right()
+
+
+def test_the_large_graphs_make_draws_provisional_confirmed_and_forgotten(prover):
     """Else the tests above would show nothing."""
-    counts = [prove(random_graph(seed, 150)).counts for seed in range(40)]
+    counts = [prover(large_graph(seed)).run().search.counts for seed in range(60)]
     for what in ("cycles", "confirmed", "forgotten"):
-        assert sum(getattr(c, what) for c in counts) > 200, what
+        assert sum(getattr(c, what) for c in counts) > 100, what
     assert all(c.provisional == c.depth == 0 for c in counts)
 
 
@@ -155,8 +125,9 @@ def named(moves: str) -> tuple[Graph, dict[str, int]]:
     """A graph from `root: after after; other: after …`; a position that is only moved to has lost."""
     after = {name.strip(): rest.split() for name, rest in (part.split(":") for part in moves.split(";"))}
     names = list(dict.fromkeys([*after, *(name for each in after.values() for name in each)]))
-    numbers = {name: number for number, name in enumerate(names)}
-    return Graph([[numbers[a] for a in after.get(name, [])] for name in names], [LOST] * len(names)), numbers
+    number = {name: i for i, name in enumerate(names)}
+    children = [[number[child] for child in after.get(name, [])] for name in names]
+    return plain_graph(children, {number[name]: LOST for name in names if name not in after}), number
 
 
 # Whoever is at `lost` has one move, twice or thrice: the search looks at positions with fewer moves first.
@@ -175,68 +146,65 @@ TO_LOST = "lost: won won; won: end; worse: won won won"
         f"root: certain worse; certain: drawn; drawn: top certain; top: lost loop; loop: root; {TO_LOST}",
     ],
 )
-def test_a_draw_that_rests_on_a_position_that_turns_out_won_is_not_stored(moves):
-    graph, numbers = named(moves)
-    assert graph.outcomes()[numbers["loop"]] == LOST
-    sound, naive = prove(graph), prove(graph, naive=True)
-    assert naive.outcome(numbers["loop"]) == DRAWN  # so it was met while `root` was on the path
-    assert_right(sound, graph)
-    assert sound.outcome(0) == WON
-    sound.run(numbers["loop"])
-    assert sound.outcome(numbers["loop"]) == LOST
+def test_a_draw_that_rests_on_a_position_that_turns_out_won_is_not_stored(plain_prover, moves):
+    graph, number = named(moves)
+    loop = number["loop"]
+    assert truth_of(graph)[loop] == LOST
+    assert plain_prover(graph).run(naive=True).outcome(loop) == DRAWN  # so it is met while `root` is on the path
+    sound = plain_prover(graph).run()
+    sound.assert_right()
+    assert sound.outcome(number["root"]) == WON
+    assert sound.run(loop).outcome(loop) == LOST
 
 
-def test_storing_draws_at_once_as_the_seeds_did_is_wrong():
+def test_storing_draws_at_once_as_the_seeds_did_is_wrong(plain_prover):
     wrong = 0
-    for seed in range(40):
-        graph = random_graph(seed, 150)
-        truth = graph.outcomes()
-        naive = stored(prove(graph, naive=True))
-        wrong += sum(outcome == DRAWN != truth[position] for position, outcome in naive.items())
-        assert_right(prove(graph), graph)
-    assert wrong > 10
+    for seed in range(60):
+        graph = large_graph(seed)
+        truth, naive = truth_of(graph), plain_prover(graph).run(naive=True).stored()
+        wrong += sum(outcome == DRAWN != truth[node] for node, outcome in naive.items())
+    assert wrong > 20
 
 
 # ---- shapes ----
 
 
 @pytest.mark.parametrize(
-    ("successors", "ends", "outcome"),
+    ("children", "ended", "outcome"),
     [
-        ([[]], [LOST], LOST),
-        ([[]], [DRAWN], DRAWN),
-        ([[]], [WON], WON),
-        ([[0]], [LOST], DRAWN),  # a move that changes nothing, for ever
-        ([[0, 1], []], [LOST, LOST], WON),
-        ([[0, 1], []], [LOST, WON], DRAWN),
-        ([[1, 1, 1], []], [LOST, WON], LOST),
-        ([[1], [0]], [LOST, LOST], DRAWN),
+        ([[]], {0: LOST}, LOST),
+        ([[]], {0: DRAWN}, DRAWN),
+        ([[]], {0: WON}, WON),
+        ([[0]], {}, DRAWN),  # a move that changes nothing, for ever
+        ([[0, 1], []], {1: LOST}, WON),
+        ([[0, 1], []], {1: WON}, DRAWN),
+        ([[1, 1, 1], []], {1: WON}, LOST),
+        ([[1], [0]], {}, DRAWN),
     ],
 )
-def test_small_games(successors, ends, outcome):
-    assert prove(Graph(successors, ends)).outcome(0) == outcome
+def test_small_games(prover, children, ended, outcome):
+    assert prover(plain_graph(children, ended)).run().outcome(0) == outcome
 
 
-def test_a_position_that_is_neither_over_nor_has_a_move_is_refused():
-    with pytest.raises(EngineError, match="position 1 is ONGOING but has no move"):
-        prove(Graph([[1], []], [LOST, ONGOING]))
+def test_a_position_that_is_neither_over_nor_has_a_move_is_refused(prover):
+    with pytest.raises(EngineError, match="position 2 is ONGOING but has no move"):
+        prover(plain_graph([[1], []], {})).run()
 
 
-def test_a_path_of_a_hundred_thousand_positions_needs_no_recursion():
+def test_a_path_of_a_hundred_thousand_positions_needs_no_recursion(plain_prover):
     length = 100_000
-    chain = Graph([[p + 1] for p in range(length)] + [[]], [LOST] * (length + 1))
-    search = prove(chain)
-    assert search.outcome(0) == LOST  # an even number of moves before the mover has lost
-    assert search.counts.max_depth == length - 1
-    assert search.counts.memory < 100 * length
+    chain = plain_prover(plain_graph([[node + 1] for node in range(length)] + [[]], {length: LOST})).run()
+    assert chain.outcome(0) == LOST  # an even number of moves before the mover has lost
+    assert chain.search.counts.max_depth == length - 1
+    assert chain.search.counts.memory < 100 * length
 
 
 # ---- counts ----
 
 
-def test_counts_tell_what_happened():
-    counts = prove(Graph([[1, 2], [0, 3], [], []], [LOST, LOST, WON, LOST])).counts
+def test_counts_tell_what_happened(plain_prover):
     # 1 is won by going to 3; so 0, whose other move gives the game away, is lost.
+    counts = plain_prover(plain_graph([[1, 2], [0, 3], [], []], {2: WON, 3: LOST})).run().search.counts
     assert counts.evaluated == 2
     assert counts.unique == 2
     assert counts.terminals == (0, 2, 0)
@@ -247,40 +215,39 @@ def test_counts_tell_what_happened():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_stopped_after_every_step_it_proves_the_same(seed):
-    graph = random_graph(seed, 60)
-    search, stops = Search(PythonKernel(graph)), 0
-    for work in (lambda: search.run(0), search.walk):
+def test_stopped_after_every_step_it_proves_the_same(prover, seed):
+    graph = large_graph(seed, 60)
+    proven, stops = prover(graph), 0
+    for work in (proven.run, proven.search.walk):
         while True:
-            search.stop()
+            proven.search.stop()
             try:
                 work()
                 break
             except EngineStopped:
                 stops += 1
-                assert_right(search, graph)
-    assert stops > 10
-    whole = prove(graph)
-    whole.walk()
-    assert stored(search) == stored(whole)
+                proven.assert_right()
+    assert stops > 5
+    whole = prover(graph).run()
+    whole.search.walk()
+    assert proven.stored() == whole.stored()
 
 
-@settings(max_examples=100, deadline=None)
-@given(graphs(), st.data())
-def test_with_part_of_the_outcomes_known_the_rest_is_right(graph, data):
-    first = prove(graph)
-    positions, outcomes = first.entries()
+@many
+@given(graph=graphs(), data=st.data())
+def test_with_part_of_the_outcomes_known_the_rest_is_right(plain_prover, graph, data):
+    first = plain_prover(graph).run()
+    positions, outcomes = first.search.entries()
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(positions), max_size=len(positions))), dtype=bool)
-    search = Search(PythonKernel(graph))
-    search.learn(positions[kept], outcomes[kept])
-    search.run(0)
-    assert search.outcome(0) == first.outcome(0)
-    search.walk()
-    assert_right(search, graph)
+    proven = plain_prover(graph)
+    proven.search.learn(positions[kept], outcomes[kept])
+    assert proven.run().outcome(graph.start) == first.outcome(graph.start)
+    proven.search.walk()
+    proven.assert_right()
 
 
-def test_an_entry_takes_at_most_twelve_bytes_at_any_size():
-    search = Search(PythonKernel(Graph([[]], [LOST])))
+def test_an_entry_takes_at_most_twelve_bytes_at_any_size(plain_prover):
+    search = plain_prover(plain_graph([[0]], {})).search
     rng = np.random.default_rng(1)
     keys = np.unique(rng.integers(0, 2**64 - 1, 1_000_000, dtype=np.uint64))
     rng.shuffle(keys)
@@ -296,8 +263,8 @@ def test_an_entry_takes_at_most_twelve_bytes_at_any_size():
     assert np.array_equal(known, outcomes[order])
 
 
-def test_learning_twice_changes_nothing():
-    search = Search(PythonKernel(Graph([[]], [LOST])))
+def test_learning_twice_changes_nothing(plain_prover):
+    search = plain_prover(plain_graph([[0]], {})).search
     keys = np.arange(5000, dtype=np.uint64)
     for _ in range(2):
         search.learn(keys, np.full(5000, DRAWN, dtype=np.uint8))
