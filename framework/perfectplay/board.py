@@ -51,6 +51,21 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
+class Spelling:
+    """How the labels on a board make a text that `encode` reads, so that an editor can write it.
+
+    Row by row from the top, cell by cell, each stack from the bottom up; `ending` is for the two players to move.
+    `pieces` are all there are, to choose from.
+    """
+
+    pieces: tuple[Piece, ...]
+    empty: str = "."
+    between_cells: str = ""
+    between_rows: str = "/"
+    ending: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """A whole position, ready to draw."""
 
@@ -67,3 +82,5 @@ class Board:
     """Why not: for a source id, the target ids it may not go to, each with the reason in a few words."""
     warnings: dict[str, str] = field(default_factory=dict)
     """What taking hold of a source would bring about, in a few words; only where a player should know."""
+    spelling: Spelling | None = None
+    """How an editor may write the position; None where only `encode` knows."""

@@ -30,17 +30,11 @@ class FreshVenv:
         return {**kept, "PATH": path, "PERFECTPLAY_TABLES": str(self.work / "tables"), "COLUMNS": "120"}
 
     def run(self, command: str, *, code: int = 0) -> str:
-        """What the command prints, errors included; it must end with this exit code."""
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=self.work,
-            env=self.environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        assert done.returncode == code, f"$ {command}\n{done.stdout}"
-        return done.stdout
+        """What the command prints; it must end with this exit code. Of a failure, what it says on stderr."""
+        shell = ["bash", "-c", command]
+        done = subprocess.run(shell, cwd=self.work, env=self.environment, text=True, capture_output=True)
+        assert done.returncode == code, f"$ {command}\n{done.stdout}\n{done.stderr}"
+        return done.stderr if code else done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ HEADER = (INCLUDE / "perfectplay.h").read_text()
 
 def signature(hook: object) -> str:
     found = inspect.signature(hook)  # type: ignore[arg-type]
-    arguments = ", ".join(str(each) for each in list(found.parameters.values())[1:])
+    arguments = ", ".join(f"{each.name}: {each.annotation}" for each in list(found.parameters.values())[1:])
     return f"{hook.__name__}({arguments}) -> {found.return_annotation}"  # type: ignore[attr-defined]
 
 
@@ -35,7 +35,7 @@ def test_every_hook_is_documented_with_its_exact_signature_and_docstring():
 
 
 def test_the_required_hooks_are_named():
-    (sentence,) = re.findall(r"Required are (.*?)[.:]", HOOKS)
+    (sentence,) = re.findall(r"Required are (.*?)\.", HOOKS, re.DOTALL)
     assert re.findall(r"`(\w+)`", sentence) == list(REQUIRED_HOOKS)
 
 

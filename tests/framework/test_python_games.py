@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from perfectplay import Status, Value, enumeration, hookimpl, make_game, solve_game, solver, verify_table
+from perfectplay import Status, Value, enumeration, hookimpl, make_game, open_table, solve_game, solver, verify_table
 from perfectplay.errors import PerfectPlayError, PluginError
+from perfectplay.tables import table_path
 
 
 class Stones:
@@ -202,3 +203,15 @@ def test_an_exception_while_looking_up_names_its_hook():
         broken.append(True)
         with pytest.raises(PluginError, match=re.escape("hook 'canonicalize' raised ZeroDivisionError")):
             table.probe(3)
+
+
+def test_solving_after_a_change_of_rules_leaves_nothing_of_the_old_table(tmp_path):
+    for stones in (12, 5):
+        shorter = changed(
+            start=lambda self, stones=stones: stones, tier=lambda self, position, stones=stones: stones - position
+        )
+        game = make_game(shorter, name="stones")
+        solve_game(game, directory=tmp_path).table.close()
+        with open_table(game, table_path(game, tmp_path)) as table:
+            assert table.statistics.positions == stones + 1
+            assert verify_table(table).checked == stones + 1

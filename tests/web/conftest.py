@@ -133,7 +133,7 @@ CHROMIUM_ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open no other test can run an event loop
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, without a window."""
     if not Path(CHROMIUM).exists():

@@ -107,6 +107,8 @@ def test_the_best_line_leads_to_the_end(client: TestClient) -> None:
     assert [step["remoteness"] for step in line] == list(range(len(line), 0, -1))
     end = client.get("/api/stones/position", params={"id": line[-1]["id"]}).json()
     assert end["result"]["text"].startswith("Game over")
+    assert client.get("/api/stones/line", params={"id": line[-1]["id"]}).json()["line"] == []
+    assert client.get("/api/stones/best-move", params={"id": line[-1]["id"]}).json()["best"] is None
 
 
 def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestClient) -> None:
@@ -256,6 +258,12 @@ def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: 
         ("move", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "not JSON"),
         ("move", {"content": b"move=b2"}, 415, "application/json"),
         ("move", {"content": b" " * 20_000}, 413, "too long"),
+        (
+            "move",
+            {"content": b'{"move": "\\ud800"}', "headers": {"content-type": "application/json"}},
+            400,
+            "cannot read '\\ud800' as a move here",
+        ),
         ("undo", {}, 409, "no move to take back"),
         ("redo", {}, 409, "no move to play again"),
         ("state/import", {"json": {"position": "?"}}, 400, "nine of"),

@@ -3,7 +3,7 @@
     from perfectplay.testing import check_game
     check_game("tictactoe")            # raises BrokenLaws, which says what to do
 
-With pytest, a game's whole test is three lines, and every law a test of its own (see `pytest_plugin`):
+With pytest, a game's whole test is three lines, and every law a test of its own (see `perfectplay.pytest_plugin`):
 
     GAME = "tictactoe"
     def test_law(game_law):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from perfectplay import analysis, wording
-from perfectplay.board import Board, Piece
+from perfectplay.board import Board, Piece, Spelling
 from perfectplay.game import Game
 from perfectplay.tables import Table
 from perfectplay.values import NO_POSITION_CODE, Status, Value
@@ -144,8 +144,8 @@ def best_line(served: Served, position: int) -> JSON:
     steps: list[JSON] = []
     if served.table is not None and value_of(served, position) is not None:
         line = analysis.best_line(served.game, served.table, position, plies=LINE_PLIES)
-        following = [*(step.position for step in line.steps[1:]), line.end]
-        for step, after in zip(line.steps, following, strict=True):
+        passed = [*(step.position for step in line.steps), line.end]
+        for step, after in zip(line.steps, passed[1:], strict=True):
             move = served.game.format_move(step.position, step.move)
             steps.append({"move": move, **value_json(step.value), "id": str(after)})
     return evaluation(served, position) | {"line": steps}
@@ -163,6 +163,17 @@ def board_json(board: Board) -> JSON:
         "trays": [{"id": tray.id, "piece": _piece(tray.piece), "count": tray.count} for tray in board.trays],
         "blocked": board.blocked,
         "warnings": board.warnings,
+        "spelling": None if board.spelling is None else _spelling(board.spelling),
+    }
+
+
+def _spelling(spelling: Spelling) -> JSON:
+    return {
+        "pieces": [_piece(piece) for piece in spelling.pieces],
+        "empty": spelling.empty,
+        "between_cells": spelling.between_cells,
+        "between_rows": spelling.between_rows,
+        "ending": list(spelling.ending),
     }
 
 

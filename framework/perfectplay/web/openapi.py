@@ -63,6 +63,17 @@ SCHEMAS: JSON = {
             "trays": _list(_object({"id": _TEXT, "piece": _ref("Piece"), "count": _COUNT})),
             "blocked": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _TEXT}},
             "warnings": {"type": "object", "additionalProperties": _TEXT},
+            "spelling": _or_null(
+                _object(
+                    {
+                        "pieces": _list(_ref("Piece")),
+                        "empty": _TEXT,
+                        "between_cells": _TEXT,
+                        "between_rows": _TEXT,
+                        "ending": _list(_TEXT),
+                    }
+                )
+            ),
         }
     ),
     "Result": _object({"winner": _nullable("string"), "text": _TEXT}),

@@ -6,6 +6,7 @@ import json
 from http import HTTPStatus
 from typing import Any
 
+import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,8 +18,6 @@ from perfectplay.wording import did_you_mean
 MAX_TEXT = 1000
 """Characters of a position or a move: far more than any notation needs."""
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
 
 class Answer(Response):
     """JSON, as compact as it gets."""
@@ -26,7 +25,10 @@ class Answer(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        return _encode(content).encode("utf-8", "replace")
+        try:
+            return orjson.dumps(content)
+        except TypeError:  # half a surrogate pair that somebody sent: Python's encoder escapes it
+            return json.dumps(content).encode()
 
 
 class Refusal(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfectplay.board import Board, Cell, Click, Piece, Tray
+from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay_gobblet.layout import (
     CELLS,
     PLAYERS,
@@ -39,6 +39,7 @@ def board(position: int) -> Board:
         clicks=tuple(clicks),
         blocked=blocked,
         warnings={cell_name(cell): text for cell in CELLS if (text := lift_warning(position, cell))},
+        spelling=_SPELLING,
     )
 
 
@@ -74,3 +75,10 @@ def _piece(player: int, size: int) -> Piece:
 
 def _tray_name(player: int, size: int) -> str:
     return f"{PLAYERS[player].lower()}-{SIZE_LETTERS[size]}"
+
+
+_SPELLING = Spelling(
+    pieces=tuple(_piece(player, size) for player in (0, 1) for size in SIZES),
+    between_cells=",",
+    ending=(":orange", ":blue"),
+)

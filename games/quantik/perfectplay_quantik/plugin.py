@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from perfectplay.board import Board, Cell, Click, Piece, Tray
+from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay.hookspecs import hookimpl
 from perfectplay_native.engine import Positions, tiers_of_many
 from perfectplay_native.kernel import Kernel
@@ -147,6 +147,7 @@ def board(position: int) -> Board:
         trays=trays,
         clicks=tuple(clicks),
         blocked=blocked,
+        spelling=Spelling(tuple(map(_piece, range(2 * SHAPES)))),
     )
 
 

@@ -7,7 +7,7 @@ import { kind, long, short } from "./words.js";
 const SHOWN_IN_TRAY = 3;
 
 /** Trays are small: sizes stay apart there, but the smallest must be readable. */
-const inTray = (piece) => ({ ...piece, size: 0.4 + 0.6 * piece.size });
+export const inTray = (piece) => ({ ...piece, size: 0.4 + 0.6 * piece.size });
 
 /** The best move among some, as the server orders them. */
 const bestOf = (moves) => moves.find((move) => move.outcome) ?? moves[0];
@@ -33,7 +33,7 @@ function badge(value, role) {
   return h("span", { class: `badge ${kind(value)} ${role}`, "aria-hidden": "true" }, short(value));
 }
 
-function cellWords(cell, board) {
+export function cellWords(cell, board) {
   if (!cell.stack.length) return `${cell.id}, empty`;
   const [top, ...below] = [...cell.stack].reverse().map((piece) => pieceWords(piece, board.players));
   return `${cell.id}, ${top}${below.length ? ` over ${below.join(", ")}` : ""}`;
@@ -108,18 +108,21 @@ export function drawBoard(container, view) {
   if (focused) container.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
-/** A board to look at only, for the editor. */
-export function drawSmallBoard(container, board) {
+/** A small board, for the editor: `make` gives the element of a cell. */
+export function drawCells(container, board, make) {
   container.style.setProperty("--rows", board.rows);
   container.style.setProperty("--columns", board.columns);
+  const focused = container.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
   container.replaceChildren(
     ...board.cells.map((cell) => {
-      const element = h("span", { class: "cell" }, cellPicture(cell), coveredPieces(cell));
+      const element = make(cell);
+      element.append(cellPicture(cell), ...[coveredPieces(cell)].filter(Boolean));
       element.style.gridRow = cell.row + 1;
       element.style.gridColumn = cell.column + 1;
       return element;
     }),
   );
+  if (focused) container.querySelector(`[data-cell="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
 export function drawTrays(container, owner, view) {

@@ -1,8 +1,9 @@
 // The position in every notation, a link to it, and an editor that says at once why a text is no position.
 
 import * as api from "./api.js";
-import { drawSmallBoard } from "./board.js";
+import { drawCells } from "./board.js";
 import { $, debounced, h, setText } from "./dom.js";
+import { startSetup } from "./setup.js";
 
 async function copy(text, button) {
   const label = button.textContent;
@@ -27,7 +28,7 @@ export function drawNotations(answer) {
 }
 
 /** Wires the editor up: `current` gives the game's name, `onSetUp` takes the answer for the position to go to.
- *  Returns what puts another text into it, to begin editing from. */
+ *  Returns what puts another position into it, to begin editing from. */
 export function startEditor(current, onSetUp) {
   const field = $("editor-text");
   const reason = $("editor-reason");
@@ -40,9 +41,17 @@ export function startEditor(current, onSetUp) {
     $("editor-go").disabled = !answer;
     setText(reason, text);
     reason.classList.toggle("good", good);
-    $("editor-board").hidden = !answer?.board;
-    if (answer?.board) drawSmallBoard($("editor-board"), answer.board);
+    const plain = answer?.board && !answer.board.spelling; // else the board to click on shows it
+    $("editor-board").hidden = !plain;
+    if (plain) drawCells($("editor-board"), answer.board, () => h("span", { class: "cell" }));
+    else if (answer) showBoard(answer.board);
   };
+
+  const showBoard = startSetup((text) => {
+    field.value = text;
+    edited = true;
+    check();
+  });
 
   const check = async () => {
     const text = field.value.trim();
@@ -67,9 +76,10 @@ export function startEditor(current, onSetUp) {
   });
   $("copy-link").addEventListener("click", (event) => copy(location.href, event.currentTarget));
   show(null, "", false);
-  return (text) => {
+  return (answer) => {
     if (edited) return;
-    field.value = text;
+    field.value = answer.text;
     show(null, "", false);
+    showBoard(answer.board);
   };
 }

@@ -86,7 +86,7 @@ function arrive(answer, fresh = false) {
   document.title = `${title(state.game)}: ${answer.verdict}`;
   draw(fresh);
   showLine();
-  fillEditor(answer.text);
+  fillEditor(answer);
   if (!answer.solved) {
     const about = state.games.find((each) => each.name === state.game);
     watchSolve(state.game, about, reload).catch(fail);

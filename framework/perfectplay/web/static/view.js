@@ -13,7 +13,7 @@ import { kind, LETTERS, plural, title } from "./words.js";
 /** The handlers: place, play, preview, go, role, follow, playLine. */
 export const on = {};
 
-const placesView = (fresh) => ({ ...state, lastMove: state.cursor ? here() : null, fresh, onPlace: on.place });
+const placesView = (fresh) => ({ ...state, hints: state.hints && state.answer.solved, lastMove: state.cursor ? here() : null, fresh, onPlace: on.place });
 
 export function drawPlaces(fresh = false) {
   const { board } = state.answer;
@@ -107,7 +107,10 @@ export async function showLine() {
   if (!answer.solved || answer.outcome === null || !state.hints) {
     return $("line").replaceChildren(h("p", { class: "empty" }, state.hints ? "Not known." : "Hidden with the hints."));
   }
-  const { line } = await api.line(game, answer.id);
+  const { line } = await api.line(game, answer.id).catch((error) => {
+    notice(error.message, true);
+    return { line: [] };
+  });
   if (state.answer !== answer || !state.hints) return;
   drawLine($("line"), line, (index) => on.playLine(line.slice(0, index + 1)));
 }

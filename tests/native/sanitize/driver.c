@@ -1,0 +1,230 @@
+/* Runs the kernels and complete small solves, for a compiler that watches: built with sanitizers by
+ * test_sanitizers.py. Every buffer has exactly the size that the contract promises, so that one element too many is
+ * seen. Prints one line a step; the first thing that is wrong ends the program. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "graph_kernel.h"
+
+extern const pp_kernel gobblet_kernel, quantik_kernel;
+
+#define CHECK(what) \
+    do { \
+        if (!(what)) { \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+            exit(1); \
+        } \
+    } while (0)
+
+static uint64_t random_state = 1;
+
+static uint64_t random_bits(void) { /* xorshift64* */
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 0x2545F4914F6CDD1DULL;
+}
+static uint32_t random_below(uint32_t bound) { return (uint32_t)((random_bits() >> 32) * bound >> 32); }
+
+static void *room(size_t count, size_t size) {
+    void *memory = malloc(count * size);
+    CHECK(memory);
+    return memory;
+}
+
+/* ---- the laws of a kernel, on positions of random play ---- */
+
+static int among(const uint64_t *values, size_t count, uint64_t value) {
+    for (size_t i = 0; i < count; i++)
+        if (values[i] == value) return 1;
+    return 0;
+}
+
+static void check_ranks(const pp_kernel *k, pp_position position, pp_position child) {
+    const pp_slot slot = k->rank(k, position), child_slot = k->rank(k, child);
+    pp_position unranked;
+    pp_slot *slots = room(k->max_moves, sizeof *slots);
+    CHECK(pp_slot_tier(slot) == k->tier(k, position) && pp_slot_index(slot) < k->tier_size(k, pp_slot_tier(slot)));
+    k->unrank(k, slot, 1, &unranked);
+    CHECK(k->valid(k, unranked) && k->rank(k, unranked) == slot);
+    CHECK(among(slots, k->expand(k, position, slots), child_slot));
+    free(slots);
+    slots = room(k->max_parents, sizeof *slots);
+    const size_t parents = k->retract(k, child, slots);
+    CHECK(parents <= k->max_parents);
+    free(slots);
+}
+
+static void check_laws(const pp_kernel *k, int playouts) {
+    pp_move *moves = room(k->max_moves, sizeof *moves);
+    pp_position *children = room(k->max_moves, sizeof *children);
+    for (int i = 0; i < playouts; i++) {
+        pp_position position = k->start(k);
+        for (int ply = 0; ply < 40; ply++) {
+            CHECK(k->valid(k, position));
+            CHECK(k->canonicalize(k, k->canonicalize(k, position)) == k->canonicalize(k, position));
+            const size_t count = k->moves(k, position, moves);
+            CHECK((count > 0) == (k->status(k, position) == PP_ONGOING));
+            if (!count) break;
+            (void)k->wins_now(k, position);
+            const pp_move move = moves[random_below((uint32_t)count)];
+            const pp_position child = k->apply(k, position, move);
+            CHECK(k->undo(k, child, move) == position);
+            if (k->children) CHECK(among(children, k->children(k, position, children), k->canonicalize(k, child)));
+            if (k->rank) check_ranks(k, position, child);
+            position = child;
+        }
+    }
+    for (int i = 0; i < 100000; i++) { /* any 64 bits may be asked, and most near-positions are none */
+        const pp_position bits = random_bits() >> random_below(64);
+        if (k->valid(k, bits)) (void)k->canonicalize(k, bits);
+    }
+    free(children);
+    free(moves);
+}
+
+/* ---- solving and proving ---- */
+
+static const int ways[] = {PP_WAY_RETRACT, PP_WAY_REVERSE_GRAPH, PP_WAY_FORWARD};
+
+static uint64_t proven_hash(pp_engine *engine, uint32_t tier, uint64_t size, uint64_t hash) {
+    uint64_t wrong;
+    pp_fault fault;
+    if (!size) return hash;
+    CHECK(pp_verify(engine, tier, &wrong, &fault, 1) == PP_OK);
+    CHECK(wrong == 0);
+    const uint8_t *bytes = pp_tier_values(engine, tier);
+    for (uint64_t i = 0; i < size * pp_tier_width(engine, tier); i++) hash = (hash ^ bytes[i]) * 0x100000001B3ULL;
+    return hash;
+}
+
+/* Gobblet up to a few pieces on the board: with more, the game is called a tie. */
+enum { MOST_PIECES = 4 };
+
+static unsigned pieces_of_tier(uint32_t tier) {
+    unsigned pieces = 0;
+    for (; tier; tier /= 3) pieces += tier % 3;
+    return pieces;
+}
+
+static int short_status(const pp_kernel *self, pp_position position) {
+    const int status = gobblet_kernel.status(self, position);
+    return status == PP_ONGOING && pieces_of_tier(self->tier(self, position)) >= MOST_PIECES ? PP_DRAWN : status;
+}
+
+/* The tier with the players' pieces exchanged: a piece that moves on the board leads there. */
+static uint32_t sister_of(uint32_t tier) {
+    uint32_t sister = 0;
+    for (uint32_t place = 1; place < 729; place *= 9) { /* a size's two digits: the mover's pieces, the other's */
+        const uint32_t mover = tier / (3 * place) % 3, other = tier / place % 3;
+        sister += other * 3 * place + mover * place;
+    }
+    return sister;
+}
+
+static uint64_t solve_short_gobblet(int way, unsigned threads) {
+    pp_kernel k = gobblet_kernel;
+    k.status = short_status;
+    pp_engine *engine = pp_engine_new(&k, k.tier_count, threads);
+    uint64_t hash = 0;
+    CHECK(engine);
+    for (unsigned pieces = MOST_PIECES + 1; pieces-- > 0;) {
+        for (uint32_t tier = 0; tier < k.tier_count; tier++)
+            if (pieces_of_tier(tier) == pieces) CHECK(pp_tier_define(engine, tier, k.tier_size(&k, tier), NULL) == PP_OK);
+        for (uint32_t tier = 0; tier < k.tier_count; tier++)
+            if (pieces_of_tier(tier) == pieces && tier <= sister_of(tier)) {
+                const uint32_t tiers[] = {tier, sister_of(tier)};
+                CHECK(pp_solve(engine, tiers, tiers[0] == tiers[1] ? 1 : 2, 1, way) == PP_OK);
+            }
+    }
+    for (uint32_t tier = 0; tier < k.tier_count; tier++)
+        if (pieces_of_tier(tier) <= MOST_PIECES) hash = proven_hash(engine, tier, k.tier_size(&k, tier), hash);
+    pp_engine_free(engine);
+    return hash;
+}
+
+/* ---- a random graph, large enough for several threads ---- */
+
+enum { NODES = 100000, MOST_MOVES = 3, STEP = 40 };
+
+static uint32_t edges_of_nodes(uint32_t *first, uint32_t *targets, uint32_t *sources, uint8_t *status) {
+    uint32_t edges = 0;
+    for (uint32_t node = 0; node < NODES; node++) {
+        first[node] = edges;
+        if (random_below(4) == 0) {
+            status[node] = (uint8_t)(random_below(4) ? 1 + 2 * random_below(2) : PP_DRAWN);
+            continue;
+        }
+        const uint32_t low = node < STEP ? 0 : node - STEP, start = edges;
+        for (uint32_t i = 0; i <= random_below(MOST_MOVES); i++) {
+            const uint32_t child = low + random_below(2 * STEP), target = (child < NODES ? child : NODES - 1) << 1;
+            int known = 0;
+            for (uint32_t j = start; j < edges; j++) known |= targets[j] == target;
+            if (!known) sources[edges] = node, targets[edges++] = target;
+        }
+    }
+    first[NODES] = edges;
+    return edges;
+}
+
+static uint64_t solve_graph(const pp_kernel *k, const uint64_t *keys, int way, unsigned threads) {
+    const uint64_t *blocks[] = {keys};
+    pp_engine *engine = pp_engine_new(k, 1, threads);
+    const uint32_t tier = 0;
+    CHECK(engine);
+    CHECK(pp_tier_define(engine, 0, NODES, keys ? blocks : NULL) == PP_OK);
+    CHECK(pp_solve(engine, &tier, 1, 1, way) == PP_OK);
+    const uint64_t hash = proven_hash(engine, 0, NODES, 0);
+    pp_engine_free(engine);
+    return hash;
+}
+
+static void solve_graphs(void) {
+    static uint32_t first_move[NODES + 1], targets[NODES * MOST_MOVES], sources[NODES * MOST_MOVES];
+    static uint32_t children[NODES * MOST_MOVES], first_parent[NODES + 2], parents[NODES * MOST_MOVES];
+    static uint32_t tier[NODES], index[NODES], first_slot[2] = {0, NODES}, component[1], first_tier_child[2] = {0, 1};
+    static uint8_t status[NODES];
+    static uint64_t keys[NODES];
+    const uint32_t edges = edges_of_nodes(first_move, targets, sources, status);
+    uint32_t most_parents = 0;
+    for (uint32_t i = 0; i < edges; i++) children[i] = targets[i] >> 1, first_parent[children[i] + 2]++;
+    for (uint32_t node = 0; node < NODES; node++) {
+        if (first_parent[node + 2] > most_parents) most_parents = first_parent[node + 2];
+        first_parent[node + 2] += first_parent[node + 1];
+        index[node] = node;
+        keys[node] = (uint64_t)node << 1;
+    }
+    for (uint32_t i = 0; i < edges; i++) parents[first_parent[children[i] + 1]++] = sources[i];
+    const graph g = {.nodes = NODES, .first_move = first_move, .targets = targets, .sources = sources,
+                     .first_child = first_move, .children = children, .first_parent = first_parent, .parents = parents,
+                     .status = status, .tier = tier, .first_tier_child = first_tier_child, .tier_children = component,
+                     .component = component, .index = index, .first_slot = first_slot, .slot_nodes = index};
+    pp_kernel k = {.abi = PP_ABI, .rules_version = 1, .max_moves = MOST_MOVES, .max_parents = most_parents,
+                   .tier_count = 1, .context = &g, .valid = graph_valid, .start = graph_start, .moves = graph_moves,
+                   .apply = graph_apply, .undo = graph_undo, .canonicalize = graph_canonicalize,
+                   .status = graph_status, .parents = graph_parents};
+    pp_kernel ranked = k;
+    ranked.tier_size = graph_tier_size, ranked.rank = graph_rank, ranked.unrank = graph_unrank;
+    ranked.expand = graph_expand, ranked.retract = graph_retract, ranked.wins_now = graph_wins_now;
+    const uint64_t hash = solve_graph(&ranked, NULL, PP_WAY_RETRACT, 1);
+    for (size_t way = 0; way < 3; way++) { /* the index is the keys' order: both have the same table */
+        CHECK(solve_graph(&k, keys, ways[way], 2) == hash);
+        CHECK(solve_graph(&ranked, NULL, ways[way], 2) == hash);
+    }
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    check_laws(&gobblet_kernel, 2000);
+    puts("gobblet's laws hold");
+    check_laws(&quantik_kernel, 2000);
+    puts("quantik's laws hold");
+    const uint64_t hash = solve_short_gobblet(PP_WAY_RETRACT, 1);
+    for (size_t way = 0; way < 3; way++) CHECK(solve_short_gobblet(ways[way], 2) == hash);
+    puts("short gobblet is solved and proven");
+    solve_graphs();
+    puts("a large graph is solved and proven");
+    return 0;
+}

@@ -1,0 +1,64 @@
+"""What ships: the sdist builds the wheel, the wheel works alone, and a third party builds a C kernel against it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+NOT_SHIPPED = shutil.ignore_patterns(
+    ".*", "*.so", "*.egg-info", "build", "dist", "__pycache__", "node_modules", "tests"
+)
+
+pytestmark = pytest.mark.packaging
+
+EXAMPLE = ROOT / "docs/examples/connect4"
+"""A plugin with a C kernel, as a third party has it: a project of its own."""
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PERFECTPLAY_", "PYTHON"))}
+    environment["PERFECTPLAY_TABLES"] = str(cwd / "tables")
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin directory of a fresh environment that has the wheel of the sdist of this checkout, and nothing else."""
+    place = tmp_path_factory.mktemp("packaging")
+    source = shutil.copytree(ROOT, place / "source", ignore=NOT_SHIPPED)
+    run(sys.executable, "-m", "build", "--outdir", place / "dist", source, cwd=place)  # the wheel from the sdist
+    (wheel,) = (place / "dist").glob("*.whl")
+    run(sys.executable, "-m", "venv", place / "venv", cwd=place)
+    run(place / "venv/bin/pip", "install", "--quiet", wheel, cwd=place)
+    return place / "venv/bin"
+
+
+def test_the_wheel_serves_every_python_from_3_11(installed: Path):
+    (wheel,) = (installed.parents[1] / "dist").glob("*.whl")
+    assert "-cp311-abi3-" in wheel.name
+
+
+def test_the_installed_wheel_brings_its_games(installed: Path, tmp_path: Path):
+    games = {game["name"]: game for game in json.loads(run(installed / "solve", "games", "--json", cwd=tmp_path))}
+    assert {"gobblet", "quantik"} <= set(games)
+    assert all(game["broken"] is None for game in games.values())
+    assert games["gobblet"]["kind"] == "C kernel"
+
+
+def test_a_third_party_builds_a_kernel_against_it(installed: Path, tmp_path: Path):
+    plugin = shutil.copytree(EXAMPLE, tmp_path / "plugin", ignore=NOT_SHIPPED)
+    run(installed / "pip", "install", "--quiet", "setuptools>=77", "cffi>=2", cwd=tmp_path)
+    run(installed / "pip", "install", "--quiet", "--no-build-isolation", plugin, cwd=tmp_path)
+    game = ("connect4", "--width", "4", "--height", "4")
+    summary = json.loads(run(installed / "solve", *game, "--json", cwd=tmp_path))
+    assert (summary["outcome"], summary["remoteness"]) == ("draw", 16)
+    assert "proven" in run(installed / "solve", "verify", *game, cwd=tmp_path)
