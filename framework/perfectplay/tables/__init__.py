@@ -116,7 +116,11 @@ class Table:
         tiers = max([*self.records, *self.keys, kernel.tier_count - 1 if kernel.ranked else 0]) + 1
         self.engine = engine or Engine(kernel, tiers=tiers)
         if engine is None:
-            self._define_keys()
+            try:
+                self._define_keys()
+            except BaseException:  # a damaged table must not stay open
+                self.close()
+                raise
 
     def _define_keys(self) -> None:
         """Have the index of an enumerated game at hand."""

@@ -32,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import TableError
+from perfectplay.tables.environments import close_environment, open_environment
 from perfectplay.tables.records import FORMAT, KeyRecord, TableInfo, TierRecord, blocks_of, checksum
 
 Block = memoryview
@@ -148,7 +149,7 @@ class LmdbStore(Store):
         if writable:
             self._take_writer_lock()
         try:
-            self._env = self._open(writable)
+            self._env = open_environment(path, writable=writable)
             self._check_length()
             self._read = self._env.begin(buffers=True)
             self.info = self._load_info(info)
@@ -172,20 +173,6 @@ class LmdbStore(Store):
             raise TableError(f"another process is writing {self.path}: wait for it, or use another --dir") from None
         except OSError as error:
             raise TableError(f"cannot write {self.path}: {error.strerror}") from None
-
-    def _open(self, writable: bool) -> Any:
-        data = self.path / "data.mdb"
-        if not writable and not data.exists():
-            raise TableError(f"there is no table in {self.path}")
-        size = data.stat().st_size if data.exists() else 0
-        options: dict[str, Any] = {"map_size": max(1 << 30, 2 * size), "subdir": True, "max_spare_txns": 2}
-        try:
-            if writable:
-                return lmdb.open(str(self.path), **options)
-            lockable = os.access(self.path, os.W_OK)
-            return lmdb.open(str(self.path), readonly=True, lock=lockable, max_readers=1024, **options)
-        except lmdb.Error as error:
-            raise TableError(f"{data} is not a table, or is damaged: {error}") from None
 
     def _check_length(self) -> None:
         """Reading beyond the end of a truncated file would kill the process: refuse it first."""
@@ -307,7 +294,8 @@ class LmdbStore(Store):
             self._read.abort()
             self._read = None
         if getattr(self, "_env", None) is not None:
-            self._env.close()
+            close_environment(self._env)
+            self._env = None
         if self._writer_lock is not None:
             os.close(self._writer_lock)
             self._writer_lock = None

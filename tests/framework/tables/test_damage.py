@@ -186,3 +186,12 @@ def test_threads_may_read_one_table_together(game, solved):
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+def test_a_table_may_be_opened_twice(game, solved):
+    with open_table(game, solved) as one:
+        with open_table(game, solved) as other:
+            assert one.probe(5) == other.probe(5)
+        assert one.probe(3) is not None
+        with pytest.raises(TableError, match="open in this process already"):
+            open_store(game, solved, writable=True)
