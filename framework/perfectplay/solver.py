@@ -209,6 +209,7 @@ class _Solve:
         self.positions_done = self.tiers_done = 0
         self.attached: set[int] = set()
         self.keys: dict[int, KeyRecord] = {}
+        self.records = store.tier_records()
 
     # ---- the whole ----
 
@@ -224,8 +225,7 @@ class _Solve:
         finally:
             if scratch is not None and scratch.is_dir():
                 scratch.rmdir()
-        records = self.store.tier_records()
-        digest = table_hash(records.values(), self.keys.values())
+        digest = table_hash(self.records.values(), self.keys.values())
         if self.store.info.status != "complete":
             self.store.set_info(replace(self.store.info, status="complete", hash=digest))
 
@@ -304,12 +304,12 @@ class _Solve:
     # ---- one component ----
 
     def _solve_component(self, component: Component) -> None:
-        records = self.store.tier_records() if self.store.copies else {}
+        sealed = self.records
         blocks = self.store.value_blocks
-        if not all(tier in records and _reads(self.store, blocks, records[tier]) for tier in component.tiers):
+        if not all(tier in sealed and _reads(self.store, blocks, sealed[tier]) for tier in component.tiers):
             engine = self.engine
             assert engine is not None
-            self._attach(component.leads_to, records)
+            self._attach(component.leads_to)
             for tier in component.tiers:
                 self._define(tier)
             background.run(
@@ -323,6 +323,7 @@ class _Solve:
                 values = engine.values(tier, self.sizes[tier])
                 record = TierRecord.of(tier, values)
                 self.store.seal_values(record, values)
+                self.records[tier] = record
                 del values
                 if self.store.copies:
                     engine.drop(tier)
@@ -334,7 +335,7 @@ class _Solve:
         keys = None if self.kernel.ranked else self.store.key_blocks(self.keys[tier])
         self.engine.define(tier, self.sizes[tier], keys)
 
-    def _attach(self, tiers: Sequence[int], records: dict[int, TierRecord]) -> None:
+    def _attach(self, tiers: Sequence[int]) -> None:
         """Have exactly these finished tiers at hand, where the store does not keep them in the engine anyway."""
         if not self.store.copies:
             return
@@ -343,7 +344,8 @@ class _Solve:
             self.engine.drop(tier)
         for tier in set(tiers) - self.attached:
             self._define(tier)
-            self.engine.attach(tier, records[tier].width, self.store.value_blocks(records[tier]))
+            record = self.records[tier]
+            self.engine.attach(tier, record.width, self.store.value_blocks(record))
         self.attached = set(tiers)
 
     def _forget_attached(self) -> None:
