@@ -8,26 +8,21 @@ from __future__ import annotations
 
 import os
 import resource
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
-import numpy.typing as npt
 
 from perfectplay import background, plugins, wording
 from perfectplay.enumeration import enumerate_positions
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
 from perfectplay.game import Game
-from perfectplay.tables import Table, game_kernel, open_store, open_table, table_path
-from perfectplay.tables.compact import is_compact
+from perfectplay.tables import Table, game_kernel, open_table, table_path
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
-from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store, remove_table
+from perfectplay.tables.saving import check_writable, reads_well, save_table
+from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
 from perfectplay.tiers import Component, components
 from perfectplay_native.engine import Engine, Way
 from perfectplay_native.kernel import Kernel
@@ -35,7 +30,6 @@ from perfectplay_native.python_kernel import PythonKernel
 
 PROPAGATIONS = {"auto": Way.AUTO, "retract": Way.RETRACT, "graph": Way.REVERSE_GRAPH, "forward": Way.FORWARD}
 
-Record = TypeVar("Record", KeyRecord, TierRecord)
 
 FIXED_MEMORY = COMMIT_BYTES + (16 << 20)
 """Of a budget, what is not the engine's: LMDB's dirty pages, and small things."""
@@ -114,7 +108,7 @@ def solve_game(
     )
     path = table_path(game, directory)
     if save and not durable:
-        _check_writable(path)
+        check_writable(path)
     store = backends[backend].open(game, path, info)
     solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)
     try:
@@ -135,52 +129,6 @@ def solve_game(
         cpu_seconds=background.cpu_seconds() - cpu_started,
         peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     )
-
-
-def save_table(game: Game, source: Store, path: Path) -> None:
-    """Write a whole table to disk, in place of what was there for the same game."""
-    with_info = replace(source.info, status="solving", hash=None)
-    target = open_store(game, path, writable=True, info=with_info)
-    if _has_other_contents(target, source):  # the author changed the rules, and not their version
-        target.close()
-        remove_table(path)
-        target = open_store(game, path, writable=True, info=with_info)
-    try:
-        sealed = target.tier_records()
-        keys = target.key_records()
-        for key_record in source.key_records().values():
-            if keys.get(key_record.tier) != key_record or not _reads(target, target.key_blocks, key_record):
-                target.seal_keys(key_record, _joined(source.key_blocks(key_record), "<u8"))
-        for record in source.tier_records().values():
-            if sealed.get(record.tier) != record or not _reads(target, target.value_blocks, record):
-                target.seal_values(record, _joined(source.value_blocks(record), f"<u{record.width}"))
-        target.set_info(replace(source.info, storage=target.info.storage))
-    finally:
-        target.close()
-
-
-def _reads(store: Store, blocks: Callable[[Record], object], record: Record) -> bool:
-    """Whether blocks are as they were sealed; damaged ones are made anew. A compact table checks what it unpacks."""
-    if is_compact(store.info):
-        return True
-    try:
-        blocks(record)
-    except TableError:
-        return False
-    return True
-
-
-def _has_other_contents(target: Store, source: Store) -> bool:
-    """Whether something in a table on disk is not what was found now."""
-    values, keys = source.tier_records(), source.key_records()
-    return any(values.get(tier) != record for tier, record in target.tier_records().items()) or any(
-        keys.get(tier) != record for tier, record in target.key_records().items()
-    )
-
-
-def _joined(blocks: Sequence[memoryview], dtype: str) -> npt.NDArray[Any]:
-    parts = [np.frombuffer(block, dtype=dtype) for block in blocks]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=dtype), *parts])
 
 
 class _Solve:
@@ -306,7 +254,7 @@ class _Solve:
     def _solve_component(self, component: Component) -> None:
         sealed = self.records
         blocks = self.store.value_blocks
-        if not all(tier in sealed and _reads(self.store, blocks, sealed[tier]) for tier in component.tiers):
+        if not all(tier in sealed and reads_well(self.store, blocks, sealed[tier]) for tier in component.tiers):
             engine = self.engine
             assert engine is not None
             self._attach(component.leads_to)
@@ -392,19 +340,6 @@ class _Solve:
         if self.engine is not None:
             self.engine.close()
             self.engine = None
-
-
-def _check_writable(path: Path) -> None:
-    """A directory that cannot be written is better known before the solve than after it."""
-    place = path
-    while not place.exists():
-        place = place.parent
-    try:
-        tempfile.TemporaryFile(dir=place).close()
-    except OSError:
-        raise TableError(
-            f"cannot write the table to {path}: {place} is not a writable directory (use --dir or --no-save)"
-        ) from None
 
 
 def _available_memory() -> int:

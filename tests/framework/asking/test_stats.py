@@ -12,8 +12,8 @@ import pytest
 from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_table, solve_game, survey
 from perfectplay.plot import plot, text_histogram
 from perfectplay.reachability import find_reached
-from perfectplay.solver import save_table
 from perfectplay.tables import open_store, table_path
+from perfectplay.tables.saving import save_table
 from perfectplay.tables.store import MemoryStore
 
 
