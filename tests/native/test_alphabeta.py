@@ -23,9 +23,8 @@ class Graph:
 
     successors: list[list[int]]
     ends: list[int]
-    rules_version: int = 1
-    has_tier: bool = False
-    has_parents: bool = False
+    tier: None = None
+    parents: None = None
 
     def valid(self, position: int) -> bool:
         return position < len(self.successors)
@@ -47,12 +46,6 @@ class Graph:
 
     def status(self, position: int) -> int:
         return ONGOING if self.successors[position] else self.ends[position]
-
-    def tier(self, position: int) -> int:
-        raise NotImplementedError
-
-    def parents(self, position: int) -> list[int]:
-        raise NotImplementedError
 
     def outcomes(self) -> list[int]:
         """By definition: decide what can be decided until nothing changes; the rest is drawn."""
