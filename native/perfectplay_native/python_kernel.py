@@ -55,7 +55,9 @@ class PythonKernel(Kernel):
 
     __slots__ = ("_explain", "_handle", "error", "on_error", "rules")
 
-    def __init__(self, rules: Rules, *, rules_version: int, explain: Explain) -> None:
+    def __init__(
+        self, rules: Rules, *, rules_version: int = 1, explain: Explain = lambda question, position, error: error
+    ) -> None:
         self.rules = rules
         self.error: BaseException | None = None
         self.on_error: Callable[[], None] = lambda: None
