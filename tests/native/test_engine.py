@@ -38,7 +38,7 @@ from .graphs import (
 
 VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
 WAYS = ("retract", "graph", "forward", "auto")
-many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Solved(NamedTuple):
@@ -131,24 +131,22 @@ def test_a_kernel_whose_tiers_only_promise_not_to_fall(graph_module: ModuleType)
 # ---- however it is run ----
 
 
-def large_graph(seed: int) -> Graph:
+def large_graph() -> Graph:
     """More slots than one thread takes at a time, with many ways through."""
-    rng = Random(seed)
-    count, step = 150_000, 40
+    rng = Random(1)
+    count, step = 100_000, 40
     moves, status = [], []
     for node in range(count):
-        ended = rng.random() < 0.15
+        ended = rng.random() < 0.25
         nearby = [min(max(node + rng.randint(-step, step), 0), count - 1) for _ in range(rng.randint(1, 3))]
         moves.append(() if ended else tuple(dict.fromkeys((child, 0) for child in nearby)))
         status.append(rng.choice((Status.LOST, Status.WON, Status.WON, Status.DRAWN)) if ended else Status.ONGOING)
-    return Graph(tuple(moves), tuple(status), tuple(node * 2 // count for node in range(count)))
+    return Graph(tuple(moves), tuple(status), (0,) * count)
 
 
 def test_threads_do_not_change_the_table(graph_module: ModuleType):
-    graph = large_graph(1)
-    graph = Graph(graph.moves, graph.status, (0,) * len(graph.moves))
-    game = compiled_game(graph_module, graph, RANKED_VARIANTS["expand and retract"])
-    tables = {(way, threads): _table_hash(game, way, threads) for way in WAYS for threads in (1, 2, 3)}
+    game = compiled_game(graph_module, large_graph(), RANKED_VARIANTS["expand and retract"])
+    tables = {(way, threads): _table_hash(game, way, threads) for way in WAYS for threads in (1, 2)}
     assert len(set(tables.values())) == 1
 
 
@@ -221,12 +219,12 @@ def test_one_byte_is_enough_up_to_63_plies(plies: int, width: int, single: bool,
         assert max(record.width for record in table.records.values()) == width
 
 
-@pytest.mark.parametrize("first_tier", [0, 1, 2])
+@pytest.mark.parametrize("first_tier", [1, 2])
 def test_a_game_too_long_to_store_is_refused_not_cut_short(first_tier: int, graph_module: ModuleType):
     longest = chain(16_382, LOSS, first_tier=first_tier)
     with solve_game(compiled_game(graph_module, longest, VARIANTS["expand and retract"]), save=False).table as table:
         assert table.probe(0).remoteness == 16_382
-    longer = chain(16_382 + max(1, first_tier), LOSS, first_tier=first_tier)
+    longer = chain(16_382 + first_tier, LOSS, first_tier=first_tier)
     with pytest.raises(PerfectPlayError, match="more than 16382 plies"):
         solve_game(compiled_game(graph_module, longer, VARIANTS["expand and retract"]), save=False)
 
