@@ -34,6 +34,19 @@ def run_solve() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
+def program() -> Callable[[str], str]:
+    """program("npm"): where a program is. Without it a test is skipped, but not in CI, which has to install it."""
+
+    def find(name: str) -> str:
+        if path := shutil.which(name):
+            return path
+        complain = pytest.fail if os.environ.get("CI") else pytest.skip
+        return complain(f"{name} is not installed")
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def gobblet_tables(
     tmp_path_factory: pytest.TempPathFactory,
     run_solve: Callable[..., subprocess.CompletedProcess[str]],

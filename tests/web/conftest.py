@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-import shutil
 import subprocess
 import tarfile
 import threading
@@ -121,7 +120,6 @@ def serve() -> Iterator[Callable[[Library], str]]:
 
 # ---- a real browser ----
 
-CHROMIUM = "/usr/bin/chromium"
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -134,12 +132,11 @@ CHROMIUM_ARGUMENTS = [
 
 
 @pytest.fixture(scope="module")  # while it is open no other test can run an event loop
-def browser() -> Iterator[Browser]:
+def browser(program: Callable[[str], str]) -> Iterator[Browser]:
     """Debian's Chromium, without a window."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"there is no {CHROMIUM}: install Debian's chromium")
+    chromium = program("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 
@@ -171,11 +168,9 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture(scope="session")
-def axe(request: pytest.FixtureRequest) -> str:
+def axe(request: pytest.FixtureRequest, program: Callable[[str], str]) -> str:
     """The source of axe-core, fetched from npm into pytest's cache."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("there is no npm to fetch axe-core with")
+    npm = program("npm")
     place = request.config.cache.mkdir("axe-core")
     source = place / "package" / "axe.min.js"
     if not source.exists():
