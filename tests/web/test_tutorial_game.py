@@ -1,0 +1,43 @@
+"""The tutorial's own plugin on the page: a third party's game, with no board hook and no JavaScript of its own."""
+
+from __future__ import annotations
+
+import runpy
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from perfectplay.game import make_game
+from perfectplay.solver import solve_game
+from perfectplay.web.library import Library
+
+PLUGIN = Path(__file__).parents[2] / "docs/examples/tictactoe/perfectplay_tictactoe/plugin.py"
+
+
+@pytest.fixture
+def address(tmp_path: Path, serve: Callable[[Library], str]) -> str:
+    game = make_game(types.SimpleNamespace(**runpy.run_path(str(PLUGIN))), name="tictactoe")
+    solve_game(game, directory=tmp_path).table.close()
+    return serve(Library(tmp_path, [game])) + "/tictactoe"
+
+
+def test_a_whole_game_of_the_tutorials_plugin(open_page: Callable[..., Page], address: str) -> None:
+    """The worst move of the list each time, against the perfect table as second player: it wins. Without a board the page cannot name the players."""
+    page = open_page(address)
+    expect(page.locator("#verdict p")).to_have_text("Draw in 9 plies")
+    page.locator("#player-top select").select_option("0")
+    verdict = page.locator("#verdict p")
+    for _ in range(5):
+        page.wait_for_function(
+            "() => document.querySelector('#player-bottom.moving')"
+            " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
+        )
+        if "Game over" in verdict.inner_text():
+            break
+        before = page.locator("#history li").count()
+        page.locator("#moves .chip").last.click()
+        expect(page.locator("#history li")).not_to_have_count(before)
+    expect(verdict).to_have_text("Game over: the opponent has won")
