@@ -25,7 +25,7 @@ def address(tmp_path: Path, serve: Callable[[Library], str]) -> str:
 
 
 def test_a_whole_game_of_the_tutorials_plugin(open_page: Callable[..., Page], address: str) -> None:
-    """The worst move of the list each time, against the perfect table as second player: it wins. Without a board the page cannot name the players."""
+    """The worst move of the list each time, against the perfect table: it wins. Without a board nobody has a name."""
     page = open_page(address)
     expect(page.locator("#verdict p")).to_have_text("Draw in 9 plies")
     page.locator("#player-top select").select_option("0")

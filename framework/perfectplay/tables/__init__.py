@@ -138,9 +138,14 @@ class Table:
         """
         value = self.get(position)
         if value is None:
-            reason = "it cannot be reached from the start" if self.complete else "its tier is not solved yet"
+            reason = "it cannot be reached from the start" if self.complete else self._unfinished()
             raise NotInTable(f"position {position} is not in the table of {self.game.name}: {reason}")
         return value
+
+    def _unfinished(self) -> str:
+        tiers = self.kernel.tier_count if self.kernel.ranked else len(self.keys)
+        go_on = f"`solve {self.game.name} --backend lmdb` goes on"
+        return f"its tier is not solved yet, {len(self.records)} of {tiers} are; {go_on}"
 
     def get(self, position: int, default: Default | None = None) -> Value | Default | None:
         """The value of a position, or `default` where the table has none."""
