@@ -179,3 +179,17 @@ def axe(request: pytest.FixtureRequest, program: Callable[[str], str]) -> str:
         with tarfile.open(next(place.glob("*.tgz"))) as package:
             package.extract("package/axe.min.js", place, filter="data")
     return source.read_text()
+
+
+@pytest.fixture(scope="session")
+def wait_for_turn() -> Callable[[Page, str], bool]:
+    """wait_for_turn(page, "bottom"): whether the game goes on, once it is that player's turn or over."""
+
+    def wait(page: Page, side: str) -> bool:
+        page.wait_for_function(
+            f"() => document.querySelector('#player-{side}.moving')"
+            " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
+        )
+        return not page.locator("#verdict p").inner_text().startswith("Game over")
+
+    return wait

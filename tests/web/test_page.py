@@ -15,6 +15,7 @@ from perfectplay.game import load_game
 from perfectplay.web.library import Library
 
 OpenPage = Callable[..., Page]
+WaitForTurn = Callable[[Page, str], bool]
 
 
 def verdict(page: Page) -> str:
@@ -88,34 +89,25 @@ def test_pointing_at_a_move_shows_it_on_the_board(open_page: OpenPage, gobblet_s
 # ---- playing ----
 
 
-def test_a_whole_game_against_the_table_by_mouse(open_page: OpenPage, small_server: str) -> None:
+def test_a_whole_game_against_the_table_by_mouse(
+    open_page: OpenPage, wait_for_turn: WaitForTurn, small_server: str
+) -> None:
     """First empty cells against the perfect table: it never loses."""
     page = open_page(f"{small_server}/tictactoe")
     page.locator("#player-top select").select_option("0")
-    for _ in range(5):
-        if "Game over" in verdict(page):
-            break
+    while wait_for_turn(page, "bottom"):
+        before = page.locator("#history li").count()
         page.locator("#board .target").first.click()
-        expect(
-            page.locator("#player-bottom .turn, #verdict p").filter(has_text=re.compile("to move|over"))
-        ).not_to_have_count(0)
-        page.wait_for_function(
-            "() => document.querySelector('#player-bottom.moving')"
-            " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
-        )
+        expect(page.locator("#history li")).not_to_have_count(before)
     assert verdict(page) in ("Game over: Second player has won", "Game over: a draw")
 
 
-def test_the_table_wins_gobblet_as_the_first_player(open_page: OpenPage, gobblet_server: str) -> None:
+def test_the_table_wins_gobblet_as_the_first_player(
+    open_page: OpenPage, wait_for_turn: WaitForTurn, gobblet_server: str
+) -> None:
     page = open_page(f"{gobblet_server}/gobblet")
     page.locator("#player-bottom select").select_option("0")
-    for _ in range(8):
-        page.wait_for_function(
-            "() => document.querySelector('#player-top.moving')"
-            " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
-        )
-        if "Game over" in verdict(page):
-            break
+    while wait_for_turn(page, "top"):
         before = page.locator("#history li").count()
         page.locator("#moves .chip").last.click()  # the worst there is
         expect(page.locator("#history li")).not_to_have_count(before)
@@ -123,17 +115,11 @@ def test_the_table_wins_gobblet_as_the_first_player(open_page: OpenPage, gobblet
 
 
 def test_a_whole_game_of_quantik_against_the_table(
-    open_page: OpenPage, quantik_tables: Path, serve: Callable[[Library], str]
+    open_page: OpenPage, wait_for_turn: WaitForTurn, quantik_tables: Path, serve: Callable[[Library], str]
 ) -> None:
     page = open_page(serve(Library(quantik_tables, [load_game("quantik")])) + "/quantik")
     page.locator("#player-top select").select_option("0")
-    for _ in range(8):
-        page.wait_for_function(
-            "() => document.querySelector('#player-bottom.moving')"
-            " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
-        )
-        if "Game over" in verdict(page):
-            break
+    while wait_for_turn(page, "bottom"):
         page.locator("#player-bottom .tray:enabled").first.click()
         barred = page.locator(".cell.barred")
         assert all(barred.nth(index).get_attribute("title") for index in range(barred.count()))

@@ -24,20 +24,15 @@ def address(tmp_path: Path, serve: Callable[[Library], str]) -> str:
     return serve(Library(tmp_path, [game])) + "/tictactoe"
 
 
-def test_a_whole_game_of_the_tutorials_plugin(open_page: Callable[..., Page], address: str) -> None:
+def test_a_whole_game_of_the_tutorials_plugin(
+    open_page: Callable[..., Page], wait_for_turn: Callable[[Page, str], bool], address: str
+) -> None:
     """The worst move of the list each time, against the perfect table: it wins. Without a board nobody has a name."""
     page = open_page(address)
     expect(page.locator("#verdict p")).to_have_text("Draw in 9 plies")
     page.locator("#player-top select").select_option("0")
-    verdict = page.locator("#verdict p")
-    for _ in range(5):
-        page.wait_for_function(
-            "() => document.querySelector('#player-bottom.moving')"
-            " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
-        )
-        if "Game over" in verdict.inner_text():
-            break
+    while wait_for_turn(page, "bottom"):
         before = page.locator("#history li").count()
         page.locator("#moves .chip").last.click()
         expect(page.locator("#history li")).not_to_have_count(before)
-    expect(verdict).to_have_text("Game over: the opponent has won")
+    expect(page.locator("#verdict p")).to_have_text("Game over: the opponent has won")
