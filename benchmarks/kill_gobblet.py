@@ -25,7 +25,7 @@ def main(kills: int) -> None:
         command = ["solve", "gobblet", "--backend", "lmdb", "--memory", "256M", "--dir", directory, "--json"]
         for number in range(1, kills + 1):
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            seconds = chance.uniform(0.5, 6.0)
+            seconds = chance.uniform(0.7, 2.2)  # 20 of these are about one solve
             time.sleep(seconds)
             process.send_signal(signal.SIGKILL)
             process.wait()
