@@ -53,7 +53,7 @@ def test_connect_four_takes_python_less_than_a_minute_and_c_a_fiftieth_of_that(e
     script = (
         "from perfectplay import load_game, solve_game\n"
         "game = load_game('connect4', mirror=False)\n"
-        "found = [solve_game(game, save=False) for _ in range(10)]\n"
+        "found = [solve_game(game, save=False) for _ in range(40)]\n"
         "print(found[0].stats.positions, found[0].hash, min(each.cpu_seconds for each in found))\n"
     )
     (examples.work / "measure.py").write_text(script)
