@@ -133,12 +133,15 @@ class Table:
     def probe(self, position: int) -> Value:
         """The value of a position, for the side to move.
 
-        Raises NotInTable where the position is valid but not in the table (it cannot be reached from the start, or
-        its tier is not solved yet), UsageError where it is no position of the game.
+        Raises NotInTable where the table has none: the position cannot be reached from the start, its tier is not
+        solved yet, or it is no position of the game at all.
         """
         value = self.get(position)
         if value is None:
-            reason = "it cannot be reached from the start" if self.complete else self._unfinished()
+            if not self.kernel.valid(position):
+                reason = "it is no position of the game"
+            else:
+                reason = "it cannot be reached from the start" if self.complete else self._unfinished()
             raise NotInTable(f"position {position} is not in the table of {self.game.name}: {reason}")
         return value
 

@@ -126,8 +126,10 @@ def test_positions_outside_are_named(game, solved):
         outside = ladder.RING * ladder.RUNGS + 5
         assert table.get(outside) is None
         assert table.get(outside, "nothing") == "nothing"
-        with pytest.raises(NotInTable, match=f"position {outside} is not in the table of ladder"):
+        with pytest.raises(NotInTable, match=f"position {outside} is not in the table of ladder: it cannot be reached"):
             table.probe(outside)
+        with pytest.raises(NotInTable, match="it is no position of the game"):
+            table.probe(-1)
 
 
 def test_probing_many_agrees_with_probing_one(game, solved, compacted):
