@@ -81,7 +81,7 @@ def survey(
     them: minutes for hundreds of millions.
 
     >>> from perfectplay import load_game, open_table
-    >>> with open_table(load_game("gobblet")) as table:  # doctest: +SKIP
+    >>> with open_table(load_game("gobblet")) as table:
     ...     print(survey(table).total.draws)
     104224
     """

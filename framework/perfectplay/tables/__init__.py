@@ -1,7 +1,7 @@
 """Solved tables: finding, opening and asking them.
 
 >>> from perfectplay import load_game, open_table
->>> with open_table(load_game("gobblet")) as table:  # doctest: +SKIP
+>>> with open_table(load_game("gobblet")) as table:
 ...     print(table.probe(0))
 win in 13
 """
@@ -86,7 +86,7 @@ def open_table(game: Game, path: Path | str | None = None) -> Table:
     it is damaged, or where it belongs to another game or other rules.
 
     >>> from perfectplay import load_game
-    >>> with open_table(load_game("gobblet")) as table:  # doctest: +SKIP
+    >>> with open_table(load_game("gobblet")) as table:
     ...     table.probe(0)
     Value(outcome=<Outcome.WIN: 1>, remoteness=13)
     """
@@ -164,12 +164,13 @@ class Table:
     def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
         """The value codes of many positions at once (`Value.from_code` reads one); 4 where there is no value.
 
-        >>> import numpy as np
-        >>> codes = np.array([55, 0, 4], dtype=np.uint16)  # as probe_many returns them
-        >>> wins = (codes & 3) == 3
-        >>> plies = codes[wins] >> 2
-        >>> plies.tolist()
-        [13]
+        >>> from perfectplay import load_game
+        >>> with open_table(load_game("gobblet")) as table:
+        ...     codes = table.probe_many([0, 74242, 3])  # 3 is no position
+        >>> codes.tolist()
+        [55, 39, 4]
+        >>> (codes >> 2)[(codes & 3) == 3].tolist()  # plies to the end, of those that are won
+        [13, 9]
         """
         slots = self.engine.find_many(np.asarray(positions, dtype=np.uint64))
         raise_plugin_error(self.kernel)
