@@ -41,8 +41,6 @@ Array = npt.NDArray[Any]
 # Bounds the dirty pages, which LMDB keeps in anonymous memory until a commit.
 COMMIT_BYTES = 16 << 20
 
-LMDB_DATA_VERSION = 1
-
 SMALL_DISK = 1 << 20
 """With fewer bytes free than this, a write that was cut short met a full disk."""
 
@@ -187,7 +185,7 @@ class LmdbStore(Store):
         if stored is None:
             if fresh is None:
                 raise TableError(f"there is no table in {self.path}")
-            storage = {"lmdb": ".".join(map(str, lmdb.version())), "data_version": LMDB_DATA_VERSION}
+            storage = {"lmdb": ".".join(map(str, lmdb.version())), "data_version": _data_version(self.path)}
             self.set_info(replace(fresh, storage={**storage, **fresh.storage}))
             return self.info
         try:
@@ -299,6 +297,13 @@ class LmdbStore(Store):
         if self._writer_lock is not None:
             os.close(self._writer_lock)
             self._writer_lock = None
+
+
+def _data_version(path: Path) -> int:
+    """The version of LMDB's data format, as the file itself has it: behind the first page's header and the magic."""
+    with open(path / "data.mdb", "rb") as file:
+        magic, number = struct.unpack_from("<II", file.read(24), 16)
+    return int(number) if magic == 0xBEEFC0DE else 0
 
 
 def _reason(error: BaseException, path: Path) -> str:

@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import lmdb
 import numpy as np
 import pytest
 
@@ -188,6 +189,11 @@ def test_threads_may_read_one_table_together(game, solved):
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+def test_the_metadata_records_which_lmdb_wrote_the_table(game, solved):
+    with open_table(game, solved) as table:
+        assert table.info.storage == {"lmdb": ".".join(map(str, lmdb.version())), "data_version": 1}
 
 
 def test_a_table_may_be_opened_twice(game, solved):
