@@ -117,13 +117,15 @@ def rate(count: int, time: float) -> str:
 
 def size(count: int) -> str:
     """
-    >>> size(700), size(735_000_000), size(1_500_000_000)
-    ('700 bytes', '701 MiB', '1.4 GiB')
+    >>> size(700), size(6_660_096), size(735_000_000), size(1_500_000_000)
+    ('700 bytes', '6.4 MiB', '701 MiB', '1.4 GiB')
     """
     if count < 1 << 10:
         return f"{count} bytes"
     if count < 1 << 20:
         return f"{count / (1 << 10):.0f} KiB"
+    if count < 10 << 20:
+        return f"{count / (1 << 20):.1f} MiB"
     return f"{count / (1 << 20):.0f} MiB" if count < 1 << 30 else f"{count / (1 << 30):.1f} GiB"
 
 
