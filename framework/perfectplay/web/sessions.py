@@ -11,11 +11,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from perfectplay.playing import REPETITIONS
+
 MAX_SESSIONS = 1000
 MAX_IDLE_SECONDS = 24 * 3600.0
 MAX_MOVES = 1000
-REPETITIONS = 3
-"""A position of the actual play that comes so often ends the game as a draw."""
 
 
 @dataclass(frozen=True, slots=True)
