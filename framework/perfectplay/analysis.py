@@ -28,6 +28,13 @@ def rate_moves(game: Game, table: Table, position: int) -> list[RatedMoves]:
     return sorted(rated, key=lambda each: each.value.preference())
 
 
+def known_moves(game: Game, table: Table, position: int) -> list[RatedMoves]:
+    """The same of an unfinished table: the moves whose worth it knows already."""
+    found = [(moves, table.get(game.apply(position, moves[0]))) for moves in game.move_classes(position)]
+    rated = [RatedMoves(moves, value.for_parent()) for moves, value in found if value is not None]
+    return sorted(rated, key=lambda each: each.value.preference())
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One ply of a line: where it is played, what that is worth, and every best move; the line follows the first."""

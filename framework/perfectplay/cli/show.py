@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
-from perfectplay.analysis import RatedMoves, rate_moves
+from perfectplay.analysis import RatedMoves, known_moves, rate_moves
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
@@ -37,10 +37,13 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     """
     number = game.start() if position is None else game.encode(position)
     with open_game_table(game, directory) as table:
-        value = table.probe(number)
-        rated = rate_moves(game, table, number)
+        # An unfinished table says what it knows; a finished one knows all there is.
+        value = table.probe(number) if table.complete else table.get(number)
+        rated = rate_moves(game, table, number) if table.complete else known_moves(game, table, number)
+        unknown = f"Not known: {table.unfinished()}"
     board = game.board(number)
-    verdict = wording.verdict(value, *wording.player_names(board, start=number == game.start()))
+    names = wording.player_names(board, start=number == game.start())
+    verdict = unknown if value is None else wording.verdict(value, *names)
     if as_json:
         print_json(_json(game, number, value, verdict, rated))
         return
@@ -57,14 +60,14 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         click.echo(line)
 
 
-def _json(game: Game, position: int, value: Value, verdict: str, rated: list[RatedMoves]) -> dict[str, Any]:
+def _json(game: Game, position: int, value: Value | None, verdict: str, rated: list[RatedMoves]) -> dict[str, Any]:
     return {
         "game": game.name,
         "options": game.options,
         "position": game.decode(position),
         "notations": game.notations(position),
         "status": game.status(position).name.lower(),
-        **json_value(value),
+        **({"outcome": None, "remoteness": None} if value is None else json_value(value)),
         "verdict": verdict,
         "moves": [
             {"moves": [game.format_move(position, move) for move in each.moves], **json_value(each.value)}

@@ -141,11 +141,12 @@ class Table:
             if not self.kernel.valid(position):
                 reason = "it is no position of the game"
             else:
-                reason = "it cannot be reached from the start" if self.complete else self._unfinished()
+                reason = "it cannot be reached from the start" if self.complete else self.unfinished()
             raise NotInTable(f"position {position} is not in the table of {self.game.name}: {reason}")
         return value
 
-    def _unfinished(self) -> str:
+    def unfinished(self) -> str:
+        """In words: how far an unfinished table is, and what goes on with it."""
         tiers = self.kernel.tier_count if self.kernel.ranked else len(self.keys)
         go_on = f"`solve {self.game.name} --backend lmdb` goes on"
         return f"its tier is not solved yet, {len(self.records)} of {tiers} are; {go_on}"

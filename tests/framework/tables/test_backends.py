@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from perfectplay import Game, Outcome, make_game, open_table, solve_game, verify_table
+from perfectplay.analysis import known_moves
 from perfectplay.enumeration import Runs, Spill, merge_sorted
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.tables import table_path
@@ -172,3 +173,17 @@ def test_merging_reads_in_chunks():
     parts = list(merge_sorted([np.arange(0, 100, 2, dtype=np.uint64), np.arange(0, 100, 3, dtype=np.uint64)], chunk=7))
     assert max(map(len, parts)) <= 14
     assert np.concatenate(parts).tolist() == sorted({*range(0, 100, 2), *range(0, 100, 3)})
+
+
+def test_an_unfinished_table_says_what_it_knows(game, tmp_path):
+    stop = threading.Event()
+    with pytest.raises(Interrupted):
+        solve_game(_stopping_half_way(stop), backend="lmdb", directory=tmp_path, stop=stop)
+    with open_table(game, table_path(game, tmp_path)) as table:
+        lowest = min(table.records)
+        known = lowest * ladder.RING + 5  # a cell with a rung up
+        below = known - ladder.RING
+        assert table.get(below) is None
+        assert len(known_moves(game, table, below)) == 1, "the rung up leads to a solved tier, the steps do not"
+        assert len(known_moves(game, table, known)) == len(game.move_classes(known))
+        assert "of 12 are" in table.unfinished()
