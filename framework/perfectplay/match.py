@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.files import whole_file
+from perfectplay.files import atomic_write
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Match:
             "options": self.game.options,
             "moves": self.move_names(),
         }
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
