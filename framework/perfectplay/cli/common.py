@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.queries.moves import RatedMoves
     from perfectplay.tables.table import Table
-    from perfectplay.values import Value
 
 _PLUGIN = "perfectplay.plugin"
 _OPTIONS = "perfectplay.game_options"
@@ -120,11 +119,6 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def print_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
-def json_value(value: Value) -> dict[str, Any]:
-    """A value as every command with `--json` gives it."""
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
 
 
 def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[str]:
