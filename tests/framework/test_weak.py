@@ -48,7 +48,7 @@ def compare(gobblet_tables):
     def compare(file):
         environment = {**os.environ, "PERFECTPLAY_TABLES": str(gobblet_tables)}
         done = subprocess.run(
-            [SOLVE, "import", "gbl2", file, "gobblet", "--json"], capture_output=True, env=environment
+            [SOLVE, "compare", "gobblet", "gbl2", file, "--json"], capture_output=True, env=environment
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from perfectplay import wording
-from perfectplay.cli.common import command_line, print_json, stop_on_interrupt
+from perfectplay.cli.common import interrupted, print_json, stop_on_interrupt
 from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted, UsageError
 
@@ -76,9 +76,7 @@ def prove(
                 stop=stop,
             )
         except Interrupted as error:
-            kept = save and proof_path(game, directory).exists()
-            what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
-            raise Interrupted(f"{what}: {command_line(ctx)}") from error
+            raise interrupted(ctx, kept=save and proof_path(game, directory).exists()) from error
     summary = summarize(game, proof, prune=prune)
     if as_json:
         print_json(summary)
