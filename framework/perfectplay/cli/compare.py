@@ -24,7 +24,7 @@ _WINNERS = {1: "the first player wins", 0: "a draw", -1: "the second player wins
 
 
 @click.command("compare", cls=GameCommand)
-@click.argument("format", type=click.Choice(["gbl2"]))
+@click.argument("format", type=click.Choice(["gbl2"]), metavar="FORMAT")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @directory_option
 @json_option

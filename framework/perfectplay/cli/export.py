@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Write the table of GAME to FILE in a FORMAT: csv, gbl2, parquet, sqlite, or one that a plugin brings.
 
-    FILE appears when it is whole; one that is there already is replaced.
+    FILE is written atomically: it appears once it is complete, and then replaces an existing one.
     """
     from perfectplay.exports.export import export_table
     from perfectplay.queries.selection import Selection

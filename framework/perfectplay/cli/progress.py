@@ -1,4 +1,4 @@
-"""Shows how long work goes on: a live display on a terminal, a plain line every few seconds elsewhere.
+"""Shows how far long work has come: a live display on a terminal, a plain line every few seconds elsewhere.
 
 All of it goes to stderr, so that results can be piped.
 """

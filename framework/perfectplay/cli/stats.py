@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Show the table of GAME in numbers: positions by tier, outcome and remoteness, and the longest wins.
 
-    Values are for the side to move. Of an unfinished table, what is solved so far is counted.
+    Values are for the side to move. For an unfinished table, only what is solved so far is counted.
     """
     from perfectplay.display.histogram import plot
     from perfectplay.queries.statistics import survey

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def command(ctx: click.Context, game: Game, threads: int | None, directory: Path | None, as_json: bool) -> None:
-    """Prove the table of GAME: derive every stored value anew from its moves. Exit code 1 if one is wrong."""
+    """Prove the table of GAME: derive every stored value again from the rules alone. Exit code 1 if one is wrong."""
     from perfectplay.solving.verify import verify_table
 
     with table_at_work("verify", game, directory) as (table, progress, stop):
