@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import plugins
+from perfectplay.errors import Interrupted
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
@@ -135,6 +136,12 @@ def open_game_table(game: Game, directory: Path | None) -> Table:
     from perfectplay.tables.opening import open_table, table_path
 
     return open_table(game, table_path(game, directory))
+
+
+def interrupted(ctx: click.Context, *, kept: bool) -> Interrupted:
+    """What to say after Ctrl-C: whether anything was kept, and the command that resumes or starts again."""
+    what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
+    return Interrupted(f"{what}: {command_line(ctx)}")
 
 
 @contextmanager
