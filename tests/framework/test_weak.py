@@ -184,8 +184,8 @@ def test_a_damaged_file_is_refused(gobblet, tmp_path):
         prove_position(gobblet, directory=tmp_path)
 
 
-def test_what_is_no_position_is_refused(gobblet):
-    with pytest.raises(UsageError, match="not a position of gobblet"):
+def test_what_is_not_a_position_is_refused(gobblet):
+    with pytest.raises(UsageError, match="3 is not a position of gobblet"):
         prove_position(gobblet, 3)
 
 
