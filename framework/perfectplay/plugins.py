@@ -32,7 +32,7 @@ RESERVED_NAMES = frozenset(
 )
 """The built-in commands: no game can be called like one of them."""
 
-REQUIRED_HOOKS = ("start", "moves", "apply", "undo", "canonicalize", "status")
+REQUIRED_HOOKS = ("start", "moves", "apply", "status")
 """The rules. A kernel gives them all; without one, the plugin must."""
 
 BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends", "perfectplay.exports.formats")

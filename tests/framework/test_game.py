@@ -323,6 +323,6 @@ def test_a_plugins_own_hook_goes_before_its_kernel(kernel_plugin):
 def test_a_kernel_that_lacks_a_rule_is_refused(kernel_plugin):
     from perfectplay_native._engine import ffi
 
-    kernel_plugin.alive[0].undo = ffi.NULL
-    with pytest.raises(PluginError, match="the kernel leaves the required undo NULL"):
+    kernel_plugin.alive[0].apply = ffi.NULL
+    with pytest.raises(PluginError, match="the kernel leaves the required apply NULL"):
         make_game(kernel_plugin)

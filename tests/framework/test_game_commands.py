@@ -10,7 +10,7 @@ from perfectplay.plugins import RESERVED_NAMES
 
 
 def test_every_command_is_a_reserved_name():
-    assert RESERVED_NAMES == {*COMMANDS, "help"}
+    assert {*COMMANDS, "help"} == RESERVED_NAMES
 
 
 def test_a_command_loads_its_game_once(install, codes, tmp_path, monkeypatch):
