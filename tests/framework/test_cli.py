@@ -241,7 +241,7 @@ def test_bad_input_is_one_line_on_stderr(solve, arguments, code, words):
 
 
 def test_a_bug_of_ours_is_one_line_too(solve, monkeypatch):
-    monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments: {}[0])
+    monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments, **options: {}[0])
     solve("stones")
     result = solve("show", "stones")
     assert result.exit_code == 1

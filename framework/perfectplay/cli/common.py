@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import plugins
+from perfectplay.errors import Interrupted
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.queries.moves import RatedMoves
     from perfectplay.tables.table import Table
-    from perfectplay.values import Value
 
 _PLUGIN = "perfectplay.plugin"
 _OPTIONS = "perfectplay.game_options"
@@ -122,11 +122,6 @@ def print_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
-def json_value(value: Value) -> dict[str, Any]:
-    """A value as every command with `--json` gives it."""
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
-
-
 def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[str]:
     """Each worth with its moves, those that are the same up to symmetry on one line."""
     width = max((len(str(each.value)) for each in rated), default=0)
@@ -141,6 +136,12 @@ def open_game_table(game: Game, directory: Path | None) -> Table:
     from perfectplay.tables.opening import open_table, table_path
 
     return open_table(game, table_path(game, directory))
+
+
+def interrupted(ctx: click.Context, *, kept: bool) -> Interrupted:
+    """What to say after Ctrl-C: whether anything was kept, and the command that resumes or starts again."""
+    what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
+    return Interrupted(f"{what}: {command_line(ctx)}")
 
 
 @contextmanager
