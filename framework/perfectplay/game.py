@@ -7,7 +7,7 @@ and checks what goes in and what comes out. Engines that call a billion times us
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from perfectplay import default_hooks, plugins
@@ -53,6 +53,8 @@ class Game:
     def __init__(self, plugin: Plugin, declared: Sequence[Option], options: Mapping[str, OptionValue]) -> None:
         self.name = plugin.name
         self.version = plugin.version
+        self.file = plugin.file
+        """The file that the game was loaded from, where it is not installed."""
         self.declared_options = tuple(declared)
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
@@ -308,7 +310,7 @@ class Game:
 
 
 def load_game(name: str, /, **options: object) -> Game:
-    """Return an installed game.
+    """Return an installed game, or the game in a file (`./mygame.py`).
 
     UsageError if there is none of this name or an option is wrong, PluginError if the game is broken.
     """
@@ -326,7 +328,8 @@ def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
     options = read_options(plugin.name, declared, given)
     if "configure" in plugin.hooks:
         source = Guard(plugin.name).call("configure", plugin.hooks["configure"], options)
-        plugin = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
+        variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
+        plugin = replace(variant, file=plugin.file)
     return Game(plugin, declared, options)
 
 
