@@ -33,9 +33,9 @@ def test_a_misspelt_hook_is_refused_with_the_right_name(install, codes):
 
 
 def test_missing_rules_are_all_named(codes):
-    code = codes.subtraction.replace("@hookimpl\ndef undo", "def undo").replace("def status", "def _status")
+    code = codes.subtraction.replace("@hookimpl\ndef apply", "def apply").replace("def status", "def _status")
     code = code.replace("@hookimpl\ndef _status", "def _status")
-    with pytest.raises(PluginError, match=r"missing 'undo', 'status' \('undo' is there, but not marked @hookimpl\)"):
+    with pytest.raises(PluginError, match=r"missing 'apply', 'status' \('apply' is there, but not marked @hookimpl\)"):
         make_game(codes.module_of(code))
 
 

@@ -73,7 +73,7 @@ class GameCommand(click.Command):
             "words"
         ]
         names = plugins.game_names()
-        return next((word for word in words if word in names), None)
+        return next((word for word in words if word in names or plugins.is_file(word)), None)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, help_option = super().get_params(ctx)

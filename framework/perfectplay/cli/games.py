@@ -37,6 +37,7 @@ def command(directory: Path | None, as_json: bool) -> None:
 def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
     return {
         "name": game.name,
+        "title": game.title or None,
         "version": game.version,
         "kind": game.kind or None,
         "options": [
@@ -49,11 +50,12 @@ def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
 
 
 def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None:
-    rows = [("GAME", "VERSION", "RULES", "TABLE", "OPTIONS")]
+    rows = [("GAME", "TITLE", "VERSION", "RULES", "TABLE", "OPTIONS")]
     for game in games:
         options = " ".join(f"--{each.name} {spell(each.default)}" for each in game.options)
         state = ", ".join(_state(table) for table in tables.get(game.name, [])) or "not solved"
-        rows.append((game.name, game.version, "broken" if game.broken else game.kind, state, options))
+        title = game.title if game.title != game.name else ""
+        rows.append((game.name, title, game.version, "broken" if game.broken else game.kind, state, options))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         click.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
