@@ -197,7 +197,7 @@ class _Work:
         try:
             self.search.run(self.root)
             if not self.prune:
-                self.search.walk()
+                self.search.prove_reachable()
         except EngineOutOfMemory as error:
             raise PerfectPlayError(f"not enough memory: {error}; the last checkpoint is kept") from None
 

@@ -29,8 +29,8 @@ from perfectplay.tables.locking import DATA_FILE
 from perfectplay.tables.reader import TableReader
 from perfectplay.tables.records import KeyRecord, TierRecord, blocks_of, checksum
 from perfectplay.tables.store import Array, Block
-from perfectplay_native.engine import Engine, rule_codes, slot_of, tier_of_slot
-from perfectplay_native.kernel import Kernel
+from perfectplay_native.engine import Engine, rule_codes
+from perfectplay_native.kernel import Kernel, slot_of, tier_of_slot
 
 FRAME_SLOTS = 1 << 16
 RUN_SLOTS = 512
