@@ -295,7 +295,7 @@ def _load_kernel(guard: Guard, plugin: Plugin) -> Kernel | None:
     kernel = guard.call("kernel", plugin.hooks["kernel"])
     if not isinstance(kernel, Kernel):
         raise guard.refuse("kernel", None, kernel, "a perfectplay_native.kernel.Kernel was expected")
-    missing = [name for name in ("valid", *plugins.REQUIRED_HOOKS) if not getattr(kernel.c, name)]
+    missing = [name for name in ("start", "moves", "apply", "status") if not kernel.has(name)]
     if missing:
         raise PluginError(f"{plugin.name}: the kernel leaves the required {', '.join(missing)} NULL")
     return kernel
