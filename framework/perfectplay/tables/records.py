@@ -12,7 +12,7 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import BLOCK_SLOTS, histogram
+from perfectplay_native.engine import BLOCK_SLOTS, count_codes
 
 FORMAT = 2
 """Version of the table format (docs/tables.md). A table of another format is refused."""
@@ -69,12 +69,11 @@ class TierRecord:
 
     @classmethod
     def of(cls, tier: int, values: npt.NDArray[Any]) -> TierRecord:
-        counts = histogram(values)
         return cls(
             tier=tier,
             size=len(values),
             width=values.dtype.itemsize,
-            counts={int(code): int(counts[code]) for code in np.flatnonzero(counts)},
+            counts=count_codes(values),
             checksums=[checksum(block) for block in blocks_of(values)],
         )
 
