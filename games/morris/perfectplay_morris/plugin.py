@@ -1,0 +1,107 @@
+"""Morris as a perfectplay game: the variants, their kernel, their texts and their board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perfectplay import Board, Cell, Click, Option, Piece, Tray, hookimpl
+from perfectplay_morris._kernel import ffi, lib
+from perfectplay_morris.layout import LAYOUTS, Layout
+from perfectplay_morris.notation import MAN_LETTERS, NONE, PLAYER_NAMES, PLAYERS, Move, Notation, Parts
+from perfectplay_native.kernel import Kernel
+
+
+@hookimpl
+def options() -> list[Option]:
+    return [
+        Option("men", "six", "men of each player, and the board that goes with them", choices=tuple(LAYOUTS)),
+        Option("flying", False, "with three men left, a man may go to any empty point"),
+    ]
+
+
+@hookimpl
+def configure(options: Mapping[str, Any]) -> object:
+    return Morris(LAYOUTS[options["men"]], flying=options["flying"])
+
+
+class Morris:
+    """One variant. In three men's a mill wins; in the others it takes a man."""
+
+    def __init__(self, layout: Layout, *, flying: bool) -> None:
+        self.layout, self.notation = layout, Notation(layout)
+        symmetries = [list(symmetry.places) for symmetry in layout.symmetries]
+        rules = {
+            "points": len(layout.places),
+            "men": layout.men,
+            "captures": layout is not LAYOUTS["three"],
+            "flying": flying,
+            "neighbours": layout.neighbours,
+            "mill_count": len(layout.mills),
+            "mills": layout.mills,
+            "symmetry_count": len(symmetries),
+            "symmetries": symmetries,
+        }
+        board = lib.morris_new(ffi.new("morris_rules *", rules))
+        if board == ffi.NULL:
+            raise MemoryError("no memory for the tables of the board")
+        self._board = ffi.gc(board, lib.morris_free)
+        self._struct = ffi.new("pp_kernel *", lib.morris_kernel)
+        self._struct.context = self._board  # both live as long as this object does
+        self._struct.tier_count = lib.morris_tier_count(self._board)
+        self._kernel = Kernel(ffi, self._struct)
+
+    @hookimpl
+    def kernel(self) -> Kernel:
+        return self._kernel
+
+    @hookimpl
+    def encode(self, text: str) -> int:
+        return self.notation.encode(text)
+
+    @hookimpl
+    def decode(self, position: int) -> str:
+        return self.notation.decode(position)
+
+    @hookimpl
+    def format_move(self, position: int, move: int) -> str:
+        return self.notation.format_move(move)
+
+    @hookimpl
+    def parse_move(self, position: int, text: str) -> int:
+        return self.notation.parse_move(text)
+
+    @hookimpl
+    def board(self, position: int) -> Board:
+        """A grid with cells where there are points, and a tray for each player's men in hand."""
+        parts = Parts.of(position)
+        men = [Piece(player, MAN_LETTERS[player], size=0.8) for player in PLAYERS]
+        cells = []
+        for number, name, row, column in self.notation.points():
+            owner = parts.owner(number)
+            cells.append(Cell(name, row, column, () if owner is None else (men[owner],)))
+        names = self.layout.names
+        clicks = []
+        for number in self._kernel.moves(position):
+            move = Move.of(number)
+            source = MAN_LETTERS[parts.side] if move.source == NONE else names[move.source]
+            clicks.append(Click(number, target=names[move.target], source=source))
+        return Board(
+            rows=self.layout.width,
+            columns=self.layout.width,
+            cells=tuple(cells),
+            to_move=parts.side,
+            players=PLAYER_NAMES,
+            trays=tuple(Tray(MAN_LETTERS[player], men[player], parts.in_hand[player]) for player in PLAYERS),
+            clicks=tuple(clicks),
+        )
+
+    @hookimpl
+    def movers(self, positions: Any) -> Any:
+        return (positions >> 53 & 1).astype("int8")
+
+    @hookimpl
+    def twins(self, positions: Any) -> Any:
+        """Colours and mover swapped: the mover's men decide the slot, whatever their colour."""
+        low, side = (1 << 24) - 1, 1 << 53
+        return (positions & low) << 24 | positions >> 24 & low | (positions >> 48 << 48 ^ side)
