@@ -41,6 +41,8 @@ class Layout:
 
     men: int
     squares: int
+    captures: bool
+    """Whether a mill takes a man; otherwise it wins the game."""
 
     @property
     def width(self) -> int:
@@ -109,4 +111,8 @@ class Layout:
         return Symmetry(tuple(self.places.index(goes_to[place]) for place in self.places))
 
 
-LAYOUTS = {"three": Layout(3, 1), "six": Layout(6, 2), "nine": Layout(9, 3)}
+LAYOUTS = {
+    "three": Layout(3, 1, captures=False),
+    "six": Layout(6, 2, captures=True),
+    "nine": Layout(9, 3, captures=True),
+}

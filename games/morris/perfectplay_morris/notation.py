@@ -118,7 +118,9 @@ class Notation:
                 if letter in MAN_LETTERS:
                     men[MAN_LETTERS.index(letter)] |= 1 << point
                 elif letter != EMPTY:
-                    raise ValueError(f"{letter!r} at {self.layout.names[point]} is none of {EMPTY} {' '.join(MAN_LETTERS)}")
+                    raise ValueError(
+                        f"{letter!r} at {self.layout.names[point]} is none of {EMPTY} {' '.join(MAN_LETTERS)}"
+                    )
         return men[WHITE], men[BLACK]
 
     # ---- moves ----

@@ -26,23 +26,12 @@ def configure(options: Mapping[str, Any]) -> object:
 
 
 class Morris:
-    """One variant. In three men's a mill wins; in the others it takes a man."""
+    """One variant: a board, and whether men fly."""
 
     def __init__(self, layout: Layout, *, flying: bool) -> None:
         self.layout, self.notation = layout, Notation(layout)
-        symmetries = [list(symmetry.places) for symmetry in layout.symmetries]
-        rules = {
-            "points": len(layout.places),
-            "men": layout.men,
-            "captures": layout is not LAYOUTS["three"],
-            "flying": flying,
-            "neighbours": layout.neighbours,
-            "mill_count": len(layout.mills),
-            "mills": layout.mills,
-            "symmetry_count": len(symmetries),
-            "symmetries": symmetries,
-        }
-        board = lib.morris_new(ffi.new("morris_rules *", rules))
+        self.flying = flying
+        board = lib.morris_new(ffi.new("morris_rules *", self.rules()))
         if board == ffi.NULL:
             raise MemoryError("no memory for the tables of the board")
         self._board = ffi.gc(board, lib.morris_free)
@@ -50,6 +39,21 @@ class Morris:
         self._struct.context = self._board  # both live as long as this object does
         self._struct.tier_count = lib.morris_tier_count(self._board)
         self._kernel = Kernel(ffi, self._struct)
+
+    def rules(self) -> dict[str, Any]:
+        """The fields of `morris_rules` in morris.h."""
+        symmetries = [list(symmetry.places) for symmetry in self.layout.symmetries]
+        return {
+            "points": len(self.layout.places),
+            "men": self.layout.men,
+            "captures": self.layout.captures,
+            "flying": self.flying,
+            "neighbours": self.layout.neighbours,
+            "mill_count": len(self.layout.mills),
+            "mills": self.layout.mills,
+            "symmetry_count": len(symmetries),
+            "symmetries": symmetries,
+        }
 
     @hookimpl
     def kernel(self) -> Kernel:
