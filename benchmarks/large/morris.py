@@ -22,10 +22,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from perfectplay_native.engine import Engine
 
 from perfectplay import Game, PerfectPlayError, Table, load_game, open_table, solve_game
+from perfectplay.progress import Progress
 from perfectplay_morris.layout import LAYOUTS
 
 GASSER = 7_673_759_269
@@ -138,8 +138,8 @@ def solve(game: Game, directory: Path, tiers: int, memory: int) -> None:
     """Solve the first so many tiers, and be interrupted in the next one."""
     stop = threading.Event()
 
-    def progress(state: object) -> None:
-        if getattr(state, "tiers_done") >= tiers:
+    def progress(state: Progress) -> None:
+        if state.tiers_done >= tiers:
             stop.set()
 
     try:

@@ -12,17 +12,16 @@ from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
-    open_game_table,
     print_json,
-    stop_on_interrupt,
     threads_option,
 )
-from perfectplay.cli.progress import ProgressDisplay
+from perfectplay.cli.progress import table_at_work
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.surveying import Survey
-    from perfectplay.tables import Statistics, Table
+    from perfectplay.queries.statistics import Survey
+    from perfectplay.tables.records import Statistics
+    from perfectplay.tables.table import Table
 
 _KINDS = (("wins", "wins"), ("losses", "losses"), ("draws", "endless draws"), ("ties", "ties"))
 
@@ -49,16 +48,12 @@ def command(
 ) -> None:
     """Show the table of GAME in numbers: positions by tier, outcome and remoteness, and the longest wins.
 
-    Values are for the side to move. Of an unfinished table, what is solved so far is counted.
+    Values are for the side to move. For an unfinished table, only what is solved so far is counted.
     """
-    from perfectplay.plot import plot
-    from perfectplay.surveying import survey
+    from perfectplay.display.histogram import plot
+    from perfectplay.queries.statistics import survey
 
-    with (
-        open_game_table(game, directory) as table,
-        stop_on_interrupt() as stop,
-        ProgressDisplay(f"stats {game.identity}") as progress,
-    ):
+    with table_at_work("stats", game, directory) as (table, progress, stop):
         found = survey(table, reachable=reachable, threads=threads, progress=progress, stop=stop)
         status = _status(table, found)
     if plot_file is not None:
@@ -102,7 +97,7 @@ def _text(game: Game, found: Survey, status: str) -> list[str]:
         )
     lines += [f"  {name:<14}  {text}" for name, text in facts]
     if total.positions:
-        from perfectplay.plot import text_histogram
+        from perfectplay.display.histogram import text_histogram
 
         lines += ["", "Plies to the end (bars on a logarithmic scale)", *text_histogram(found)]
     if len(found.tiers) > 1:

@@ -5,7 +5,8 @@ men are being placed, how many White and Black still have in hand:
 
     W../.B./.../....../.../.../...:white:8-8
 
-A move is the point a man is placed on, `a1`, or the two he goes between, `a1-d1`; a mill adds whom it takes, `a1-d1xg7`.
+A move is the point a man is placed on, `a1`, or the two he goes between, `a1-d1`; a mill adds whom it takes,
+`a1-d1xg7`.
 """
 
 from __future__ import annotations

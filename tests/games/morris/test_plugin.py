@@ -64,8 +64,8 @@ def test_texts_are_read_back(position: Position) -> None:
         ("'X' at d6 is none of . W B", ".../.X./.../....../.../.../...:white:9-9"),
         ("Black is to move with 8 men in hand to 9", ".../.../.../....../.../.../...:black:9-8"),
         ("White is to move with 9 men in hand to 7", ".../.../.../....../.../.../...:white:9-7"),
-        ("is no position of morris that can occur", ".../.../.../....../.../.../...:white"),
-        ("is no position of morris that can occur", "WWW/BB./.../....../.../.../...:black:7-7"),
+        ("is not a position of morris that can occur", ".../.../.../....../.../.../...:white"),
+        ("is not a position of morris that can occur", "WWW/BB./.../....../.../.../...:black:7-7"),
     ],
 )
 def test_texts_that_are_no_position_say_why(message: str, text: str) -> None:
@@ -98,8 +98,8 @@ def test_moves_are_read_back(position: Position) -> None:
         ("write the point to place on, a1, or both points", "a1-"),
         ("the board has no point b7", "b7"),
         ("the board has no point c2", "a1-c2"),
-        ("is no legal move here", "a1-d1"),
-        ("is no legal move here", "a1xd1"),
+        ("is not a legal move here", "a1-d1"),
+        ("is not a legal move here", "a1xd1"),
     ],
 )
 def test_moves_that_are_none_say_why(message: str, text: str) -> None:

@@ -1,0 +1,123 @@
+"""Our own export formats, registered as a third party's are."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from perfectplay.errors import PerfectPlayError
+from perfectplay.exports.export import Source, mover_outcomes
+from perfectplay.hookspecs import hookimpl
+from perfectplay.queries.selection import Rows, gathered
+from perfectplay.tables.gbl2 import entries, write_parts
+from perfectplay.values import Outcome, Value
+
+ROW_GROUP = 1 << 20
+"""Rows that parquet compresses together."""
+
+
+@hookimpl
+def register_exporters(register: Callable[[str, Any], None]) -> None:
+    register("csv", write_csv)
+    register("gbl2", write_gbl2)
+    register("parquet", write_parquet)
+    register("sqlite", write_sqlite)
+
+
+def write_gbl2(path: Path, source: Source) -> None:
+    """Positions and winners, sorted, 9 bytes each (docs/formats.md)."""
+    with path.open("wb") as file:
+        write_parts(file, (entries(rows["position"], source.outcomes(rows)) for rows in source.ordered_rows()))
+
+
+def write_csv(path: Path, source: Source) -> None:
+    """One line a position, for people and spreadsheets; values are for the side to move."""
+    decode = source.game.decode
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["position", "text", "to_move", "outcome", "remoteness"])
+        for rows in source.rows():
+            movers = source.game.movers(rows["position"])
+            turns = [""] * len(rows) if movers is None else (movers + 1).tolist()
+            for (position, code), turn in zip(rows.tolist(), turns, strict=True):
+                value = Value.from_code(code)
+                plies = "" if value.remoteness is None else value.remoteness
+                writer.writerow([position, decode(position), turn, value.outcome.name.lower(), plies])
+
+
+def write_sqlite(path: Path, source: Source) -> None:
+    """The seeds' database: table `solutions` by canonical position, and `metadata`."""
+    source.table.attach_all()
+    with closing(sqlite3.connect(path)) as database:
+        # The file is thrown away unless it is finished, so nothing need be safe before that.
+        database.executescript(
+            """
+            PRAGMA journal_mode = OFF;
+            PRAGMA synchronous = OFF;
+            CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT);
+            CREATE TABLE solutions (
+                canonical INTEGER PRIMARY KEY, outcome INTEGER, depth INTEGER, best_move TEXT
+            );
+            """
+        )
+        database.executemany("INSERT INTO metadata VALUES (?, ?)", _metadata(source).items())
+        for rows in source.ordered_rows():
+            database.executemany("INSERT INTO solutions VALUES (?, ?, ?, ?)", _solutions(rows, source))
+        database.commit()
+
+
+def _solutions(rows: Rows, source: Source) -> Any:
+    positions, codes = rows["position"], rows["code"]
+    signed = positions.astype(np.int64).tolist()  # SQLite has no unsigned integers
+    depths = [plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2).tolist(), strict=True)]
+    best = source.table.engine.best_moves(positions)
+    texts = [
+        None if move < 0 else source.game.format_move(position, move)
+        for position, move in zip(positions.tolist(), best.tolist(), strict=True)
+    ]
+    return zip(signed, source.outcomes(rows).tolist(), depths, texts, strict=True)
+
+
+def _metadata(source: Source) -> dict[str, str]:
+    info = source.table.info
+    return {
+        "game": info.game,
+        "options": json.dumps(info.options),
+        "rules_version": str(info.rules_version),
+        "solver_version": f"perfectplay {info.host_version}",
+        "table_hash": info.hash or "",
+        "positions": str(source.count),
+    }
+
+
+def write_parquet(path: Path, source: Source) -> None:
+    """Columns for pandas, duckdb and the like; values are for the side to move."""
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ImportError:
+        raise PerfectPlayError("parquet needs pyarrow: pip install 'perfectplay[parquet]'") from None
+    columns = {
+        "position": arrow.uint64(),
+        "to_move": arrow.int8(),
+        "outcome": arrow.int8(),
+        "remoteness": arrow.uint16(),
+    }
+    schema = arrow.schema(list(columns.items()), metadata=_metadata(source))
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for rows in gathered(source.rows(), ROW_GROUP):
+            codes, movers = rows["code"], source.game.movers(rows["position"])
+            data = [
+                arrow.array(rows["position"], arrow.uint64()),
+                arrow.nulls(len(rows), arrow.int8()) if movers is None else arrow.array(movers + 1, arrow.int8()),
+                arrow.array(mover_outcomes(codes), arrow.int8()),
+                arrow.array(codes >> 2, arrow.uint16(), mask=codes == Value(Outcome.DRAW, None).code),
+            ]
+            writer.write_batch(arrow.record_batch(data, schema=schema))

@@ -1,0 +1,76 @@
+"""The kernel an engine asks: a game's own in C, or one that calls its Python functions.
+
+The engine's calls of Python functions are unchecked, for speed. When one fails, the same question is asked here again,
+step by step and with every check on: the first step that fails is the one to blame, and says so itself.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from perfectplay.errors import PerfectPlayError, PluginError
+from perfectplay.game import Game
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.python_kernel import MAX_MOVES, MAX_TIERS, PythonKernel
+
+
+def game_kernel(game: Game) -> Kernel:
+    """The game's C kernel, or one that calls its Python functions."""
+    if game.kernel is not None:
+        return game.kernel
+    return PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
+
+
+def explain_fault(game: Game, question: str, position: int, error: Exception) -> PerfectPlayError:
+    """The error to raise for `question` (a hook, or `children`) about `position`, which ended in `error`."""
+    try:
+        _ask_again(game, question, position)
+    except PerfectPlayError as found:
+        return found
+    # Asked again, all is well: the hook is not a pure function.
+    return game.hook_error("moves" if question == "children" else question, position, error)
+
+
+def _ask_again(game: Game, question: str, position: int) -> None:
+    if question == "children":
+        _ask_children(game, position)
+    elif question == "tier":
+        tier = game.tier(position)
+        if tier >= MAX_TIERS:
+            raise PluginError(
+                f"{game.name}: hook 'tier' returned {tier} in position {position}: a Python game has tiers below "
+                f"{MAX_TIERS:,}; number them more densely, if the game has an end at all"
+            )
+    elif question == "start":
+        game.start()
+    elif question in ("apply", "undo"):  # of which move is not known: try all
+        _ask_children(game, position)
+    else:
+        answer = getattr(game, question)(position)
+        if question in ("moves", "parents"):
+            _refuse_too_many(game, question, position, len(answer))
+
+
+def _ask_children(game: Game, position: int) -> None:
+    moves = game.moves(position)
+    _refuse_too_many(game, "moves", position, len(moves))
+    if not moves:
+        raise PluginError(
+            f"{game.name}: hook 'status' says ONGOING in position {position}, but hook 'moves' has no move there: "
+            f"let 'status' say what being stuck means, LOST, DRAWN or WON"
+        )
+    for move in moves:
+        child = game.apply(position, move)
+        if not game.valid(child):
+            raise PluginError(
+                f"{game.name}: hook 'apply' returned {child} for move {move} in position {position}: "
+                f"hook 'valid' refuses that position"
+            )
+        game.canonicalize(child)
+
+
+def _refuse_too_many(game: Game, hook: str, position: int, count: int) -> None:
+    if count > MAX_MOVES:
+        raise PluginError(
+            f"{game.name}: hook '{hook}' returned {count:,} answers in position {position}: {MAX_MOVES:,} are the most"
+        )

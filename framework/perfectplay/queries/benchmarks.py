@@ -1,0 +1,127 @@
+"""Measurements for `solve bench`: rates on this machine, each the best of a few runs in processor seconds.
+
+The rates compare one version with another on one machine. Nothing here is a test; nothing fails for being slow.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from perfectplay.game import Game
+from perfectplay.kernels import game_kernel
+from perfectplay.tables.compact import is_compact
+from perfectplay.tables.compacting import compact_table
+from perfectplay.tables.opening import open_table, table_path
+from perfectplay.tables.records import TableInfo, TierRecord
+from perfectplay.tables.store import LmdbStore
+from perfectplay.tables.table import Table
+from perfectplay_native.engine import BLOCK_SLOTS, Positions, children_of_many, rule_codes
+from perfectplay_native.kernel import Kernel
+
+REPEATS = 3
+SAMPLE = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One line: what, how fast or how large, in which unit."""
+
+    what: str
+    value: float
+    unit: str
+
+
+def run_benchmarks(game: Game, directory: Path | None = None) -> Iterator[Measurement]:
+    """All measurements for a game; those of its table only where it is solved."""
+    kernel = game_kernel(game)
+    sample = _random_positions(kernel, SAMPLE if game.kernel is not None else SAMPLE // 100)
+    yield Measurement("positions settled by rule", _rate(lambda: _settle(kernel, sample)), "positions/s")
+    yield Measurement("positions expanded", _rate(lambda: _expand(kernel, sample)), "positions/s")
+    for what, value, unit in game.benchmarks():
+        yield Measurement(what, value, unit)
+    path = table_path(game, directory)
+    if (path / "data.mdb").exists():
+        with open_table(game, path) as table:
+            yield from _table_benchmarks(table, sample)
+    yield from _block_benchmarks()
+
+
+def _table_benchmarks(table: Table, sample: Positions) -> Iterator[Measurement]:
+    positions = table.statistics.positions
+    table.probe_many(sample)  # warm
+    yield Measurement("probes, many at once", _rate(lambda: len(table.probe_many(sample))), "probes/s")
+    few = sample[:2000].tolist()
+    yield Measurement("probes, one by one", _rate(lambda: sum(table.probe(p) is not None for p in few)), "probes/s")
+    if is_compact(table.info):
+        yield Measurement("compact table", table.size_on_disk / positions, "bytes/position")
+        return
+    yield Measurement("table", table.size_on_disk / positions, "bytes/position")
+    with tempfile.TemporaryDirectory() as folder:
+        small = compact_table(table, Path(folder) / "compact", progress=lambda done: None)
+        yield Measurement("compact table", (small / "data.mdb").stat().st_size / positions, "bytes/position")
+        with open_table(table.game, small) as compact:
+            rate = _rate(lambda: sum(compact.probe(p) is not None for p in few))
+            yield Measurement("compact probes, one by one", rate, "probes/s")
+
+
+def _block_benchmarks() -> Iterator[Measurement]:
+    """Writing and reading sealed blocks, as a solve does."""
+    values = np.random.default_rng(0).integers(0, 64, 64 * BLOCK_SLOTS, dtype=np.uint8)
+    record = TierRecord.of(0, values)
+    info = TableInfo(game="bench", options={}, rules_version=0, host_version="", indexing="ranked")
+    with tempfile.TemporaryDirectory() as folder:
+        store = LmdbStore(Path(folder) / "blocks", writable=True, info=info)
+
+        def write_all() -> int:
+            store.seal_values(record, values)
+            return values.nbytes
+
+        try:
+            write = _rate(write_all, once=True)
+            yield Measurement("blocks written", write / 2**20, "MiB/s")
+            read = _rate(lambda: sum(len(block) for block in store.value_blocks(record)), once=True)
+            yield Measurement("blocks read and checked", read / 2**20, "MiB/s")
+        finally:
+            store.close()
+
+
+def _random_positions(kernel: Kernel, count: int) -> Positions:
+    """Ongoing positions from random play, always the same."""
+    random = np.random.default_rng(0)
+    found: list[int] = []
+    while len(found) < count:
+        position = kernel.start()
+        while moves := kernel.moves(position):
+            found.append(position)
+            position = kernel.apply(position, int(random.choice(moves)))
+    return np.array(found[:count], dtype=np.uint64)
+
+
+def _settle(kernel: Kernel, positions: Positions) -> int:
+    return len(rule_codes(kernel, positions))
+
+
+def _expand(kernel: Kernel, positions: Positions) -> int:
+    """Canonical children of every position, as enumeration makes them."""
+    done = 0
+    while done < len(positions):
+        _, used = children_of_many(kernel, positions[done:], room=1 << 20)
+        done += used
+    return done
+
+
+def _rate(work: Callable[[], int], *, once: bool = False) -> float:
+    """Things done per processor second: the best of a few runs (wall time where the disk is part of it)."""
+    best = 0.0
+    for _ in range(1 if once else REPEATS):
+        clock = time.perf_counter if once else time.process_time
+        started = clock()
+        done = work()
+        best = max(best, done / max(clock() - started, 1e-9))
+    return best

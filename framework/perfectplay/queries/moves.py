@@ -1,0 +1,138 @@
+"""What a table says about the moves of a position: for every command and page that shows or picks moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from perfectplay.errors import NotInTable
+from perfectplay.values import NO_POSITION_CODE, Value
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.tables.table import Table
+
+_UNKNOWN_LAST = (9, 0)
+
+
+class RatedMove(NamedTuple):
+    """One legal move, where it leads, and what it is worth to the player who makes it."""
+
+    move: int
+    child: int
+    value: Value | None
+    """None where the table does not know."""
+    group: int
+    """Equal for moves that are the same up to symmetry."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatedMoves:
+    """Moves that are the same up to symmetry, and what they are worth to the player who makes them."""
+
+    moves: list[int]
+    value: Value
+
+
+def rate_each_move(game: Game, table: Table | None, position: int) -> list[RatedMove]:
+    """Every legal move of a position, the best first, those of unknown worth last; without a table all are unknown.
+
+    A server asks this thousands of times a second: each child is made once by the bare rules, and the table is asked
+    about all of them in one call. The position must be one of the game's.
+    """
+    rules = game.rules
+    try:
+        moves = list(rules.moves(position))
+        children = [rules.apply(position, move) for move in moves]
+        canonical = [rules.canonicalize(child) for child in children]
+    except Exception:
+        game.move_classes(position)  # the same with every hook guarded: it says which one is at fault
+        raise
+    codes = [NO_POSITION_CODE] * len(moves)
+    if table is not None and moves:
+        codes = table.probe_many(children).tolist()
+    groups: dict[int, int] = {}
+    rated = []
+    for move, child, image, code in zip(moves, children, canonical, codes, strict=True):
+        value, order = _worth(code)
+        rated.append((order, RatedMove(move, child, value, groups.setdefault(image, len(groups)))))
+    rated.sort(key=_order)
+    return [each for _, each in rated]
+
+
+def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = False) -> list[RatedMoves]:
+    """The legal moves with their worth, the best first; those that are the same up to symmetry together.
+
+    NotInTable where the table does not know a move's worth; with `known_only` such moves are left out.
+    """
+    groups: dict[int, RatedMoves] = {}
+    for each in rate_each_move(game, table, position):
+        if each.value is not None:
+            groups.setdefault(each.group, RatedMoves([], each.value)).moves.append(each.move)
+        elif not known_only:
+            raise NotInTable(f"{table.game.name}: the table does not know every move of position {position}")
+    return list(groups.values())
+
+
+def _order(rated: tuple[tuple[int, int], RatedMove]) -> tuple[int, int]:
+    return rated[0]
+
+
+@cache
+def _worth(child_code: int) -> tuple[Value | None, tuple[int, int]]:
+    """What moving to a position with this value code is worth, and its place in the order."""
+    if child_code == NO_POSITION_CODE:
+        return None, _UNKNOWN_LAST
+    value = Value.from_code(child_code).for_parent()
+    return value, value.preference()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One ply of a line: where it is played, what that is worth, and every best move; the line follows the first."""
+
+    position: int
+    value: Value
+    best: list[RatedMoves]
+
+    @property
+    def move(self) -> int:
+        return self.best[0].moves[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Best play by both sides, from a position to the end."""
+
+    steps: list[Step]
+    end: int
+    """The position after the last step."""
+    end_value: Value
+    repeats: int | None
+    """Where play is endless, the step whose position has come again, up to symmetry; else None."""
+
+
+def best_line(game: Game, table: Table, position: int, *, plies: int | None = None) -> Line:
+    """Best play from a position: the winner hurries, the loser resists; an endless draw is followed until it repeats.
+
+    With `plies` the line ends after so many at the latest.
+
+    >>> from perfectplay import load_game, open_table
+    >>> game = load_game("gobblet")
+    >>> with open_table(game) as table:
+    ...     line = best_line(game, table, game.start())
+    >>> len(line.steps)
+    13
+    """
+    steps: list[Step] = []
+    seen: dict[int, int] = {}
+    while True:
+        value = table.probe(position)
+        canonical = game.canonicalize(position)
+        rated = rate_moves(game, table, position)
+        if canonical in seen or not rated or len(steps) == plies:
+            return Line(steps, position, value, seen.get(canonical))
+        seen[canonical] = len(steps)
+        steps.append(Step(position, value, [each for each in rated if each.value == rated[0].value]))
+        position = game.apply(position, steps[-1].move)

@@ -1,0 +1,340 @@
+"""Drives a solve: which tiers in which order, where the values go, what is told meanwhile.
+
+The work itself is the engine's, in C. This module runs it in a thread of its own, so that the caller hears of the
+progress a few times a second and can stop it at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from perfectplay import plugins, wording
+from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
+from perfectplay.game import Game
+from perfectplay.kernels import game_kernel
+from perfectplay.progress import Progress
+from perfectplay.solving import background
+from perfectplay.solving.enumeration import enumerate_positions
+from perfectplay.solving.tier_order import Component, components
+from perfectplay.tables.opening import open_table, table_path
+from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
+from perfectplay.tables.saving import check_writable, reads_well, save_table
+from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
+from perfectplay.tables.table import Table
+from perfectplay_native.engine import Engine, Propagation
+from perfectplay_native.kernel import Kernel
+
+PROPAGATIONS = {propagation.name.lower(): propagation for propagation in Propagation}
+
+FIXED_MEMORY = COMMIT_BYTES + (16 << 20)
+"""Of a budget, what is not the engine's: LMDB's dirty pages, and small things."""
+
+SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A finished solve: the table, and what it took."""
+
+    table: Table
+    stats: Statistics
+    hash: str
+    seconds: float
+    cpu_seconds: float
+    peak_rss: int
+
+
+def solve_game(
+    game: Game,
+    *,
+    backend: str = "memory",
+    directory: Path | None = None,
+    save: bool = True,
+    threads: int | None = None,
+    memory: int | None = None,
+    propagation: str = "auto",
+    progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Solution:
+    """Solve every position of a game; the caller closes the table.
+
+    `backend` memory solves in RAM and then saves; lmdb writes every finished tier to disk at once, keeps anonymous
+    memory within `memory` bytes, and resumes an unfinished table. The table is the same, bit for bit, whatever the
+    backend, the threads, the budget, the propagation or the number of interruptions.
+
+    Raises Interrupted when `stop` is set, TableError when the table cannot be written, PluginError when the game
+    contradicts itself.
+    """
+    backends = plugins.host_registry().backends
+    if backend not in backends:
+        hint = wording.did_you_mean(backend, backends)
+        raise UsageError(f"unknown backend '{backend}'{hint} (there are: {', '.join(sorted(backends))})")
+    durable = backends[backend].durable
+    if propagation not in PROPAGATIONS:
+        raise UsageError(f"there is no propagation {propagation!r}: choose one of {', '.join(PROPAGATIONS)}")
+    if durable and not save:
+        raise UsageError(f"the {backend} backend always saves: leave out --no-save, or use --backend memory")
+    if memory is not None and memory < SMALLEST_BUDGET:
+        raise UsageError(f"--memory is too small: the least that works is {SMALLEST_BUDGET >> 20}M")
+    started, cpu_started = time.monotonic(), background.cpu_seconds()
+    kernel = game_kernel(game)
+    if propagation == "retract" and not kernel.can_retract:
+        raise UsageError(f"{game.name} has neither parents nor retract: choose another propagation")
+    info = TableInfo(
+        game=game.name,
+        options=game.options,
+        rules_version=game.rules_version,
+        host_version=version("perfectplay"),
+        indexing="ranked" if kernel.ranked else "enumerated",
+        status="solving" if kernel.ranked else "enumerating",
+    )
+    path = table_path(game, directory)
+    if save and not durable:
+        check_writable(path)
+    store = backends[backend].open(game, path, info)
+    solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)
+    try:
+        solve.run()
+        if save and not durable:
+            solve.report("saving")
+            save_table(game, store, path)
+    except BaseException as error:
+        solve.engine_close()
+        store.close()
+        raise background.translate_error(error) from None
+    table = solve.table()
+    return Solution(
+        table=table,
+        stats=table.statistics,
+        hash=store.info.hash or "",
+        seconds=time.monotonic() - started,
+        cpu_seconds=background.cpu_seconds() - cpu_started,
+        peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    )
+
+
+class _Solve:
+    """One run: the state that its steps share."""
+
+    def __init__(
+        self,
+        game: Game,
+        kernel: Kernel,
+        store: Store,
+        threads: int | None,
+        memory: int | None,
+        propagation: Propagation,
+        progress: Callable[[Progress], None] | None,
+        stop: threading.Event | None,
+    ) -> None:
+        self.game, self.kernel, self.store, self.propagation = game, kernel, store, propagation
+        self.memory = memory
+        self.threads = threads
+        self.progress, self.stop = progress, stop or threading.Event()
+        self.started = time.monotonic()
+        self.engine: Engine | None = None
+        self.sizes: dict[int, int] = {}
+        self.order: list[Component] = []
+        self.positions_done = self.tiers_done = 0
+        self.attached: set[int] = set()
+        self.keys: dict[int, KeyRecord] = {}
+        self.records = store.tier_records()
+
+    # ---- the whole ----
+
+    def run(self) -> None:
+        scratch = self._scratch_directory()
+        try:
+            if not self.kernel.ranked:
+                self._enumerate(scratch)
+            self._plan()
+            self._start_engine(scratch)
+            for component in self.order:
+                self._solve_component(component)
+        finally:
+            if scratch is not None and scratch.is_dir():
+                scratch.rmdir()
+        digest = table_hash(self.records.values(), self.keys.values())
+        if self.store.info.status != "complete":
+            self.store.set_info(replace(self.store.info, status="complete", hash=digest))
+
+    def _scratch_directory(self) -> Path | None:
+        if not isinstance(self.store, LmdbStore):
+            return None
+        scratch = self.store.path / "scratch"
+        scratch.mkdir(exist_ok=True)
+        for left in scratch.iterdir():  # of a run that was killed
+            left.unlink()
+        return scratch
+
+    def _enumerate(self, scratch: Path | None) -> None:
+        if self.store.info.status == "enumerating":
+            budget = None if self.memory is None else (self.memory - FIXED_MEMORY) // 2
+            if scratch is None and budget is None:
+                budget = _available_memory()
+            count = [0, 0]
+
+            def found(tier: int, positions: int) -> None:
+                count[:] = tier, positions
+
+            background.run(
+                lambda: enumerate_positions(
+                    self.kernel,
+                    self.store,
+                    game=self.game.name,
+                    budget=budget,
+                    directory=scratch,
+                    found=found,
+                    check=self._check,
+                ),
+                stop=self.stop,
+                tell=lambda: self.report("enumerating", positions=count[1]),
+            )
+            self.store.set_info(replace(self.store.info, status="solving"))
+        self.keys = self.store.key_records()
+
+    def _plan(self) -> None:
+        if self.kernel.ranked:
+            tiers = range(self.kernel.tier_count)
+            self.sizes = {tier: self.kernel.tier_size(tier) for tier in tiers}
+            graph = {tier: self._tier_children(tier) for tier in tiers}
+        else:
+            self.sizes = {tier: record.size for tier, record in self.keys.items()}
+            graph = {tier: [*r.children, *([tier] if r.cyclic else [])] for tier, r in self.keys.items()}
+        self.order = components(graph)
+
+    def _tier_children(self, tier: int) -> list[int]:
+        children = self.kernel.tier_children(tier)
+        return list(range(tier, self.kernel.tier_count)) if children is None else children
+
+    def _start_engine(self, scratch: Path | None) -> None:
+        self.engine = Engine(self.kernel, tiers=max(self.sizes, default=0) + 1, threads=self.threads)
+        if self.memory is not None:
+            self.engine.set_memory(self.memory - FIXED_MEMORY, None if scratch is None else str(scratch))
+        if isinstance(self.store, LmdbStore):
+            self.store.on_moved = self._forget_attached
+        else:
+            self._check_fits()
+
+    def _check_fits(self) -> None:
+        """Refuse at once what memory cannot hold, rather than be killed for it later."""
+        largest = max((sum(self.sizes[t] for t in c.tiers) for c in self.order), default=0)
+        needed = sum(self.sizes.values()) + largest
+        available = self.memory or _available_memory()
+        if needed > available:
+            raise PerfectPlayError(
+                f"solving {self.game.name} in memory needs about {needed >> 20}M and {available >> 20}M are available: "
+                f"use --backend lmdb, which needs less"
+            )
+
+    # ---- one component ----
+
+    def _solve_component(self, component: Component) -> None:
+        sealed = self.records
+        blocks = self.store.value_blocks
+        if not all(tier in sealed and reads_well(self.store, blocks, sealed[tier]) for tier in component.tiers):
+            engine = self.engine
+            assert engine is not None
+            self._attach(component.leads_to)
+            for tier in component.tiers:
+                self._define(tier)
+            background.run(
+                lambda: engine.solve(component.tiers, cyclic=component.cyclic, propagation=self.propagation),
+                stop=self.stop,
+                cancel=engine.stop,
+                tell=lambda: self.report("solving"),
+            )
+            for tier in component.tiers:
+                values = engine.values(tier, self.sizes[tier])
+                record = TierRecord.of(tier, values)
+                self.store.seal_values(record, values)
+                self.records[tier] = record
+                del values
+                if self.store.copies:
+                    engine.drop(tier)
+        self.positions_done += sum(self.sizes[tier] for tier in component.tiers)
+        self.tiers_done += len(component.tiers)
+
+    def _define(self, tier: int) -> None:
+        assert self.engine is not None
+        keys = None if self.kernel.ranked else self.store.key_blocks(self.keys[tier])
+        self.engine.define(tier, self.sizes[tier], keys)
+
+    def _attach(self, tiers: Sequence[int]) -> None:
+        """Have exactly these finished tiers at hand, where the store does not keep them in the engine anyway."""
+        if not self.store.copies:
+            return
+        assert self.engine is not None
+        for tier in self.attached - set(tiers):
+            self.engine.drop(tier)
+        for tier in set(tiers) - self.attached:
+            self._define(tier)
+            record = self.records[tier]
+            self.engine.attach(tier, record.width, self.store.value_blocks(record))
+        self.attached = set(tiers)
+
+    def _forget_attached(self) -> None:
+        assert self.engine is not None
+        for tier in self.attached:
+            self.engine.drop(tier)
+        self.attached = set()
+
+    # ---- telling, stopping ----
+
+    def _check(self) -> None:
+        if self.stop.is_set():
+            raise Interrupted("interrupted")
+
+    def report(self, phase: str, positions: int | None = None) -> None:
+        if self.progress is None:
+            return
+        state = self.engine.progress if self.engine is not None else None
+        self.progress(
+            Progress(
+                phase=phase,
+                positions=self.positions_done + (state.positions if state else 0) if positions is None else positions,
+                total=sum(self.sizes.values()) if self.sizes else None,
+                tiers_done=self.tiers_done,
+                tiers=len(self.sizes),
+                level=state.level if state else 0,
+                seconds=time.monotonic() - self.started,
+            )
+        )
+
+    # ---- the end ----
+
+    def table(self) -> Table:
+        if not self.store.copies and self.engine is not None:
+            return Table(self.game, self.store, self.kernel, engine=self.engine)
+        self.engine_close()
+        if not isinstance(self.store, LmdbStore):
+            return Table(self.game, self.store, self.kernel)
+        self.store.close()
+        return open_table(self.game, self.store.path)
+
+    def engine_close(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+            self.engine = None
+
+
+def _available_memory() -> int:
+    page = os.sysconf("SC_PAGE_SIZE")
+    try:
+        fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+        size, _, _, _, _, data, _ = (page * int(pages) for pages in Path("/proc/self/statm").read_text().split())
+    except (OSError, KeyError):  # no Linux
+        available, size, data = page * os.sysconf("SC_PHYS_PAGES"), 0, 0
+    for kind, used in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
+        limit = resource.getrlimit(kind)[0]
+        if limit != resource.RLIM_INFINITY:
+            available = min(available, max(0, limit - used))
+    return available

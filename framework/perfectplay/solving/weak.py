@@ -1,0 +1,219 @@
+"""Drives a weak solve: one position is proven, and what is proven on the way is kept in a file for the next time.
+
+The search itself is the engine's, in C (docs/weak.md). Its outcomes hold for good, whatever was searched for, so there
+is one GBL2 file for a game: every run begins with what earlier runs have proven.
+"""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay.game import Game
+from perfectplay.kernels import game_kernel
+from perfectplay.progress import Progress
+from perfectplay.solving import background
+from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
+from perfectplay.tables.opening import table_path
+from perfectplay.values import Outcome
+from perfectplay_native.engine import EngineOutOfMemory, Positions
+from perfectplay_native.search import Search, SearchCounts
+
+CHECKPOINT_SECONDS = 60.0
+
+_DRAWN = 2
+"""The search writes 1 lost, 2 drawn, 3 won: an outcome and this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A proven position, and what it took."""
+
+    position: int
+    outcome: Outcome
+    """For the side to move."""
+    counts: SearchCounts
+    wins: int
+    """Of the positions proven so far, those that the side to move wins."""
+    draws: int
+    losses: int
+    known_before: int
+    """How many of them an earlier run had proven."""
+    file: Path | None
+    """Where they are kept."""
+    checkpoint_seconds: float
+    """How long the last writing of the file took."""
+    seconds: float
+    cpu_seconds: float
+    peak_rss: int
+
+
+def proof_path(game: Game, directory: Path | None = None) -> Path:
+    """Where proven outcomes of a game are kept, beside its table; other rules, another file."""
+    table = table_path(game, directory)
+    return table.with_name(f"{table.name}.proven-rules{game.rules_version}.gbl2")
+
+
+def prove_position(
+    game: Game,
+    position: int | None = None,
+    *,
+    directory: Path | None = None,
+    save: bool = True,
+    checkpoint: float = CHECKPOINT_SECONDS,
+    prune: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Proof:
+    """Find out who wins a position (the start, if none is given), and prove it, by alpha-beta search.
+
+    Outcomes that earlier runs have proven are read from `proof_path`, new ones written there every `checkpoint` seconds
+    and at the end, also when `stop` is set; without `save` the file is neither read nor written. A game that does
+    not tell whose turn it is has no file: it says which player wins. Without `prune` every position that play can
+    reach is proven too.
+
+    Raises UsageError for what is not a position of the game, Interrupted when `stop` is set, PerfectPlayError when the
+    file cannot be read or written, PluginError when the game's rules fail.
+
+    >>> from perfectplay import load_game
+    >>> proof = prove_position(load_game("gobblet"), save=False)
+    >>> proof.outcome
+    <Outcome.WIN: 1>
+    """
+    root = game.start() if position is None else position
+    if not game.valid(root):
+        raise UsageError(f"{root} is not a position of {game.name}")
+    if checkpoint <= 0:
+        raise UsageError("checkpoints must be more than 0 seconds apart")
+    file = _OutcomeFile(game, proof_path(game, directory)) if save and _tells_turns(game, root) else None
+    work = _Work(game, root, file, checkpoint, prune, progress, stop or threading.Event())
+    try:
+        return work.run()
+    finally:
+        work.search.close()
+
+
+def _tells_turns(game: Game, position: int) -> bool:
+    return game.movers(np.array([position], dtype=np.uint64)) is not None
+
+
+class _OutcomeFile:
+    """The GBL2 file, which says which player wins; the search speaks of the side to move."""
+
+    def __init__(self, game: Game, path: Path) -> None:
+        self.game, self.path = game, path
+        self.seconds = 0.0
+
+    def read_into(self, search: Search) -> int:
+        """Let a search know what is in the file, if there is one; how many outcomes that is."""
+        if not self.path.exists():
+            return 0
+        for part in read_gbl2(self.path):
+            positions = np.ascontiguousarray(part["position"])
+            outcomes = self._signs(positions) * part["outcome"]
+            search.learn(positions, (outcomes + _DRAWN).astype(np.uint8))
+        return search.counts.unique
+
+    def write(self, search: Search) -> None:
+        started = time.monotonic()
+        positions, outcomes = search.entries()
+        winners = self._signs(positions) * (outcomes.astype(np.int8) - _DRAWN)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_gbl2(self.path, [entries(positions, winners)])
+        except OSError as error:
+            raise TableError(f"cannot write {self.path}: {error.strerror}") from None
+        self.seconds = time.monotonic() - started
+
+    def _signs(self, positions: Positions) -> npt.NDArray[np.int8]:
+        """1 where the player who begins is to move, else -1."""
+        movers = self.game.movers(positions)
+        assert movers is not None  # `_tells_turns`
+        return np.asarray(1 - 2 * movers, dtype=np.int8)
+
+
+class _Work:
+    """One run: the state that its steps share."""
+
+    def __init__(
+        self,
+        game: Game,
+        root: int,
+        file: _OutcomeFile | None,
+        checkpoint: float,
+        prune: bool,
+        progress: Callable[[Progress], None] | None,
+        stop: threading.Event,
+    ) -> None:
+        self.game, self.root, self.file, self.checkpoint, self.prune = game, root, file, checkpoint, prune
+        self.progress, self.stop = progress, stop
+        self.search = Search(game_kernel(game))
+        self.started, self.cpu_started = time.monotonic(), background.cpu_seconds()
+        self.due = self.started + checkpoint
+        self.saved = 0
+
+    def run(self) -> Proof:
+        known_before = self.saved = self.file.read_into(self.search) if self.file else 0
+        while not self._go_on():
+            self._save()
+        self._save()
+        _, outcomes = self.search.entries()
+        found = np.bincount(outcomes, minlength=4).tolist()
+        return Proof(
+            position=self.root,
+            outcome=Outcome((self.search.outcome(self.root) or 0) - _DRAWN),
+            counts=self.search.counts,
+            wins=found[3],
+            draws=found[2],
+            losses=found[1],
+            known_before=known_before,
+            file=self.file.path if self.file else None,
+            checkpoint_seconds=self.file.seconds if self.file else 0.0,
+            seconds=time.monotonic() - self.started,
+            cpu_seconds=background.cpu_seconds() - self.cpu_started,
+            peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        )
+
+    def _go_on(self) -> bool:
+        """Search until all is proven, True, or the next checkpoint is due, False."""
+        try:
+            background.run(self._search, stop=self.stop, cancel=self.search.stop, tell=self._tell)
+        except Interrupted:
+            if self.stop.is_set():
+                self._save()
+                raise
+            return False
+        return True
+
+    def _search(self) -> None:
+        try:
+            self.search.run(self.root)
+            if not self.prune:
+                self.search.prove_reachable()
+        except EngineOutOfMemory as error:
+            raise PerfectPlayError(f"not enough memory: {error}; the last checkpoint is kept") from None
+
+    def _tell(self) -> None:
+        now, counts = time.monotonic(), self.search.counts
+        if self.file and now >= self.due:
+            self.search.stop()
+        if self.progress is not None:
+            self.progress(
+                Progress(
+                    phase="proving", positions=counts.unique, tiers=1, level=counts.depth, seconds=now - self.started
+                )
+            )
+
+    def _save(self) -> None:
+        if self.file and self.search.counts.unique > self.saved:
+            self.file.write(self.search)
+            self.saved = self.search.counts.unique
+        self.due = time.monotonic() + self.checkpoint

@@ -1,0 +1,134 @@
+"""GBL2, the seeds' file of outcomes: every canonical position with its winner, in order, with a checksum.
+
+    offset  size   what (all little-endian)
+    0       4      "GBL2"
+    4       4      version, 1
+    8       8      count of entries
+    16      8      xxhash64 (seed 0) of all entries
+    24      8      zero
+    32      9 × n  entries: canonical position (8), outcome (1: +1 the first player wins, 0 draw, −1 the second wins)
+
+Entries ascend strictly by position. Writing and reading go part by part: no file need fit in memory.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from perfectplay.errors import PerfectPlayError
+from perfectplay.files import whole_file
+
+MAGIC = b"GBL2"
+VERSION = 1
+ENTRY = np.dtype([("position", "<u8"), ("outcome", "i1")])
+"""One entry, 9 bytes without padding."""
+
+CHUNK = 1 << 18
+"""Entries read at a time."""
+
+_HEADER = struct.Struct("<4sIQQ8x")
+
+Entries = npt.NDArray[Any]
+"""An array of dtype ENTRY."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a file says of itself."""
+
+    count: int
+    checksum: int
+
+
+def entries(positions: npt.ArrayLike, outcomes: npt.ArrayLike) -> Entries:
+    """Positions with their outcomes for the first player, as `write_gbl2` takes them.
+
+    >>> entries([0, 5], [1, -1]).tolist()
+    [(0, 1), (5, -1)]
+    """
+    columns = np.asarray(positions, dtype="<u8"), np.asarray(outcomes, dtype="i1")
+    made = np.empty(columns[0].shape, dtype=ENTRY)
+    made["position"], made["outcome"] = columns
+    return made
+
+
+def write_gbl2(path: Path, parts: Iterable[Entries]) -> Header:
+    """Write a file from parts that ascend strictly by position, within each and from one to the next.
+
+    The file is whole or absent: until the end it has another name. ValueError if the order is wrong.
+    """
+    with whole_file(path) as part, part.open("wb") as file:
+        return write_parts(file, parts)
+
+
+def write_parts(file: BinaryIO, parts: Iterable[Entries]) -> Header:
+    """The same into an open file, which must be able to seek."""
+    count, digest, last = 0, xxhash.xxh64(seed=0), None
+    file.write(bytes(_HEADER.size))
+    for part in parts:
+        if not len(part):
+            continue
+        if (wrong := _first_disorder(part, last)) is not None:
+            raise ValueError(f"GBL2 entries must ascend by position: position {wrong} does not")
+        last = int(part["position"][-1])
+        data = np.ascontiguousarray(part, dtype=ENTRY).data.cast("B")
+        digest.update(data)
+        file.write(data)
+        count += len(part)
+    header = Header(count, digest.intdigest())
+    file.seek(0)
+    file.write(_HEADER.pack(MAGIC, VERSION, header.count, header.checksum))
+    file.seek(0, 2)
+    return header
+
+
+def read_header(path: Path) -> Header:
+    """The header of a file; PerfectPlayError if it is no GBL2 file, or its length is not what the header says."""
+    with path.open("rb") as file:
+        start = file.read(_HEADER.size)
+    if len(start) < _HEADER.size or start[:4] != MAGIC:
+        raise PerfectPlayError(f"{path} is no GBL2 file: it does not begin with a GBL2 header")
+    _, version, count, checksum = _HEADER.unpack(start)
+    if version != VERSION:
+        raise PerfectPlayError(f"{path} has GBL2 version {version}; only version {VERSION} can be read")
+    expected, size = _HEADER.size + ENTRY.itemsize * count, path.stat().st_size
+    if size != expected:
+        raise PerfectPlayError(f"{path} is damaged: its {count:,} entries need {expected:,} bytes and it has {size:,}")
+    return Header(count, checksum)
+
+
+def read_gbl2(path: Path, chunk: int = CHUNK) -> Iterator[Entries]:
+    """The entries in order, `chunk` at a time.
+
+    PerfectPlayError where the order is wrong and, after the last entry, where the checksum is: what comes before
+    that is not yet to be trusted.
+    """
+    header = read_header(path)
+    digest, last = xxhash.xxh64(seed=0), None
+    with path.open("rb") as file:
+        file.seek(_HEADER.size)
+        while len(part := np.fromfile(file, dtype=ENTRY, count=chunk)):
+            if (wrong := _first_disorder(part, last)) is not None:
+                raise PerfectPlayError(f"{path} is damaged: position {wrong} is out of order")
+            last = int(part["position"][-1])
+            digest.update(part.data.cast("B"))
+            yield part
+    if digest.intdigest() != header.checksum:
+        raise PerfectPlayError(f"{path} is damaged: its checksum is wrong")
+
+
+def _first_disorder(part: Entries, last: int | None) -> int | None:
+    """The first position that is not above the one before it; `last` came before the part."""
+    positions = part["position"]
+    if last is not None and int(positions[0]) <= last:
+        return int(positions[0])
+    wrong = np.flatnonzero(positions[1:] <= positions[:-1])
+    return int(positions[wrong[0] + 1]) if len(wrong) else None
