@@ -69,16 +69,15 @@ static fold_entry fold_of(const morris_board *b, unsigned men, uint32_t mask, ui
         if (image < *least) *least = image, turn = s;
         if (image == mask) *fixing |= (uint16_t)(1u << s);
     }
-    if (*least != mask) { /* its representative came before it */
-        const fold_entry known = b->fold[men][number_of(b, *least)];
-        return (known & ~(15u << ORBIT_BITS)) | turn << ORBIT_BITS;
-    }
+    /* Its representative came before it, and is turned by nothing. */
+    if (*least != mask) return b->fold[men][number_of(b, *least)] | turn << ORBIT_BITS;
     return b->orbits[men] | (uint32_t)(*fixing != 1) << (ORBIT_BITS + TURN_BITS);
 }
 
 static int build_orbits(morris_board *b) {
     for (unsigned men = 0; men <= b->rules.men; men++) {
         const uint32_t masks = b->choose[b->rules.points][men];
+        /* Far fewer orbits than masks, but memory that is never touched costs nothing. */
         b->fold[men] = malloc(masks * sizeof *b->fold[men]);
         b->representative[men] = malloc(masks * sizeof *b->representative[men]);
         b->stabilizer[men] = malloc(masks * sizeof *b->stabilizer[men]);
@@ -98,7 +97,7 @@ static int build_orbits(morris_board *b) {
 
 /* ---- tiers ---- */
 
-size_t next_tiers(const morris_rules *rules, morris_tier tier, morris_tier next[2], int *may_end) {
+size_t morris_next_tiers(const morris_rules *rules, morris_tier tier, morris_tier next[2], int *may_end) {
     const unsigned placed = tier.in_hand > 0, mover = tier.mover + placed, in_hand = tier.in_hand - placed;
     const int mill = mover >= 3;
     const int last = !rules->captures || tier.other + hand_of_other(tier.in_hand) == 3;
@@ -117,13 +116,28 @@ static void find_tiers(morris_board *b, morris_tier tier) {
     *seen = 0;
     morris_tier next[2];
     int may_end;
-    const size_t count = next_tiers(&b->rules, tier, next, &may_end);
+    const size_t count = morris_next_tiers(&b->rules, tier, next, &may_end);
     for (size_t i = 0; i < count; i++) find_tiers(b, next[i]);
 }
 
-static uint64_t slots_of(const morris_board *b, unsigned mover, unsigned other) {
-    const unsigned more = mover > other ? mover : other, fewer = mover > other ? other : mover;
-    return (uint64_t)b->orbits[more] * b->choose[b->rules.points - more][fewer];
+static morris_tier lay_out(const morris_board *b, unsigned in_hand, unsigned mover, unsigned other) {
+    const int by_mover = mover >= other;
+    const int mover_may = other + hand_of_other(in_hand) < b->rules.men;
+    const int other_may = mover + hand_of_mover(in_hand) < b->rules.men;
+    const unsigned more = by_mover ? mover : other, fewer = by_mover ? other : mover;
+    const uint64_t slots_an_orbit = b->choose[b->rules.points - more][fewer];
+    return (morris_tier){
+        .in_hand = (uint8_t)in_hand,
+        .mover = (uint8_t)mover,
+        .other = (uint8_t)other,
+        .by_mover = (uint8_t)by_mover,
+        .more = (uint8_t)more,
+        .fewer = (uint8_t)fewer,
+        .more_may_have_mill = (uint8_t)(by_mover ? mover_may : other_may),
+        .fewer_may_have_mill = (uint8_t)(by_mover ? other_may : mover_may),
+        .slots_an_orbit = slots_an_orbit,
+        .size = b->orbits[more] * slots_an_orbit,
+    };
 }
 
 /* Numbers the tiers that play can come to in the order in which they are solved: few men first. */
@@ -140,10 +154,7 @@ static void build_tiers(morris_board *b) {
             for (unsigned mover = 0; mover <= both && mover <= men; mover++) {
                 const unsigned other = both - mover;
                 if (other > men || b->tier_of[in_hand][mover][other] == NO_TIER) continue;
-                b->tiers[b->tier_count] = (morris_tier){.in_hand = (uint8_t)in_hand,
-                                                        .mover = (uint8_t)mover,
-                                                        .other = (uint8_t)other,
-                                                        .size = slots_of(b, mover, other)};
+                b->tiers[b->tier_count] = lay_out(b, in_hand, mover, other);
                 b->tier_of[in_hand][mover][other] = (uint16_t)b->tier_count++;
             }
 }

@@ -9,9 +9,9 @@ API = (HERE / "morris.h").read_text()
 
 ffi = game_ffi(
     "perfectplay_morris._kernel",
-    sources=[str(HERE / name) for name in ("board.c", "kernel.c")],
+    sources=[str(HERE / name) for name in ("board.c", "index.c", "kernel.c")],
     kernels=["morris_kernel"],
     cdef=API[API.index("/* cdef */") : API.index("/* end cdef */")],
     include_dirs=[str(HERE)],
-    depends=[str(HERE / "morris.h")],
+    depends=sorted(str(path) for path in HERE.glob("*.h")),
 )

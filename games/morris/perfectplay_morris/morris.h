@@ -16,7 +16,7 @@ typedef struct {
     int flying;              /* with three men left, a man may go to any empty point */
     uint32_t neighbours[24]; /* of each point, as a mask */
     uint32_t mill_count;
-    uint32_t mills[16];      /* as masks */
+    uint32_t mills[16]; /* as masks */
     uint32_t symmetry_count;
     uint8_t symmetries[16][24]; /* where each takes a point; the first is the identity */
 } morris_rules;
@@ -37,7 +37,8 @@ enum {
     SYMMETRIES = 16,
     MILLS_THROUGH = 4, /* a point, at most */
     TIERS = 1 + (PLIES + 1) * (MEN + 1) * (MEN + 1),
-    OVER = 0, /* the tier of all finished games but those in which the mover is stuck: one slot, for they are one value */
+    /* The tier of all games that a mill has won: one slot, for they are one value. */
+    OVER = 0,
     NO_TIER = UINT16_MAX,
 };
 
@@ -48,27 +49,30 @@ enum {
 typedef uint32_t fold_entry;
 enum { ORBIT_BITS = 20, TURN_BITS = 4 };
 
-/* A tier: men in hand of both (the mover has the odd one), and men on the board. */
+/* A tier: men in hand of both (the mover has the odd one), and men on the board; how its slots are laid out. */
 typedef struct {
     uint8_t in_hand, mover, other;
-    uint64_t size;
+    uint8_t by_mover;    /* the mover has more men on the board, or as many */
+    uint8_t more, fewer; /* men on the board of the player who has more, and of the one who has fewer */
+    uint8_t more_may_have_mill, fewer_may_have_mill; /* for the opponent has lost a man */
+    uint64_t slots_an_orbit, size;
 } morris_tier;
 
 struct morris_board {
     morris_rules rules;
-    uint32_t all;                                /* every point */
-    uint32_t partners[POINTS][MILLS_THROUGH];    /* the other two points of each mill through a point; or all ones */
-    uint32_t near[BYTES][256];                   /* the neighbours of a byte of men */
-    uint32_t image[SYMMETRIES][BYTES][256];      /* of a byte of men */
-    uint8_t count[256];                          /* bits in a byte */
+    uint32_t all;                             /* every point */
+    uint32_t partners[POINTS][MILLS_THROUGH]; /* the other two points of each mill through a point; or all ones */
+    uint32_t near[BYTES][256];                /* the neighbours of a byte of men */
+    uint32_t image[SYMMETRIES][BYTES][256];   /* of a byte of men */
+    uint8_t count[256];                       /* bits in a byte */
     uint32_t choose[POINTS + 1][POINTS + 1];
-    uint32_t number[BYTES][2 * 8 + 1][256];      /* of a byte, after so many men in the bytes below */
-    uint8_t gathered[256][256];                  /* [among][byte]: the bits of `byte` at places in `among`, close up */
-    uint8_t scattered[256][256];                 /* the converse */
-    fold_entry *fold[MEN + 1];                   /* by men and number */
+    uint32_t number[BYTES][2 * 8 + 1][256]; /* of a byte, after so many men in the bytes below */
+    uint8_t gathered[256][256];             /* [among][byte]: the bits of `byte` at places in `among`, close up */
+    uint8_t scattered[256][256];            /* the converse */
+    fold_entry *fold[MEN + 1];              /* by men and number */
     uint32_t orbits[MEN + 1];
-    uint32_t *representative[MEN + 1];           /* by men and orbit */
-    uint16_t *stabilizer[MEN + 1];               /* the symmetries that leave it as it is, as a set */
+    uint32_t *representative[MEN + 1]; /* by men and orbit */
+    uint16_t *stabilizer[MEN + 1];     /* the symmetries that leave it as it is, as a set */
     morris_tier tiers[TIERS];
     uint16_t tier_of[PLIES + 1][MEN + 1][MEN + 1]; /* by in_hand, mover, other; or NO_TIER */
     uint32_t tier_count;
@@ -85,7 +89,7 @@ static inline uint32_t near_to(const morris_board *b, uint32_t mask) {
 }
 
 static inline uint32_t image_of(const morris_board *b, unsigned symmetry, uint32_t mask) {
-    const uint32_t(*image)[256] = b->image[symmetry];
+    const uint32_t (*image)[256] = b->image[symmetry];
     return image[0][byte_of(mask, 0)] | image[1][byte_of(mask, 1)] | image[2][byte_of(mask, 2)];
 }
 
@@ -138,6 +142,6 @@ static inline unsigned hand_of_other(unsigned in_hand) { return in_hand / 2; }
 
 /* The tiers that one move leads to: without a mill, and by a mill that takes a man. Returns how many there are, and
  * says whether a mill may end the game. */
-size_t next_tiers(const morris_rules *rules, morris_tier tier, morris_tier next[2], int *may_end);
+size_t morris_next_tiers(const morris_rules *rules, morris_tier tier, morris_tier next[2], int *may_end);
 
 #endif

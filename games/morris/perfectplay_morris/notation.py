@@ -18,6 +18,10 @@ from itertools import groupby
 
 from perfectplay_morris.layout import Layout
 
+BLACK_SHIFT, HAND_SHIFT, SIDE_SHIFT = 24, 48, 53
+"""Where the parts of a position begin, after White's men; kernel.c draws them."""
+ALL_POINTS = (1 << BLACK_SHIFT) - 1
+
 WHITE, BLACK = PLAYERS = (0, 1)
 PLAYER_NAMES = ("White", "Black")
 MAN_LETTERS = "WB"
@@ -25,8 +29,6 @@ EMPTY = "."
 NONE = 31
 """Stands in a move for no point: placed from the hand, or nobody taken."""
 
-_BLACK_SHIFT, _HAND_SHIFT, _SIDE_SHIFT = 24, 48, 53
-_MASK = (1 << _BLACK_SHIFT) - 1
 _MOVE = re.compile(r"(?:([a-g][1-7])\s*[-→]\s*)?([a-g][1-7])(?:\s*x\s*([a-g][1-7]))?", re.IGNORECASE)
 _ENDING = re.compile(r"(white|black)(?::(\d)-(\d))?", re.IGNORECASE)
 
@@ -41,15 +43,15 @@ class Parts:
 
     @classmethod
     def of(cls, position: int) -> Parts:
-        side, both = position >> _SIDE_SHIFT & 1, position >> _HAND_SHIFT & 31
+        side, both = position >> SIDE_SHIFT & 1, position >> HAND_SHIFT & 31
         hands = ((both + 1) // 2, both // 2)  # the mover has the odd one
-        men = (position & _MASK, position >> _BLACK_SHIFT & _MASK)
+        men = (position & ALL_POINTS, position >> BLACK_SHIFT & ALL_POINTS)
         return cls(men, hands if side == WHITE else hands[::-1], side)
 
     @property
     def position(self) -> int:
         white, black = self.men
-        return white | black << _BLACK_SHIFT | sum(self.in_hand) << _HAND_SHIFT | self.side << _SIDE_SHIFT
+        return white | black << BLACK_SHIFT | sum(self.in_hand) << HAND_SHIFT | self.side << SIDE_SHIFT
 
     def owner(self, point: int) -> int | None:
         return next((player for player in PLAYERS if self.men[player] >> point & 1), None)

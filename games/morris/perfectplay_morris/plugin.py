@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from perfectplay import Board, Cell, Click, Option, Piece, Tray, hookimpl
 from perfectplay_morris._kernel import ffi, lib
 from perfectplay_morris.layout import LAYOUTS, Layout
-from perfectplay_morris.notation import MAN_LETTERS, NONE, PLAYER_NAMES, PLAYERS, Move, Notation, Parts
+from perfectplay_morris.notation import (
+    ALL_POINTS,
+    BLACK_SHIFT,
+    HAND_SHIFT,
+    MAN_LETTERS,
+    NONE,
+    PLAYER_NAMES,
+    PLAYERS,
+    SIDE_SHIFT,
+    Move,
+    Notation,
+    Parts,
+)
+from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
 
 
@@ -101,11 +116,12 @@ class Morris:
         )
 
     @hookimpl
-    def movers(self, positions: Any) -> Any:
-        return (positions >> 53 & 1).astype("int8")
+    def movers(self, positions: Positions) -> Any:
+        return (positions >> SIDE_SHIFT & 1).astype(np.int8)
 
     @hookimpl
-    def twins(self, positions: Any) -> Any:
-        """Colours and mover swapped: the mover's men decide the slot, whatever their colour."""
-        low, side = (1 << 24) - 1, 1 << 53
-        return (positions & low) << 24 | positions >> 24 & low | (positions >> 48 << 48 ^ side)
+    def colour_swapped(self, positions: Positions) -> Positions:
+        """The mover's men decide the slot, whatever their colour."""
+        white, black = positions & ALL_POINTS, positions >> BLACK_SHIFT & ALL_POINTS
+        rest = positions >> HAND_SHIFT << HAND_SHIFT ^ (1 << SIDE_SHIFT)
+        return (black | white << BLACK_SHIFT | rest).astype(np.uint64)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from perfectplay_native.engine import Engine
-from perfectplay_native.kernel import Kernel
 
 from perfectplay import Status
 from perfectplay_morris.plugin import configure
+from perfectplay_native.engine import Engine
+from perfectplay_native.kernel import Kernel
 
 from . import reference
 from .positions import positions, positions_of_all_variants, put_down
@@ -126,11 +126,11 @@ def test_images_share_slot_and_canonical_form(position: Position) -> None:
 
 
 @given(positions_of_all_variants())
-def test_a_twin_shares_the_slot_with_colours_and_side_swapped(position: Position) -> None:
+def test_colours_and_side_swapped_share_the_slot(position: Position) -> None:
     plugin, code = plugin_of(position.variant), reference.encode(position)
     swapped = Position(position.variant, position.men[::-1], position.in_hand[::-1], position.opponent)
     codes = np.array([code], dtype=np.uint64)
-    (twin,) = plugin.twins(codes).tolist()
+    (twin,) = plugin.colour_swapped(codes).tolist()
     assert twin == reference.encode(swapped)
     assert plugin.movers(codes).tolist() == [position.mover]
     assert plugin.kernel().rank(twin) == plugin.kernel().rank(code)
@@ -178,7 +178,7 @@ def test_a_position_is_found_again_in_its_slot(position: Position) -> None:
     back = kernel.unrank(tier, index)
     assert back is not None
     if not reference.is_over(position):  # finished games share a slot
-        white_to_move = code if position.mover == WHITE else plugin_of(position.variant).twins(np.uint64(code))
+        white_to_move = code if position.mover == WHITE else plugin_of(position.variant).colour_swapped(np.uint64(code))
         assert kernel.canonicalize(back) == kernel.canonicalize(int(white_to_move))
 
 

@@ -6,9 +6,8 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from perfectplay_native import get_include
-
 from perfectplay_morris.plugin import configure
+from perfectplay_native import get_include
 
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[2] / "games/morris/perfectplay_morris"
@@ -29,7 +28,7 @@ def test_the_kernel_is_clean(program: Callable[[str], str], tmp_path: Path) -> N
     rules = [configure({"men": men, "flying": flying}).rules() for men, flying in variants]  # type: ignore[attr-defined]
     (tmp_path / "boards.inc").write_text(",\n".join(map(as_c, rules)))
     driver = tmp_path / "driver"
-    sources = [HERE / "sanitize.c", KERNEL / "board.c", KERNEL / "kernel.c"]
+    sources = [HERE / "sanitize.c", *(KERNEL / name for name in ("board.c", "index.c", "kernel.c"))]
     includes = [f"-I{folder}" for folder in (tmp_path, KERNEL, get_include())]
     build = [program("gcc"), *FLAGS, "-fno-sanitize-recover=all", *includes, "-o", str(driver), *map(str, sources)]
     built = subprocess.run(build, capture_output=True, text=True)

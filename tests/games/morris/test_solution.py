@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from perfectplay_native.engine import Engine
 
 from perfectplay import Outcome, Table, Value, load_game, open_table, solve_game, verify_table
+from perfectplay_native.engine import Engine
 
 from . import reference
 from .reference import VARIANTS, Position
