@@ -95,11 +95,12 @@ class Notation:
 
     def encode(self, text: str) -> int:
         """ValueError says what is wrong, and where. Whether play allows the position is for the rules to say."""
-        board, colon, ending = text.strip().partition(":")
+        board, _, ending = text.strip().partition(":")
         match = _ENDING.fullmatch(ending.strip())
         if match is None:
-            wanted = "a board, then :white or :black, then the men in hand, if any, like :8-8"
-            raise ValueError(f"write {wanted}" if not colon else f"{ending!r} says not who is to move: write {wanted}")
+            men = self.layout.men
+            example = self.decode(Parts((0, 0), (men, men), WHITE).position)
+            raise ValueError(f"write the board, who is to move, and the men in hand, if any, like {example}")
         side = PLAYER_NAMES.index(match[1].capitalize())
         in_hand = (int(match[2] or 0), int(match[3] or 0))
         ahead = in_hand[side] - in_hand[1 - side]
@@ -138,7 +139,9 @@ class Notation:
         """The number of a move, legal or not."""
         match = _MOVE.fullmatch(text.strip())
         if match is None:
-            raise ValueError("write the point to place on, a1, or both points, a1-d1; and whom a mill takes, a1-d1xg7")
+            one, other, *_, last = self.layout.names
+            ways = f"a point to place on, {one}, or both points, {one}-{other}"
+            raise ValueError(f"write {ways}, and whom a mill takes, {one}-{other}x{last}")
         source, target, taken = (NONE if name is None else self._point(name.lower()) for name in match.groups())
         return Move(source, target, taken).number
 

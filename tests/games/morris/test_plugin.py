@@ -56,9 +56,9 @@ def test_texts_are_read_back(position: Position) -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("write a board, then :white or :black", "hello"),
-        ("write a board, then :white or :black", ""),
-        ("'red' says not who is to move", ".../.../.../....../.../.../...:red"),
+        ("write the board, who is to move, and the men in hand, if any, like .../", "hello"),
+        ("write the board, who is to move", ""),
+        ("write the board, who is to move", ".../.../.../....../.../.../...:red"),
         ("the board has 7 rows, like", ".../.../...:white:9-9"),
         ("the board has 7 rows, like", ".../.../.../...../.../.../...:white:9-9"),
         ("'X' at d6 is none of . W B", ".../.X./.../....../.../.../...:white:9-9"),
@@ -94,8 +94,8 @@ def test_moves_are_read_back(position: Position) -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("write the point to place on, a1, or both points", "hello"),
-        ("write the point to place on, a1, or both points", "a1-"),
+        ("write a point to place on, a7, or both points, a7-d7, and whom a mill takes, a7-d7xg1", "hello"),
+        ("write a point to place on", "a1-"),
         ("the board has no point b7", "b7"),
         ("the board has no point c2", "a1-c2"),
         ("is not a legal move here", "a1-d1"),
