@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from perfectplay import Board, Cell, Click, Option, Piece, Tray, hookimpl
+from perfectplay import About, Board, Cell, Click, Option, Piece, Tray, hookimpl
 from perfectplay_morris._kernel import ffi, lib
-from perfectplay_morris.layout import LAYOUTS, Layout
+from perfectplay_morris.layout import LAYOUTS
 from perfectplay_morris.notation import (
     ALL_POINTS,
     BLACK_SHIFT,
@@ -26,6 +27,23 @@ from perfectplay_morris.notation import (
 from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
 
+_TURNS = """
+Each player has {men} men. White begins. At first a turn places a man on an empty point; when all are placed, it moves a
+man along a line to a neighbouring point that is empty.{flying}
+"""
+_FLYING = " A player with three men left may move a man to any empty point."
+_MILL_WINS = """
+Three men on a line are a mill, and win. A player who cannot move loses.
+"""
+_MILL_TAKES = """
+Three men on a line are a mill. Who closes one takes an opposing man off the board: one that stands in no mill, or any
+if all do; two mills closed at once take one man. A player with fewer than three men loses, and so does a player who
+cannot move.
+"""
+
+_boards: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The board of each kernel's struct: it lives as long as the kernel, which may outlive the game."""
+
 
 @hookimpl
 def options() -> list[Option]:
@@ -37,23 +55,23 @@ def options() -> list[Option]:
 
 @hookimpl
 def configure(options: Mapping[str, Any]) -> object:
-    return Morris(LAYOUTS[options["men"]], flying=options["flying"])
+    return Morris(options["men"], flying=options["flying"])
 
 
 class Morris:
     """One variant: a board, and whether men fly."""
 
-    def __init__(self, layout: Layout, *, flying: bool) -> None:
-        self.layout, self.notation = layout, Notation(layout)
-        self.flying = flying
+    def __init__(self, men: str, *, flying: bool) -> None:
+        self.men, self.flying = men, flying
+        self.layout = LAYOUTS[men]
+        self.notation = Notation(self.layout)
         board = lib.morris_new(ffi.new("morris_rules *", self.rules()))
         if board == ffi.NULL:
             raise MemoryError("no memory for the tables of the board")
-        self._board = ffi.gc(board, lib.morris_free)
-        self._struct = ffi.new("pp_kernel *", lib.morris_kernel)
-        self._struct.context = self._board  # both live as long as this object does
-        self._struct.tier_count = lib.morris_tier_count(self._board)
-        self._kernel = Kernel(ffi, self._struct)
+        struct = ffi.new("pp_kernel *", lib.morris_kernel)
+        struct.context, struct.tier_count = board, lib.morris_tier_count(board)
+        _boards[struct] = ffi.gc(board, lib.morris_free)
+        self._kernel = Kernel(ffi, struct)
 
     def rules(self) -> dict[str, Any]:
         """The fields of `morris_rules` in morris.h."""
@@ -73,6 +91,12 @@ class Morris:
     @hookimpl
     def kernel(self) -> Kernel:
         return self._kernel
+
+    @hookimpl
+    def about(self) -> About:
+        turns = _TURNS.format(men=self.men, flying=_FLYING if self.flying else "")
+        title = f"{self.men.capitalize()} men's morris{' with flying' if self.flying else ''}"
+        return About(title, turns + (_MILL_TAKES if self.layout.captures else _MILL_WINS))
 
     @hookimpl
     def encode(self, text: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import given
 
@@ -33,6 +35,27 @@ def test_without_options_it_is_six_mens_without_flying() -> None:
 
 def test_the_variant_is_part_of_the_name_of_a_table() -> None:
     assert NINE.identity == "morris-flying=yes-men=nine"
+
+
+def test_a_kernel_may_outlive_its_game() -> None:
+    kernel = game_of("nine").kernel
+    assert kernel is not None
+    gc.collect()
+    others = [game_of("six", True) for _ in range(3)]  # would take the memory, if it were free
+    assert kernel.tier_size(kernel.tier(kernel.start())) == 1
+    assert len(kernel.moves(kernel.start())) == 24
+    assert others
+
+
+def test_the_title_and_the_rules_say_which_variant_it_is() -> None:
+    about = NINE.about
+    assert about.title == "Nine men's morris with flying"
+    assert "any empty point" in about.rules
+    assert "takes an opposing man" in about.rules
+    about = GAMES["three", False].about
+    assert about.title == "Three men's morris"
+    assert "any empty point" not in about.rules
+    assert "a mill, and win" in about.rules
 
 
 def test_the_board_begins_empty_with_all_men_in_hand() -> None:
