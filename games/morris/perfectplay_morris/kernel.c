@@ -34,6 +34,11 @@ static int status(const pp_kernel *self, pp_position position) {
     return is_over(b, &v) || !has_move(b, &v) ? PP_LOST : PP_ONGOING;
 }
 
+static int mover(const pp_kernel *self, pp_position position) {
+    (void)self;
+    return (int)(position >> SIDE_BIT & 1);
+}
+
 static inline size_t add_moves(const morris_board *b, const board_view *v, unsigned from, uint32_t targets,
                                pp_move *out) {
     const uint32_t staying = from == NONE ? v->mover : v->mover & ~(UINT32_C(1) << from);
@@ -125,6 +130,7 @@ static uint32_t tier(const pp_kernel *self, pp_position position) {
 const pp_kernel morris_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = 32 * MEN, /* no board has more than 32 neighbouring pairs; three men who fly have fewer moves */
     .max_parents = 3 * POINTS,
     .valid = valid,
@@ -134,6 +140,7 @@ const pp_kernel morris_kernel = {
     .undo = undo,
     .canonicalize = canonicalize,
     .status = status,
+    .mover = mover,
     .tier = tier,
     .tier_children = morris_tier_children,
     .wins_now = wins_now,
