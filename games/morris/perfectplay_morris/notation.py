@@ -19,7 +19,7 @@ from itertools import groupby
 from perfectplay_morris.layout import Layout
 
 BLACK_SHIFT, HAND_SHIFT, SIDE_SHIFT = 24, 48, 53
-"""Where the parts of a position begin, after White's men; kernel.c draws them."""
+"""Where the parts of a position begin, after White's men; position.h draws them."""
 ALL_POINTS = (1 << BLACK_SHIFT) - 1
 
 WHITE, BLACK = PLAYERS = (0, 1)
@@ -30,7 +30,7 @@ NONE = 31
 """Stands in a move for no point: placed from the hand, or nobody taken."""
 
 _MOVE = re.compile(r"(?:([a-g][1-7])\s*[-→]\s*)?([a-g][1-7])(?:\s*x\s*([a-g][1-7]))?", re.IGNORECASE)
-_ENDING = re.compile(r"(white|black)(?::(\d)-(\d))?", re.IGNORECASE)
+_ENDING = re.compile(r"(white|black)(?::([0-9])-([0-9]))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
