@@ -4,12 +4,12 @@
 
 A sub-space a–b has a men of one player against b of the other on the board, and none in hand. All with at most `--men`
 on the board are solved, fewest first, into an unfinished table that `solve morris --men nine --flying --backend lmdb`
-would go on with; run this again with more men, and it goes on itself. Then every value is derived anew from the rules,
+would resume; run this again with more men, and it resumes itself. Then every value is derived anew from the rules,
 and the positions are counted a second way, by Burnside's lemma.
 
     python benchmarks/large/morris.py --count
 
-counts all 28 sub-spaces, as the index has them and as Gasser did, and solves nothing.
+counts all 28 sub-spaces, as the index has them and in the way that comes nearest to Gasser's total, and solves nothing.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def mill_symmetries() -> list[tuple[int, ...]]:
 
 
 def count_all() -> int:
-    for title, most in (("in the index", 1), ("as Gasser counts", 3)):
+    for title, most in (("in the index", 1), ("with every mill paid for, nearest to Gasser", 3)):
         census, total = Census(most), 0
         print(f"{title}:")
         for more, fewer in SPACES:
