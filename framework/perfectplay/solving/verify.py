@@ -16,7 +16,8 @@ from perfectplay.solving import background
 from perfectplay.tables.records import TierRecord
 from perfectplay.tables.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Engine, Fault, histogram, slot_of
+from perfectplay_native.engine import Engine, Fault, histogram
+from perfectplay_native.kernel import slot_of
 
 EXAMPLES = 10
 """How many wrong positions are named."""
