@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from perfectplay.errors import PluginError
 from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.laws import Law
 from perfectplay.values import Status
@@ -32,13 +33,19 @@ def kernel(subject: GameUnderTest, position: int) -> str | None:
     for question, python, native in answers:
         if python != native:
             return f"kernel and rules disagree on '{question}' in {where}: the kernel says {native}, not {python}"
-    if len(legal) > c.max_moves:
-        return f"{where} has {len(legal)} moves, more than the kernel's max_moves, {c.max_moves}: raise it"
     if c.tier(position) >= c.tier_count:
         return f"{where} is in tier {c.tier(position)}, but the kernel's tier_count is {c.tier_count}: raise it"
     claims_win = c.has("wins_now") and bool(legal) and c.wins_now(position)
     if claims_win and not any(game.status(game.apply(position, move)) is Status.LOST for move in legal):
         return f"the kernel's wins_now says yes in {where}, but no move ends the game with a win"
+    return None
+
+
+def room(subject: GameUnderTest, position: int) -> str | None:
+    try:
+        subject.guarded.check_room(position, where=subject.name(position))
+    except PluginError as error:
+        return str(error)
     return None
 
 
@@ -48,35 +55,61 @@ def rank(subject: GameUnderTest, position: int) -> str | None:
     where = subject.name(position)
     tier, index = c.rank(position)
     if tier != c.tier(position) or index >= c.tier_size(tier):
-        return f"rank of {where} is tier {tier}, index {index}: that must be in its tier, below tier_size"
+        return (
+            f"'rank' of {where} is slot {index} of tier {tier}: that must be its own tier, {c.tier(position)}, and the "
+            f"slot be below tier_size({tier}), {c.tier_size(tier)}"
+        )
     if c.rank(game.canonicalize(position)) != (tier, index):
-        return f"rank of {where} is not that of its canonical image: images share a slot"
+        return f"'rank' of {where} is not that of its canonical image: images share a slot"
     back = c.unrank(tier, index)
     if back is None or c.rank(back) != (tier, index):
-        return f"rank of {where} is tier {tier}, index {index}, but unrank gives {back} there, of another rank"
-    slots = {c.rank(game.apply(position, move)) for move in game.moves(position)}
-    if c.has("expand") and game.status(position) is Status.ONGOING and set(c.expand(position)) != slots:
-        return f"the kernel's expand in {where} must list the slots of all its children, and no others"
+        found = "no position" if back is None else subject.name(back)
+        return f"'rank' of {where} is slot {index} of tier {tier}, but 'unrank' gives {found} there"
+    if subject.is_over(position) or not c.has("expand"):
+        return None
+    children = {c.rank(game.apply(position, move)) for move in game.moves(position)}
+    listed = set(c.expand(position))
+    if listed != children:
+        odd = "leaves out" if children - listed else "lists"
+        slot = min(children - listed or listed - children)
+        return (
+            f"the kernel's expand in {where} {odd} slot {slot[1]} of tier {slot[0]}: it must list the slots of all "
+            f"children, and no others"
+        )
     return None
 
 
 def retract(subject: GameUnderTest, position: int) -> str | None:
+    """Asked of open positions only; and only edges between tiers that play can return to are told apart."""
     c = subject.game.kernel
     assert c is not None
-    if subject.game.status(position) is not Status.ONGOING:
+    if not subject.is_open(position):
         return None
     mine = c.rank(position)
     for slot, times in Counter(c.expand(position)).items():
         child = c.unrank(*slot)
-        if child is None or mine[0] not in subject.sister_tiers[slot[0]]:
-            continue  # values travel back only among tiers that play can return to
+        if child is None or not subject.is_open(child) or mine[0] not in subject.sister_tiers[slot[0]]:
+            continue
         back = c.retract(child).count(mine)
         if back != times:
-            return (
-                f"{subject.name(child)} stands {times} times in expand of {subject.name(position)}, but that stands "
-                f"{back} times in retract of the former: both must count alike"
-            )
+            return _counted_differently(subject, position, child, times, back)
+    for slot, back in Counter(c.retract(position)).items():
+        parent = c.unrank(*slot)
+        if parent is None:
+            return f"the kernel's retract in {subject.name(position)} lists slot {slot}, which holds no position"
+        if not subject.is_open(parent) or slot[0] not in subject.sister_tiers[mine[0]]:
+            continue
+        times = c.expand(parent).count(mine)
+        if back != times:
+            return _counted_differently(subject, parent, position, times, back)
     return None
+
+
+def _counted_differently(subject: GameUnderTest, parent: int, child: int, times: int, back: int) -> str:
+    return (
+        f"{subject.name(child)} stands {times} times in expand of {subject.name(parent)}, but that stands {back} times "
+        f"in retract of the former: both must count alike"
+    )
 
 
 def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
@@ -88,7 +121,8 @@ def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
 
 
 KERNEL_LAWS = (
-    Law("kernel", "the kernel and the Python hooks agree", kernel, lambda subject: subject.game.kernel is not None),
+    Law("room", "no position has more moves or parents than the kernel says", room, _has("moves")),
+    Law("kernel", "the kernel and the Python hooks agree", kernel, _has("moves")),
     Law("rank", "'rank' and 'unrank' are inverse, and 'expand' lists the children's slots", rank, _has("rank")),
     Law("retract", "'retract' is the converse of 'expand'", retract, _has("rank", "expand", "retract")),
 )
