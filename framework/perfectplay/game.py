@@ -6,8 +6,10 @@ and checks what goes in and what comes out. Engines that call a billion times us
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perfectplay import default_hooks, plugins
@@ -16,7 +18,7 @@ from perfectplay.board import Board
 from perfectplay.checked_hooks import CheckedHooks
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
 from perfectplay.hook_guard import Guard, brief
-from perfectplay.options import Option, OptionValue, identity, read_options
+from perfectplay.options import Option, OptionValue, as_words, identity, read_options
 from perfectplay.plugins import Hook, Plugin
 from perfectplay.values import Status
 
@@ -247,6 +249,19 @@ class Game:
         return self._ask.about() if self._ask.has("about") else About(self.name)
 
     # ---- helpers ----
+
+    def solve_command(self, *, backend: str | None = None, directory: Path | None = None) -> str:
+        """The command line that solves this variant, or with its backend resumes it.
+
+        >>> load_game("gobblet").solve_command(backend="lmdb")
+        'solve gobblet --backend lmdb'
+        """
+        defaults = {option.name: option.default for option in self.declared_options}
+        chosen = {name: value for name, value in self.options.items() if value != defaults[name]}
+        words = ["solve", self.name, *as_words(chosen)]
+        words += ["--backend", backend] if backend else []
+        words += ["--dir", str(directory)] if directory else []
+        return shlex.join(words)
 
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """The game's own measurements for `solve bench`; none by default."""

@@ -182,21 +182,22 @@ def host_registry() -> Registry:
     for name, load in sources:
         try:
             hooks = _hooks_of(load(), name, HostSpec)
-            for hook, known in (
-                ("register_backends", registry.backends),
-                ("register_exporters", registry.exporters),
+            for hook, known, (module, check) in (
+                ("register_backends", registry.backends, ("perfectplay.tables.backends", "check_backend")),
+                ("register_exporters", registry.exporters, ("perfectplay.exports.export", "check_exporter")),
             ):
                 if hook in hooks:
-                    hooks[hook](_adder(name, known))
+                    hooks[hook](_adder(name, known, getattr(import_module(module), check)))
         except (Exception, SystemExit) as error:
             registry.broken[name] = str(error).removeprefix(f"{name}: ")
     return registry
 
 
-def _adder(plugin: str, known: dict[str, Any]) -> Callable[[str, Any], None]:
+def _adder(plugin: str, known: dict[str, Any], check: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
     def register(name: str, thing: Any) -> None:
         if name in known:
             raise PluginError(f"{plugin}: '{name}' is registered already")
+        check(name, thing)
         known[name] = thing
 
     return register

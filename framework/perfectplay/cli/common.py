@@ -133,7 +133,8 @@ def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[
 
 def open_game_table(game: Game, directory: Path | None) -> Table:
     """The finished table of a game, in `--dir` or where tables are kept."""
-    from perfectplay.tables.opening import open_table, table_path
+    from perfectplay.tables.locations import table_path
+    from perfectplay.tables.opening import open_table
 
     return open_table(game, table_path(game, directory))
 
