@@ -26,7 +26,7 @@ from perfectplay.solving.tier_order import Component, components
 from perfectplay.tables.backends import Backend
 from perfectplay.tables.lmdb_store import COMMIT_BYTES
 from perfectplay.tables.locations import table_path
-from perfectplay.tables.opening import open_table, require_same_game
+from perfectplay.tables.opening import open_table, remove_outdated, require_same_game
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
 from perfectplay.tables.saving import check_writable, save_table
 from perfectplay.tables.store import Store
@@ -90,6 +90,8 @@ def solve_game(
     path = table_path(game, directory)
     if save and not durable:
         check_writable(path)
+    if save:
+        remove_outdated(game, path)
     store = chosen.open(game, path, _new_info(game, kernel))
     require_same_game(store, game)
     solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)

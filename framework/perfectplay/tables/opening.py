@@ -9,7 +9,7 @@ from perfectplay.errors import TableError
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.tables.compact import CompactStore
-from perfectplay.tables.lmdb_store import LmdbStore
+from perfectplay.tables.lmdb_store import LmdbStore, remove_table
 from perfectplay.tables.locations import read_store, solve_command, table_path
 from perfectplay.tables.records import TableInfo
 from perfectplay.tables.store import Store
@@ -48,6 +48,16 @@ def open_store(game: Game, path: Path, *, writable: bool = False, info: TableInf
     return store
 
 
+def remove_outdated(game: Game, path: Path) -> None:
+    """Remove the table of a game in a file that has changed since: it is about to be replaced."""
+    if game.file is None or (store := read_store(path)) is None:
+        return
+    outdated = store.info.game == game.name and store.info.rules_version != game.rules_version
+    store.close()
+    if outdated:
+        remove_table(path)
+
+
 def require_same_game(store: Store, game: Game) -> None:
     """TableError where a store holds another game, or this one under other rules; the store is closed then."""
     found = store.info
@@ -56,6 +66,8 @@ def require_same_game(store: Store, game: Game) -> None:
         problem = f"holds a table of {found.game}, not of {game.name}"
     elif found.options != game.options:
         problem = f"holds a table with other options: {found.options}, not {game.options}"
+    elif found.rules_version != game.rules_version and game.file is not None:
+        problem = f"was made before {game.file} changed: run `{game.solve_command()}` again"
     elif found.rules_version != game.rules_version:
         problem = (
             f"was made under version {found.rules_version} of the rules of {game.name}, this is version "
