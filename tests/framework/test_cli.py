@@ -73,7 +73,6 @@ def test_games_lists_what_works_and_what_does_not(solve):
     assert ["stones", "1.0", "Python", "not", "solved"] in rows
     assert [
         "nim",
-        "nim",
         "1.0",
         "Python",
         "not",
