@@ -82,6 +82,7 @@ def run_checks(game: Game) -> list[Result]:
     """Try every law on a game; one result each, in the order of `law_names`."""
     subject = GameUnderTest(game)
     trial = Trial(subject)
+    trial.once()
     trial.near_the_start()
     trial.in_the_index()
     trial.in_playouts()
@@ -123,6 +124,15 @@ class Trial:
     def positions(self) -> Collection[int]:
         """The positions that were tried."""
         return self._known.keys()
+
+    def once(self) -> None:
+        """Ask what does not depend on a position."""
+        game = self.subject.game
+        try:
+            assert game.about.title
+            assert game.players
+        except PerfectPlayError as error:
+            self.breaches[HOOKS[0]] = str(error)
 
     def near_the_start(self) -> None:
         self._note(_breadth_first(self.subject.game))
