@@ -200,8 +200,12 @@ class Game:
         """For each position 0 if the player who begins is to move, else 1; None where the game does not tell."""
         import numpy as np
 
-        if self._ask.has("movers"):
-            return np.asarray(self._ask.array("movers", positions), dtype=np.int8)
+        if self.kernel is not None:
+            from perfectplay_native.engine import movers_of_many
+
+            found = movers_of_many(self.kernel, positions)
+            if found is not None:
+                return np.asarray(found, dtype=np.int8)
         turns = [self.mover(int(position)) for position in positions]
         return None if None in turns else np.array(turns, dtype=np.int8)
 

@@ -22,7 +22,7 @@ from perfectplay.testing.board_laws import BOARD_LAWS
 from perfectplay.testing.endless import endless
 from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.hints import find_hints
-from perfectplay.testing.index_law import slot_positions
+from perfectplay.testing.index_laws import INDEX_LAWS, slot_positions
 from perfectplay.testing.kernel_laws import KERNEL_LAWS
 from perfectplay.testing.laws import LAWS, Law
 from perfectplay.testing.turn_laws import TURN_LAWS
@@ -36,7 +36,7 @@ SLOT_POSITIONS = 120
 PLAYOUTS = 60
 PLAYOUT_PLIES = 60
 
-ALL_LAWS = (*LAWS, *TURN_LAWS, *BOARD_LAWS, *KERNEL_LAWS)
+ALL_LAWS = (*LAWS, *TURN_LAWS, *BOARD_LAWS, *KERNEL_LAWS, *INDEX_LAWS)
 HOOKS = ("hooks", "no hook raises, and each answers with what it promises")
 PURE = ("pure", "the same question gets the same answer")
 FINITE = ("finite", "play ends, or comes back to where it was")

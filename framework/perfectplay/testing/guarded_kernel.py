@@ -7,7 +7,7 @@ from typing import Any
 from perfectplay_native._engine import ffi
 
 from perfectplay.errors import PluginError
-from perfectplay_native.kernel import Kernel, slot_of
+from perfectplay_native.kernel import Edge, Kernel, slot_of
 
 SPARE = 1 << 12
 """Entries behind the room that a kernel asks for; they must stay as they are."""
@@ -58,6 +58,21 @@ class GuardedKernel:
                 )
             written.append(list(buffer[0:count]))
         return [int(one) if one == other else None for one, other in zip(*written, strict=True)]
+
+    def survey(self, tier: int, index: int) -> tuple[int, list[Edge]]:
+        """What the kernel's survey says of one slot: its code, and its children if it is open."""
+        c, room = self.kernel.c, self.kernel.max_moves
+        slots, codes, ends = (
+            _filled("pp_slot", room + SPARE, UNTOUCHED[0]),
+            ffi.new("uint8_t[1]"),
+            ffi.new("uint32_t[1]"),
+        )
+        c.survey(c, slot_of(tier, index), 1, 1, codes, slots, ends)
+        if ends[0] > room:
+            raise PluginError(
+                f"{self.name}: the kernel's survey lists {ends[0]} children, but its max_moves is {room}: raise it"
+            )
+        return int(codes[0]), [Edge.of(int(slot)) for slot in slots[0 : ends[0]]]
 
 
 def _filled(kind: str, count: int, byte: int) -> Any:

@@ -1,9 +1,10 @@
-"""The laws of a kernel in C: it agrees with its Python twin and with itself, and its index is perfect."""
+"""The laws of a kernel in C: it agrees with its Python twin, and keeps to what it says of itself."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
+
+from perfectplay_native._engine import lib
 
 from perfectplay.errors import PluginError
 from perfectplay.testing.game_under_test import GameUnderTest
@@ -49,70 +50,19 @@ def room(subject: GameUnderTest, position: int) -> str | None:
     return None
 
 
-def rank(subject: GameUnderTest, position: int) -> str | None:
-    game, c = subject.game, subject.game.kernel
-    assert c is not None
-    where = subject.name(position)
-    tier, index = c.rank(position)
-    if tier != c.tier(position) or index >= c.tier_size(tier):
-        return (
-            f"'rank' of {where} is slot {index} of tier {tier}: that must be its own tier, {c.tier(position)}, and the "
-            f"slot be below tier_size({tier}), {c.tier_size(tier)}"
-        )
-    if c.rank(game.canonicalize(position)) != (tier, index):
-        return f"'rank' of {where} is not that of its canonical image: images share a slot"
-    back = c.unrank(tier, index)
-    if back is None or c.rank(back) != (tier, index):
-        found = "no position" if back is None else subject.name(back)
-        return f"'rank' of {where} is slot {index} of tier {tier}, but 'unrank' gives {found} there"
-    if subject.is_over(position) or not c.has("expand"):
-        return None
-    children = {c.rank(game.apply(position, move)) for move in game.moves(position)}
-    listed = set(c.expand(position))
-    if listed != children:
-        odd = "leaves out" if children - listed else "lists"
-        slot = min(children - listed or listed - children)
-        return (
-            f"the kernel's expand in {where} {odd} slot {slot[1]} of tier {slot[0]}: it must list the slots of all "
-            f"children, and no others"
-        )
+def alternation(subject: GameUnderTest, position: int) -> str | None:
+    game = subject.game
+    for move in game.moves(position):
+        child = game.apply(position, move)
+        if game.keeps_turn(position, child):
+            return (
+                f"move {game.format_move(position, move)} in {subject.name(position)} keeps the turn, but the kernel "
+                f"has the flag PP_TURNS_ALTERNATE: leave the flag out"
+            )
     return None
 
 
-def retract(subject: GameUnderTest, position: int) -> str | None:
-    """Asked of open positions only; and only edges between tiers that play can return to are told apart."""
-    c = subject.game.kernel
-    assert c is not None
-    if not subject.is_open(position):
-        return None
-    mine = c.rank(position)
-    for slot, times in Counter(c.expand(position)).items():
-        child = c.unrank(*slot)
-        if child is None or not subject.is_open(child) or mine[0] not in subject.sister_tiers[slot[0]]:
-            continue
-        back = c.retract(child).count(mine)
-        if back != times:
-            return _counted_differently(subject, position, child, times, back)
-    for slot, back in Counter(c.retract(position)).items():
-        parent = c.unrank(*slot)
-        if parent is None:
-            return f"the kernel's retract in {subject.name(position)} lists slot {slot}, which holds no position"
-        if not subject.is_open(parent) or slot[0] not in subject.sister_tiers[mine[0]]:
-            continue
-        times = c.expand(parent).count(mine)
-        if back != times:
-            return _counted_differently(subject, parent, position, times, back)
-    return None
-
-
-def _counted_differently(subject: GameUnderTest, parent: int, child: int, times: int, back: int) -> str:
-    return (
-        f"{subject.name(child)} stands {times} times in expand of {subject.name(parent)}, but that stands {back} times "
-        f"in retract of the former: both must count alike"
-    )
-
-
-def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
+def gives(*functions: str) -> Callable[[GameUnderTest], bool]:
     def applies(subject: GameUnderTest) -> bool:
         kernel = subject.game.kernel
         return kernel is not None and all(map(kernel.has, functions))
@@ -120,9 +70,13 @@ def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
     return applies
 
 
+def _says_that_turns_alternate(subject: GameUnderTest) -> bool:
+    kernel = subject.game.kernel
+    return kernel is not None and bool(kernel.c.flags & lib.PP_TURNS_ALTERNATE)
+
+
 KERNEL_LAWS = (
-    Law("room", "no position has more moves or parents than the kernel says", room, _has("moves")),
-    Law("kernel", "the kernel and the Python hooks agree", kernel, _has("moves")),
-    Law("rank", "'rank' and 'unrank' are inverse, and 'expand' lists the children's slots", rank, _has("rank")),
-    Law("retract", "'retract' is the converse of 'expand'", retract, _has("rank", "expand", "retract")),
+    Law("room", "no position has more moves or parents than the kernel says", room, gives("moves")),
+    Law("kernel", "the kernel and the Python hooks agree", kernel, gives("moves")),
+    Law("alternation", "with PP_TURNS_ALTERNATE every move passes the turn", alternation, _says_that_turns_alternate),
 )
