@@ -13,6 +13,7 @@ import click
 
 from perfectplay.cli.common import directory_option
 from perfectplay.errors import PerfectPlayError
+from perfectplay.extras import needs_extra
 
 if TYPE_CHECKING:
     from perfectplay.web.library import Library
@@ -30,10 +31,11 @@ def command(host: str, port: int, directory: Path | None, open_page: bool | None
 
     Only this machine is served unless --host says otherwise. Programs find the JSON interface under /api/.
     """
-    import uvicorn
+    with needs_extra("web", "`solve serve`"):
+        import uvicorn
 
-    from perfectplay.web.app import make_app
-    from perfectplay.web.library import Library
+        from perfectplay.web.app import make_app
+        from perfectplay.web.library import Library
 
     listener = _listen(host, port)
     local = _is_local(host)

@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import HealthCheck, find, settings
-from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
-
 from perfectplay.errors import PerfectPlayError
+from perfectplay.extras import needs_extra
 from perfectplay.game import Game, load_game, make_game
 from perfectplay.testing.game_under_test import Subject
 from perfectplay.testing.kernel_laws import KERNEL_LAWS
 from perfectplay.testing.laws import LAWS, Law
+
+with needs_extra("check", "checking a game"):
+    from hypothesis import HealthCheck, find, settings
+    from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
 
 NEAR_POSITIONS = 150
 """How many positions are tried one by one, breadth first from the start."""
