@@ -12,29 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.kernel import Kernel
+from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
 
 BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
 """Values and keys are kept in blocks of this many positions."""
 
-STEPS = ("idle", "settling", "expanding", "propagating", "storing", "verifying")
-
 Positions = npt.NDArray[np.uint64]
 
-NO_SLOT = 2**64 - 1
-INDEX_BITS = 40
-
-
-def slot_of(tier: int, index: int) -> int:
-    return tier << INDEX_BITS | index
-
-
-def tier_of_slot(slot: int) -> int:
-    return slot >> INDEX_BITS
-
-
-def index_of_slot(slot: int) -> int:
-    return slot & (1 << INDEX_BITS) - 1
+NO_SLOT = NO_POSITION
 
 
 def _pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
@@ -72,7 +57,6 @@ class EngineProgress:
     """A snapshot of a running call."""
 
     positions: int
-    step: str
     level: int
     memory: int
 
@@ -120,7 +104,7 @@ class Engine:
     @property
     def progress(self) -> EngineProgress:
         p = lib.pp_engine_progress(self._c)
-        return EngineProgress(p.positions, STEPS[p.step], p.level, p.used)
+        return EngineProgress(p.positions, p.level, p.used)
 
     def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
         """Give a tier its size, and for an enumerated game its sorted keys in blocks."""
@@ -160,7 +144,7 @@ class Engine:
         return None if slot == NO_SLOT else slot
 
     def find_many(self, positions: Positions) -> npt.NDArray[np.uint64]:
-        """The slot of each position; NO_SLOT where it is no position or not in the index."""
+        """The slot of each position; NO_SLOT where it is not a position, or not in the index."""
         given = np.ascontiguousarray(positions, dtype=np.uint64)
         slots = np.empty(given.shape, dtype=np.uint64)
         with self.kernel.asking():
@@ -224,7 +208,9 @@ class Engine:
         if result == lib.PP_SCRATCH_FAILED:
             raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self._c))}")
         if result == lib.PP_TOO_REMOTE:
-            raise EngineError("some position is more than 16382 plies from its end, more than a table can store")
+            raise EngineError(
+                f"some position is more than {lib.PP_LARGEST_REMOTENESS} plies from its end: a table cannot store that"
+            )
         position = int(lib.pp_engine_error_position(self._c))
         if result == lib.PP_STUCK:
             raise stuck(position)
@@ -237,7 +223,7 @@ def _fault(fault: Any) -> Fault:
     return Fault(
         tier=tier_of_slot(fault.slot),
         index=index_of_slot(fault.slot),
-        position=None if fault.position == 2**64 - 1 else fault.position,
+        position=None if fault.position == NO_POSITION else fault.position,
         stored=fault.stored,
         expected=None if fault.expected == 2**32 - 1 else fault.expected,
     )

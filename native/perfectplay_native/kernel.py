@@ -7,12 +7,28 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from perfectplay_native._engine import ffi as _engine_ffi
+from perfectplay_native._engine import lib
 
-ABI = 1
+ABI = int(lib.PP_ABI)
 """The version of perfectplay.h this engine was built with."""
 
-MAX_FAN = 65000
-"""Bound on `max_moves` and `max_parents`: the engine counts a position's open children in 16 bits."""
+NO_POSITION = int(lib.PP_NO_POSITION)
+"""Stands for "no position", as no slot does for "no slot"; the largest position is one less."""
+
+INDEX_BITS = int(lib.PP_INDEX_BITS)
+MAX_EDGES = int(lib.PP_MAX_EDGES)
+
+
+def slot_of(tier: int, index: int) -> int:
+    return tier << INDEX_BITS | index
+
+
+def tier_of_slot(slot: int) -> int:
+    return slot >> INDEX_BITS
+
+
+def index_of_slot(slot: int) -> int:
+    return slot & (1 << INDEX_BITS) - 1
 
 
 class Kernel:
@@ -38,9 +54,9 @@ class Kernel:
                 f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin"
             )
         for name in ("max_moves", "max_parents"):
-            if getattr(self.c, name) > MAX_FAN:
+            if getattr(self.c, name) > MAX_EDGES:
                 raise ValueError(
-                    f"the kernel's {name} is {getattr(self.c, name)}, more than the {MAX_FAN} there may be"
+                    f"the kernel's {name} is {getattr(self.c, name)}, more than the {MAX_EDGES} there may be"
                 )
 
     def asking(self, stop: Callable[[], None] | None = None) -> AbstractContextManager[None]:
@@ -84,7 +100,7 @@ class Kernel:
         return int(self._ask("start"))
 
     def valid(self, position: int) -> bool:
-        return 0 <= position < 2**64 - 1 and bool(self._ask("valid", position))
+        return 0 <= position < NO_POSITION and bool(self._ask("valid", position))
 
     def moves(self, position: int) -> list[int]:
         buffer = _engine_ffi.new("pp_move[]", max(1, self.c.max_moves))
@@ -119,8 +135,8 @@ class Kernel:
     def unrank(self, tier: int, index: int) -> int | None:
         """A position of a slot of a ranked game; None where the slot holds none."""
         position = _engine_ffi.new("pp_position *")
-        self._ask("unrank", tier << 40 | index, 1, position)
-        return None if position[0] == 2**64 - 1 else int(position[0])
+        self._ask("unrank", slot_of(tier, index), 1, position)
+        return None if position[0] == NO_POSITION else int(position[0])
 
     def parents(self, position: int) -> list[int]:
         """The distinct canonical parents; only where the kernel has `parents`."""
@@ -154,7 +170,7 @@ class Kernel:
 
 
 def _tier_and_index(slot: int) -> tuple[int, int]:
-    return (int(slot) >> 40, int(slot) & (1 << 40) - 1)
+    return tier_of_slot(slot), index_of_slot(slot)
 
 
 _ASKING_C = nullcontext()

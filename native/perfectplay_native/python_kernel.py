@@ -16,15 +16,13 @@ from types import TracebackType
 from typing import Any
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.kernel import ABI, Kernel
+from perfectplay_native.kernel import ABI, NO_POSITION, Kernel
 from perfectplay_native.rules import Rules
 
 MAX_MOVES = 4096
 """More moves than this in one position, and the game is refused."""
 
 MAX_TIERS = 1 << 16
-
-NO_POSITION = 2**64 - 1
 
 Explain = Callable[[str, int, Exception], BaseException]
 """explain(question, position, error): the error to raise. A question is a hook's name, or `children`."""
@@ -130,7 +128,7 @@ def _checked(answer: int, limit: int) -> int:
 
 
 def _write(values: Sequence[int], out: Any) -> int:
-    """Hand over a list; cffi itself refuses what is no int or out of range."""
+    """Hand over a list; cffi itself refuses what is not an int or out of range."""
     count = len(values)
     if count > MAX_MOVES:
         raise OverflowError("too many")

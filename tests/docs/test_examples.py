@@ -27,7 +27,7 @@ def examples(fresh):
 
 def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
     fresh.run("solve new first-try && solve new quick --c")
-    assert "is there already" in fresh.run("solve new quick", code=2)
+    assert "already exists" in fresh.run("solve new quick", code=2)
     assert "built-in command" in fresh.run("solve new verify", code=2)
     assert "lower-case letters" in fresh.run("solve new Chess", code=2)
     fresh.run("pip install ./first-try ./quick")

@@ -185,7 +185,7 @@ def test_a_damaged_file_is_refused(gobblet, tmp_path):
 
 
 def test_what_is_no_position_is_refused(gobblet):
-    with pytest.raises(UsageError, match="no position of gobblet"):
+    with pytest.raises(UsageError, match="not a position of gobblet"):
         prove_position(gobblet, 3)
 
 

@@ -107,7 +107,7 @@ def _report(error: Exception) -> int:
         return 1
     code, kind = 1, "error: "
     if isinstance(error, Interrupted):
-        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is no error
+        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is not an error
     elif isinstance(error, PerfectPlayError):
         text, code = str(error), error.exit_code
     elif isinstance(error, click.Abort):

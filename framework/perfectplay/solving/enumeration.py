@@ -131,5 +131,5 @@ def _endless(game: str, position: int) -> PluginError:
 def _no_room(game: str, positions: int) -> PerfectPlayError:
     return PerfectPlayError(
         f"{game}: memory is full after {positions:,} positions, and there are more: if you expected fewer, "
-        f"`solve check {game}` looks for an endless game; if not, use --backend lmdb, which goes on on disk"
+        f"`solve check {game}` looks for an endless game; if not, use --backend lmdb, which continues on disk"
     )

@@ -80,7 +80,7 @@ def prove_position(
     not tell whose turn it is has no file: it says which player wins. Without `prune` every position that play can
     reach is proven too.
 
-    Raises UsageError for what is no position of the game, Interrupted when `stop` is set, PerfectPlayError when the
+    Raises UsageError for what is not a position of the game, Interrupted when `stop` is set, PerfectPlayError when the
     file cannot be read or written, PluginError when the game's rules fail.
 
     >>> from perfectplay import load_game
@@ -90,7 +90,7 @@ def prove_position(
     """
     root = game.start() if position is None else position
     if not game.valid(root):
-        raise UsageError(f"{root} is no position of {game.name}")
+        raise UsageError(f"{root} is not a position of {game.name}")
     if checkpoint <= 0:
         raise UsageError("checkpoints must be more than 0 seconds apart")
     file = _OutcomeFile(game, proof_path(game, directory)) if save and _tells_turns(game, root) else None
@@ -197,7 +197,7 @@ class _Work:
         try:
             self.search.run(self.root)
             if not self.prune:
-                self.search.walk()
+                self.search.prove_reachable()
         except EngineOutOfMemory as error:
             raise PerfectPlayError(f"not enough memory: {error}; the last checkpoint is kept") from None
 

@@ -16,8 +16,8 @@ from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.records import Statistics, TableInfo
 from perfectplay.tables.store import LmdbStore, Store
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import INDEX_BITS, NO_SLOT, Engine, index_of_slot, slot_of, tier_of_slot
-from perfectplay_native.kernel import Kernel
+from perfectplay_native.engine import NO_SLOT, Engine
+from perfectplay_native.kernel import INDEX_BITS, Kernel, index_of_slot, slot_of, tier_of_slot
 
 Default = TypeVar("Default")
 
