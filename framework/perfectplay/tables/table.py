@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from operator import index
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import NotInTable, TableError
 from perfectplay.game import Game
+from perfectplay.hook_guard import as_int
 from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.locations import solve_command
 from perfectplay.tables.records import Statistics, TableInfo
@@ -52,12 +54,13 @@ class Table:
 
     # ---- asking ----
 
-    def probe(self, position: int) -> Value:
+    def probe(self, position: SupportsIndex) -> Value:
         """The value of a position, for the side to move.
 
         Raises NotInTable where the table has none: the position cannot be reached from the start, its tier is not
         solved yet, or it is not a position of the game at all.
         """
+        position = index(position)
         value = self.get(position)
         if value is None:
             if not self.kernel.valid(position):
@@ -84,8 +87,9 @@ class Table:
                 f"the table of {self.game.identity} is not finished: resume it with `{self.resume_command}`"
             )
 
-    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+    def get(self, position: SupportsIndex, default: Default | None = None) -> Value | Default | None:
         """The value of a position, or `default` where the table has none."""
+        position = index(position)
         if not self.kernel.valid(position):
             return default
         slot = self.engine.find(position)
@@ -110,12 +114,24 @@ class Table:
             self._attach(int(tier))
         return self.engine.values_of_slots(slots)
 
-    def slot(self, position: int) -> tuple[int, int] | None:
+    def slot(self, position: SupportsIndex) -> tuple[int, int] | None:
         """The (tier, index) where a position's value is stored."""
-        slot = self.engine.find(position)
+        slot = self.engine.find(index(position))
         return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
 
     # ---- the whole table ----
+
+    def __len__(self) -> int:
+        """How many positions it has solved; one that stands for another with colours swapped counts once."""
+        return self.statistics.positions
+
+    def __bool__(self) -> bool:
+        return True  # a table without a solved position is a table
+
+    def __contains__(self, position: object) -> bool:
+        """Whether the table has a value for this position. Anything may be asked."""
+        number = as_int(position)
+        return number is not None and self.get(number) is not None
 
     @property
     def info(self) -> TableInfo:
@@ -198,7 +214,8 @@ class CompactTable(Table):
 
     store: CompactStore
 
-    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+    def get(self, position: SupportsIndex, default: Default | None = None) -> Value | Default | None:
+        position = index(position)
         if not self.kernel.valid(position):
             return default
         slot = self._find(position)
@@ -211,8 +228,8 @@ class CompactTable(Table):
         codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint16, given.size)
         return codes.reshape(given.shape)
 
-    def slot(self, position: int) -> tuple[int, int] | None:
-        slot = self._find(position)
+    def slot(self, position: SupportsIndex) -> tuple[int, int] | None:
+        slot = self._find(index(position))
         return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
 
     def _find(self, position: int) -> int | None:
