@@ -56,7 +56,11 @@ def rank(subject: GameUnderTest, position: int) -> str | None:
     if back is None or c.rank(back) != (tier, index):
         return f"rank of {where} is tier {tier}, index {index}, but unrank gives {back} there, of another rank"
     slots = {c.rank(game.apply(position, move)) for move in game.moves(position)}
-    if c.has("expand") and game.status(position) is Status.ONGOING and {edge.slot for edge in c.expand(position)} != slots:
+    if (
+        c.has("expand")
+        and game.status(position) is Status.ONGOING
+        and {edge.slot for edge in c.expand(position)} != slots
+    ):
         return f"the kernel's expand in {where} must list the slots of all its children, and no others"
     return None
 
