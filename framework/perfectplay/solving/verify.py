@@ -79,6 +79,7 @@ def verify_table(
                     phase="verifying",
                     positions=done,
                     total=slots,
+                    unit="slots",
                     tiers_done=tiers_done,
                     tiers=len(table.records),
                     seconds=seconds,
