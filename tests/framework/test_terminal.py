@@ -69,7 +69,7 @@ def test_a_damaged_table_is_not_taken_for_solved(solve):
         values = b"".join(block.tobytes() for tier in sorted(table.records) for block in table.values(tier))
     file = Path(first["table"]) / "data.mdb"
     data = file.read_bytes()
-    assert data.count(values) == 1
+    assert values in data
     file.write_bytes(data.replace(values, bytes(len(values))))
     again = json.loads(solve("stones", "--json").stdout)
     assert (again["already_solved"], again["hash"]) == (None, first["hash"])  # solved anew, and right
