@@ -79,7 +79,6 @@ def verify_table(
                     phase="verifying",
                     positions=done,
                     total=slots,
-                    unit="slots",
                     tiers_done=tiers_done,
                     tiers=len(table.records),
                     seconds=seconds,
@@ -126,7 +125,9 @@ def _check_tiers(table: Table) -> None:
 
 
 def _check_counts(table: Table, record: TierRecord) -> None:
-    counts = sum((Counter(count_codes(block)) for block in table.values(record.tier)), Counter[int]())
+    counts: Counter[int] = Counter()
+    for block in table.values(record.tier):
+        counts.update(count_codes(block))
     if counts != record.counts:
         raise _damaged(table, f"the values of tier {record.tier} are not those that its record counts")
 
