@@ -14,6 +14,7 @@ import click
 from perfectplay import plugins
 from perfectplay.cli.common import directory_option
 from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.extras import needs_extra
 
 if TYPE_CHECKING:
     from perfectplay.web.library import Library
@@ -33,10 +34,11 @@ def command(files: tuple[str, ...], host: str, port: int, directory: Path | None
     Games in a FILE (./mygame.py) are served beside the installed ones. Only this machine is served unless --host says
     otherwise. Programs find the JSON interface under /api/.
     """
-    import uvicorn
+    with needs_extra("web", "`solve serve`"):
+        import uvicorn
 
-    from perfectplay.web.app import make_app
-    from perfectplay.web.library import Library
+        from perfectplay.web.app import make_app
+        from perfectplay.web.library import Library
 
     listener = _listen(host, port)
     local = _is_local(host)
