@@ -11,10 +11,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-from perfectplay.board import Board, Cell, Piece
+from perfectplay.board import Board, Cell, Piece, headings
 
 _MARKS = ("●", "○")
 
@@ -33,7 +30,7 @@ def _grid(board: Board, mark: bool) -> list[str]:
     texts = {place: _cell_lines(cell, mark, covered_shown) for place, cell in cells.items()}
     width = max([3, *(len(line) for lines in texts.values() for line in lines)])
     height = 2 if covered_shown else 1
-    row_names, column_names = _headings(board)
+    row_names, column_names = headings(board)
     margin = max(map(len, row_names))
     no_cell = ["░" * width] * height  # a hole in the board
 
@@ -58,20 +55,6 @@ def _cell_lines(cell: Cell, mark: bool, covered_shown: bool) -> list[str]:
         return [top]
     covered = " ".join(_piece(piece, mark) for piece in reversed(cell.stack[:-1]))
     return [top, f"({covered})" if covered else ""]
-
-
-def _headings(board: Board) -> tuple[Sequence[str], Sequence[str]]:
-    """Names of rows and columns, where the cells' ids are made of them: `b2`, or `(1,1)`."""
-    by_number = {cell.id: (str(cell.row), str(cell.column)) for cell in board.cells}
-    if all(name == f"({row},{column})" for name, (row, column) in by_number.items()):
-        return [str(row) for row in range(board.rows)], [str(column) for column in range(board.columns)]
-    rows = {cell.row: cell.id[1:] for cell in board.cells}
-    columns = {cell.column: cell.id[:1] for cell in board.cells}
-    chess_like = all(re.fullmatch(r"[A-Za-z][0-9]+", cell.id) for cell in board.cells)
-    if chess_like and all(cell.id == columns[cell.column] + rows[cell.row] for cell in board.cells):
-        row_names = [rows.get(row, "") for row in range(board.rows)]
-        return row_names, [columns.get(column, "") for column in range(board.columns)]
-    return [""] * board.rows, [""] * board.columns
 
 
 def _reserves(board: Board, mark: bool) -> list[str]:
