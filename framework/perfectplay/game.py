@@ -6,7 +6,7 @@ and checks what goes in and what comes out. Engines that call a billion times us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from perfectplay.hook_guard import MAX_POSITION, Guard, brief
 from perfectplay.options import Option, OptionValue, identity, read_options
 from perfectplay.plugins import Hook, Plugin
 from perfectplay.values import Status
+from perfectplay_native.rules import Rules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,25 +25,6 @@ if TYPE_CHECKING:
 
     from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The bare rules, for an engine's inner loop: no checks, and a hook's exceptions as they come.
-
-    Use `Game.hook_error` to say what happened when one does.
-    """
-
-    start: Callable[[], int]
-    valid: Callable[[int], bool]
-    moves: Callable[[int], Sequence[int]]
-    apply: Callable[[int, int], int]
-    undo: Callable[[int, int], int]
-    canonicalize: Callable[[int], int]
-    status: Callable[[int], int]
-    format_move: Callable[[int, int], str]
-    tier: Callable[[int], int] | None
-    parents: Callable[[int], Sequence[int]] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +46,8 @@ class SearchCounts:
 class Search:
     """A table of proven outcomes that grows with every position asked for.
 
-    Not thread-safe, but for `stop` and `counts`.
+    Not thread-safe, but for `stop` and `counts`. What a Python game's function raises stops the call, which then
+    raises it; close the search then, for what it stored on the strength of that answer may be wrong.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -67,11 +70,16 @@ class Search:
         Raises EngineStopped after `stop`, EngineOutOfMemory when memory runs out; what is proven by then is kept.
         EngineError where the rules contradict themselves.
         """
-        self._check(lib.pp_search_run(self._c, position, naive))
+        self._run(lib.pp_search_run, position, naive)
 
     def walk(self) -> None:
         """Prove every position that play can reach from one that is proven. Raises as `run` does."""
-        self._check(lib.pp_search_walk(self._c))
+        self._run(lib.pp_search_walk)
+
+    def _run(self, function: Callable[..., int], *arguments: Any) -> None:
+        with self.kernel.asking(self.stop):
+            result = function(self._c, *arguments)
+        self._check(result)
 
     def _check(self, result: int) -> None:
         if result == lib.PP_STOPPED:
@@ -94,7 +102,8 @@ class Search:
 
     def outcome(self, position: int) -> int | None:
         """The outcome of a valid position, if it is proven: 1 lost, 2 drawn, 3 won, for the side to move."""
-        return int(lib.pp_search_outcome(self._c, position)) or None
+        with self.kernel.asking():
+            return int(lib.pp_search_outcome(self._c, position)) or None
 
     def entries(self) -> tuple[Positions, Outcomes]:
         """Everything proven: canonical positions in ascending order, and their outcomes."""

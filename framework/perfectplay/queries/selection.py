@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import UsageError
-from perfectplay.kernels import raise_plugin_error
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Positions, canonicalize_many
 
@@ -126,5 +125,4 @@ def _rows(table: Table, positions: Positions, codes: npt.NDArray[Any]) -> Rows:
     rows = np.empty(len(positions), dtype=ROW)
     rows["position"] = canonicalize_many(table.kernel, positions)
     rows["code"] = codes
-    raise_plugin_error(table.kernel)
     return rows

@@ -25,7 +25,6 @@ from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
 from perfectplay.tables.opening import table_path
 from perfectplay.values import Outcome
 from perfectplay_native.engine import EngineOutOfMemory, Positions
-from perfectplay_native.python_kernel import PythonKernel
 from perfectplay_native.search import Search, SearchCounts
 
 CHECKPOINT_SECONDS = 60.0
@@ -156,10 +155,7 @@ class _Work:
     ) -> None:
         self.game, self.root, self.file, self.checkpoint, self.prune = game, root, file, checkpoint, prune
         self.progress, self.stop = progress, stop
-        self.kernel = game_kernel(game)
-        self.search = Search(self.kernel)
-        if isinstance(self.kernel, PythonKernel):
-            self.kernel.on_error = self.search.stop
+        self.search = Search(game_kernel(game))
         self.started, self.cpu_started = time.monotonic(), background.cpu_seconds()
         self.due = self.started + checkpoint
         self.saved = 0
@@ -189,7 +185,7 @@ class _Work:
     def _go_on(self) -> bool:
         """Search until all is proven, True, or the next checkpoint is due, False."""
         try:
-            background.run(self._search, kernel=self.kernel, stop=self.stop, cancel=self.search.stop, tell=self._tell)
+            background.run(self._search, stop=self.stop, cancel=self.search.stop, tell=self._tell)
         except Interrupted:
             if self.stop.is_set():
                 self._save()

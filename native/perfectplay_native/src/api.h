@@ -24,7 +24,7 @@ enum pp_result {
 };
 
 /* How newly decided positions reach their parents. All give the same table. */
-enum pp_way { PP_WAY_AUTO = 0, PP_WAY_RETRACT = 1, PP_WAY_REVERSE_GRAPH = 2, PP_WAY_FORWARD = 3 };
+enum pp_propagation { PP_PROPAGATE_AUTO = 0, PP_PROPAGATE_RETRACT = 1, PP_PROPAGATE_GRAPH = 2, PP_PROPAGATE_FORWARD = 3 };
 
 /* Values are stored in blocks of this many positions (the last of a tier may be shorter). */
 enum { PP_BLOCK_BITS = 20 };
@@ -59,7 +59,7 @@ void pp_tier_drop(pp_engine *engine, uint32_t tier);
 
 /* Solves tiers that reach each other, every tier they lead to being finished. `cyclic` is 0 only if no move stays
  * among them. The values stay owned by the engine. Returns a pp_result. */
-int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int way);
+int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation);
 
 /* The slot of a valid position, or UINT64_MAX where its tier has no such key. */
 pp_slot pp_find(pp_engine *engine, pp_position position);

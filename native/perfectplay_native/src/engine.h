@@ -85,7 +85,7 @@ typedef struct {
     entry *entries;
     uint64_t entry_count;
     _Atomic uint64_t open_edges; /* sum of open children: the size of a reverse graph */
-    int way;
+    int propagation; /* a pp_propagation, not AUTO */
     buffer graph_memory;   /* the reverse graph, where there is one: */
     uint64_t *graph_first; /* the parents of entry i are graph_parents[graph_first[i] .. graph_first[i + 1]) */
     uint32_t *graph_parents;

@@ -113,7 +113,7 @@ WITH_POPCOUNT static void inform_words(pp_engine *engine, void *context, uint64_
             const uint32_t state = atomic_load_explicit(&c->entries[number], memory_order_relaxed);
             if (round->ties ? state != tied : entry_code(state) != won && state != lost) continue;
             unsigned level;
-            if (c->way == PP_WAY_REVERSE_GRAPH) {
+            if (c->propagation == PP_PROPAGATE_GRAPH) {
                 level = inform_by_graph(round, number, kind_of(state));
             } else {
                 const pp_slot slot = slot_of_word(engine, c, word) + (unsigned)__builtin_ctzll(bits);
@@ -165,7 +165,7 @@ static int run_levels(pp_engine *engine, component *c, bool ties) {
         round_state round = {.c = c, .level = level, .ties = ties};
         if (level > LARGEST_REMOTENESS) return PP_TOO_REMOTE;
         engine->progress_level = level;
-        const int result = parallel(engine, c->way == PP_WAY_FORWARD ? look_again_words : inform_words, &round,
+        const int result = parallel(engine, c->propagation == PP_PROPAGATE_FORWARD ? look_again_words : inform_words, &round,
                                     c->slots / 64, WORDS_A_RANGE);
         if (result) return result;
     }

@@ -159,19 +159,19 @@ static int store(pp_engine *engine, component *c) {
 
 /* ---- solving ---- */
 
-static int choose_way(const pp_engine *engine, const component *c, int way) {
-    if (way != PP_WAY_AUTO) return way;
-    if (can_retract(engine->kernel)) return PP_WAY_RETRACT;
+static int choose_propagation(const pp_engine *engine, const component *c, int propagation) {
+    if (propagation != PP_PROPAGATE_AUTO) return propagation;
+    if (can_retract(engine->kernel)) return PP_PROPAGATE_RETRACT;
     const bool fits = !engine->budget || engine->used + reverse_graph_bytes(c) <= engine->budget;
-    return fits ? PP_WAY_REVERSE_GRAPH : PP_WAY_FORWARD;
+    return fits ? PP_PROPAGATE_GRAPH : PP_PROPAGATE_FORWARD;
 }
 
-static int solve_cyclic(pp_engine *engine, component *c, int way) {
+static int solve_cyclic(pp_engine *engine, component *c, int propagation) {
     int result = settle(engine, c);
     if (!result) result = expand_marked(engine, c);
     if (!result) {
-        c->way = choose_way(engine, c, way);
-        if (c->way == PP_WAY_REVERSE_GRAPH) result = build_reverse_graph(engine, c);
+        c->propagation = choose_propagation(engine, c, propagation);
+        if (c->propagation == PP_PROPAGATE_GRAPH) result = build_reverse_graph(engine, c);
     }
     if (!result) result = propagate(engine, c);
     release(engine, &c->graph_memory);
@@ -186,7 +186,7 @@ static int own_all(pp_engine *engine, component *c, bool wide) {
     return PP_OK;
 }
 
-int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int way) {
+int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation) {
     component c = {.tiers = tiers, .tier_count = count};
     engine->failure = PP_OK;
     engine->progress_level = 0;
@@ -200,7 +200,7 @@ int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic,
     int result = own_all(engine, &c, false);
     if (!result) {
         if (cyclic) {
-            result = solve_cyclic(engine, &c, way);
+            result = solve_cyclic(engine, &c, propagation);
         } else {
             result = solve_acyclic(engine, &c);
             if (!result && c.last_level > LARGEST_REMOTENESS) result = PP_TOO_REMOTE;

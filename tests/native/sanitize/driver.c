@@ -87,7 +87,7 @@ static void check_laws(const pp_kernel *k, int playouts) {
 
 /* ---- solving and proving ---- */
 
-static const int ways[] = {PP_WAY_RETRACT, PP_WAY_REVERSE_GRAPH, PP_WAY_FORWARD};
+static const int ways[] = {PP_PROPAGATE_RETRACT, PP_PROPAGATE_GRAPH, PP_PROPAGATE_FORWARD};
 
 static uint64_t proven_hash(pp_engine *engine, uint32_t tier, uint64_t size, uint64_t hash) {
     uint64_t wrong;
@@ -208,7 +208,7 @@ static void solve_graphs(void) {
     pp_kernel ranked = k;
     ranked.tier_size = graph_tier_size, ranked.rank = graph_rank, ranked.unrank = graph_unrank;
     ranked.expand = graph_expand, ranked.retract = graph_retract, ranked.wins_now = graph_wins_now;
-    const uint64_t hash = solve_graph(&ranked, NULL, PP_WAY_RETRACT, 1);
+    const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 1);
     for (size_t way = 0; way < 3; way++) { /* the index is the keys' order: both have the same table */
         CHECK(solve_graph(&k, keys, ways[way], 2) == hash);
         CHECK(solve_graph(&ranked, NULL, ways[way], 2) == hash);
@@ -221,7 +221,7 @@ int main(void) {
     puts("gobblet's laws hold");
     check_laws(&quantik_kernel, 2000);
     puts("quantik's laws hold");
-    const uint64_t hash = solve_short_gobblet(PP_WAY_RETRACT, 1);
+    const uint64_t hash = solve_short_gobblet(PP_PROPAGATE_RETRACT, 1);
     for (size_t way = 0; way < 3; way++) CHECK(solve_short_gobblet(ways[way], 2) == hash);
     puts("short gobblet is solved and proven");
     solve_graphs();
