@@ -133,7 +133,7 @@ def player_colours(board: Board) -> tuple[str, str]:
 
 
 def headings(board: Board) -> tuple[Sequence[str], Sequence[str]]:
-    """Names of rows and columns: those given, or what the ids are made of: `b2`, or `(1,1)`; empty where there are none."""
+    """Names of rows and columns: those given, or what ids such as `b2` and `(1,1)` are made of; else empty ones."""
     rows, columns = math.ceil(board.rows), math.ceil(board.columns)
     if board.row_labels or board.column_labels:
         return _filled(board.row_labels, rows), _filled(board.column_labels, columns)
@@ -172,7 +172,7 @@ def _faults(board: Board) -> Iterator[str]:
             yield f"{name} is {side!r}: a number above 0 up to {MAX_SIDE} was expected"
     if board.to_move not in range(len(board.players)) or len(board.players) not in (1, 2):
         yield f"to_move is {board.to_move!r} among {len(board.players)} players"
-    ids = Counter(place.id for place in (*board.cells, *board.trays))
+    ids = Counter([cell.id for cell in board.cells] + [tray.id for tray in board.trays])
     yield from (f"there are {count} places {name!r}" for name, count in ids.items() if count > 1)
     for cell in board.cells:
         if not (_is_number(cell.row) and _is_number(cell.column)):

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from perfectplay.board import Board, Cell, Piece, headings
+from perfectplay.display.graph_text import graph_lines
 
 _MARKS = ("●", "○")
 
@@ -19,12 +20,20 @@ _MARKS = ("●", "○")
 def draw(board: Board) -> str:
     """The whole position: grid, reserves, and who is to move. Lines end without spaces."""
     mark = _needs_marks(board)
-    lines = [*_grid(board, mark), *_reserves(board, mark)]
+    drawn = graph_lines(board, lambda piece: _piece(piece, mark)) if _is_free(board) else _grid(board, mark)
+    lines = [*drawn, *_reserves(board, mark)]
     lines.append(f"{_player(board, board.to_move, mark)} to move")
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _is_free(board: Board) -> bool:
+    """Whether cells stand elsewhere than in rows and columns."""
+    numbers = [board.rows, board.columns, *(number for cell in board.cells for number in (cell.row, cell.column))]
+    return bool(board.edges) or any(number != int(number) for number in numbers)
+
+
 def _grid(board: Board, mark: bool) -> list[str]:
+    rows, columns = int(board.rows), int(board.columns)
     cells = {(cell.row, cell.column): cell for cell in board.cells}
     covered_shown = any(len(cell.stack) > 1 for cell in board.cells)
     texts = {place: _cell_lines(cell, mark, covered_shown) for place, cell in cells.items()}
@@ -35,15 +44,15 @@ def _grid(board: Board, mark: bool) -> list[str]:
     no_cell = ["░" * width] * height  # a hole in the board
 
     def rule(left: str, middle: str, right: str) -> str:
-        return " " * (margin + 1) + left + middle.join(["─" * width] * board.columns) + right
+        return " " * (margin + 1) + left + middle.join(["─" * width] * columns) + right
 
     lines = [" " * (margin + 2) + " ".join(name.center(width) for name in column_names), rule("┌", "┬", "┐")]
-    for row in range(board.rows):
+    for row in range(rows):
         if row:
             lines.append(rule("├", "┼", "┤"))
         for part in range(height):
             name = row_names[row] if part == 0 else ""
-            contents = (texts.get((row, column), no_cell)[part].center(width) for column in range(board.columns))
+            contents = (texts.get((row, column), no_cell)[part].center(width) for column in range(columns))
             lines.append(f"{name:>{margin}} │" + "│".join(contents) + "│")
     lines.append(rule("└", "┴", "┘"))
     return lines if any(column_names) else lines[1:]

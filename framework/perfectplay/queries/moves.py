@@ -7,7 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from perfectplay.errors import NotInTable
-from perfectplay.values import NO_POSITION_CODE, Value
+from perfectplay.values import NO_POSITION_CODE, Outcome, Value
+from perfectplay.wording import plies
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -88,6 +89,37 @@ def _worth(child_code: int) -> tuple[Value | None, tuple[int, int]]:
     return value, value.preference()
 
 
+class Judgement(NamedTuple):
+    """What is to be said of a move that was not the best: a mark as chess players write it, and why."""
+
+    mark: str
+    comment: str
+
+
+_FLAWLESS = Judgement("", "")
+
+
+def judge(before: Value | None, worth: Value | None) -> Judgement:
+    """A move of this worth, made where the best was `before`: ?? or ? if it changed the outcome, ?! if only the length.
+
+    >>> judge(Value(Outcome.WIN, 5), Value(Outcome.LOSS, 2))
+    Judgement(mark='??', comment='throws the win away: now a loss')
+    >>> judge(Value(Outcome.WIN, 5), Value(Outcome.WIN, 9))
+    Judgement(mark='?!', comment='wins 4 plies later than necessary')
+    """
+    if before is None or worth is None:
+        return _FLAWLESS
+    if worth.outcome < before.outcome:
+        mark = "?" * (before.outcome - worth.outcome)
+        return Judgement(mark, f"throws the {before.outcome.name.lower()} away: now a {worth.outcome.name.lower()}")
+    lost = (worth.remoteness or 0) - (before.remoteness or 0)
+    if worth.outcome is Outcome.WIN and lost > 0:
+        return Judgement("?!", f"wins {plies(lost)} later than necessary")
+    if worth.outcome is Outcome.LOSS and lost < 0:
+        return Judgement("?!", f"loses {plies(-lost)} sooner than necessary")
+    return _FLAWLESS
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One ply of a line: where it is played, what that is worth, and every best move; the line follows the first."""
@@ -113,10 +145,10 @@ class Line:
     """Where play is endless, the step whose position has come again, up to symmetry; else None."""
 
 
-def best_line(game: Game, table: Table, position: int, *, plies: int | None = None) -> Line:
+def best_line(game: Game, table: Table, position: int, *, limit: int | None = None) -> Line:
     """Best play from a position: the winner hurries, the loser resists; an endless draw is followed until it repeats.
 
-    With `plies` the line ends after so many at the latest.
+    With `limit` the line ends after so many plies at the latest.
 
     >>> from perfectplay import load_game, open_table
     >>> game = load_game("gobblet")
@@ -131,7 +163,7 @@ def best_line(game: Game, table: Table, position: int, *, plies: int | None = No
         value = table.probe(position)
         canonical = game.canonicalize(position)
         rated = rate_moves(game, table, position)
-        if canonical in seen or not rated or len(steps) == plies:
+        if canonical in seen or not rated or len(steps) == limit:
             return Line(steps, position, value, seen.get(canonical))
         seen[canonical] = len(steps)
         steps.append(Step(position, value, [each for each in rated if each.value == rated[0].value]))

@@ -6,15 +6,21 @@ A table that appears while the server runs (somebody solved the game elsewhere) 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, installed_games, load_game
 from perfectplay.tables.opening import open_table, table_directory, table_path
 from perfectplay.tables.table import Table
+from perfectplay.web.boards import drawable_board
 from perfectplay.web.solving import SolveJob
+
+ASKED_VARIANTS = 50
+"""So many variants without a table, asked for by their address, are kept at hand."""
 
 
 @dataclass(slots=True)
@@ -27,10 +33,20 @@ class ServedGame:
     job: SolveJob | None = None
     problem: str | None = None
     """Why a table that is there cannot be read."""
+    overview: dict[str, Any] | None = None
+    """The table in numbers, once somebody has asked."""
     start: int = field(init=False)
+    players: tuple[str, ...] = ("First", "Second")
+    names: tuple[str, ...] = ("First player", "Second player")
+    """The players as sentences name them."""
+    _tried: tuple[int, int] | None = None
+    """Time and size of the file that could not be opened: it is tried again when it has changed."""
 
     def __post_init__(self) -> None:
         self.start = self.game.start()
+        board, _ = drawable_board(self.game, self.start)
+        if board is not None and board.players != self.players:
+            self.players = self.names = tuple(board.players)
 
     @property
     def solving(self) -> bool:
@@ -38,14 +54,24 @@ class ServedGame:
 
     def find_table(self) -> Table | None:
         """The table, opened if it has come into being; None where there is none (yet)."""
-        if self.table is None and not self.solving and (self.path / "data.mdb").exists():
+        if self.table is None and not self.solving:
             try:
-                self.table = open_table(self.game, self.path)
-                self.problem = None
-            except PerfectPlayError as error:
-                # The path is nobody's business but the terminal's.
-                self.problem = str(error).replace(str(self.path), "the table")
+                found = (self.path / "data.mdb").stat()
+            except OSError:
+                self.problem = self._tried = None
+                return None
+            if self._tried != (tried := (found.st_mtime_ns, found.st_size)):
+                self._tried = tried
+                self._open()
         return self.table
+
+    def _open(self) -> None:
+        try:
+            self.table = open_table(self.game, self.path)
+            self.problem = None
+        except PerfectPlayError as error:
+            # The path is nobody's business but the terminal's.
+            self.problem = str(error).replace(str(self.path), "the table")
 
 
 class Library:
@@ -54,6 +80,7 @@ class Library:
     def __init__(self, directory: Path | None = None, games: Iterable[Game] | None = None) -> None:
         self.directory = directory or table_directory()
         self.broken: dict[str, str] = {}
+        self._asked: deque[str] = deque()
         self._lock = threading.Lock()
         found = self._installed() if games is None else list(games)
         self.games = {game.identity: ServedGame(game, table_path(game, self.directory)) for game in found}
@@ -61,7 +88,29 @@ class Library:
             served.find_table()
 
     def get(self, name: str) -> ServedGame | None:
-        return self.games.get(name)
+        """A game by its identity; a variant that nobody has solved yet comes into being when it is asked for."""
+        served = self.games.get(name)
+        if served is None and (game := self._unsolved_variant(name)) is not None:
+            served = self.games[name] = ServedGame(game, table_path(game, self.directory))
+            self._asked.append(name)
+            while len(self._asked) > ASKED_VARIANTS:
+                self._forget(self._asked.popleft())
+        return served
+
+    def _unsolved_variant(self, name: str) -> Game | None:
+        for base in {served.game.name: served.game for served in self.games.values()}.values():
+            if base.declared_options and name.startswith(f"{base.name}-"):
+                try:
+                    variant = load_game(base.name, **_options_of(base, name))
+                except PerfectPlayError:
+                    continue
+                if variant.identity == name:
+                    return variant
+        return None
+
+    def _forget(self, name: str) -> None:
+        if self.games[name].table is None and not self.games[name].solving:
+            del self.games[name]
 
     def start_solving(self, served: ServedGame) -> SolveJob | None:
         """Solve a game in the background; None where another solve is running."""
@@ -94,7 +143,7 @@ class Library:
         variants = []
         for path in sorted(self.directory.glob(f"{default.name}-*/data.mdb")):
             try:
-                options = _options_of(default, path.parent)
+                options = _options_of(default, path.parent.name)
                 variant = load_game(default.name, **options)
             except PerfectPlayError:
                 continue  # of another game whose name begins alike, or damaged: not a variant of this one
@@ -103,9 +152,9 @@ class Library:
         return variants
 
 
-def _options_of(game: Game, path: Path) -> dict[str, object]:
-    """The options that the name of a table's directory spells."""
-    rest = path.name.removeprefix(f"{game.name}-")
+def _options_of(game: Game, name: str) -> dict[str, object]:
+    """The options that a variant's identity spells."""
+    rest = name.removeprefix(f"{game.name}-")
     found: dict[str, object] = {}
     names = sorted((option.name for option in game.declared_options), key=lambda name: f"-{rest}".find(f"-{name}="))
     for name, following in zip(names, [*names[1:], None], strict=True):
