@@ -147,13 +147,22 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     complaints: list[str] = []
     contexts = []
 
-    def open_page(address: str, *, before: str = "", **options: Any) -> Page:
+    def open_page(address: str, *, before: str = "", expected: str | None = None, **options: Any) -> Page:
+        """`expected`: a part of the one complaint of the browser's that there may be, such as a status."""
+
         options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        page.on(
+            "console",
+            lambda message: (
+                message.type == "error"
+                and not (expected and expected in message.text)
+                and complaints.append(message.text)
+            ),
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         if before:
             page.add_init_script(before)

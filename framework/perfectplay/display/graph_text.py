@@ -1,7 +1,7 @@
 """Draws a board whose cells stand anywhere as text: points where the cells are, and the edges between them.
 
-    X───────O───────·     a point shows its top piece, an empty one its name
-    │ ╲     │     ╱ │
+X───────O───────·     a point shows its top piece, an empty one its name
+│ ╲     │     ╱ │
 """
 
 from __future__ import annotations
