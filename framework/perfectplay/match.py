@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.files import whole_file
+from perfectplay.files import atomic_write
 from perfectplay.values import Outcome, Status
 
 if TYPE_CHECKING:
@@ -68,8 +68,18 @@ class Match:
     @property
     def to_move(self) -> int | None:
         """Who is to move; None where the match began elsewhere than at the start and the game does not tell."""
-        first = mover_of(self.game, self.positions[0])
-        return None if first is None else (first + len(self.moves)) % 2
+        mover = mover_of(self.game, self.position)
+        if mover is None and (first := mover_of(self.game, self.positions[0])) is not None:
+            return (first + len(self.moves)) % 2
+        return mover
+
+    @property
+    def movers(self) -> list[int | None]:
+        """Who is to move in each of the positions."""
+        told = movers_of(self.game, self.positions)
+        if None not in told or told[0] is None:
+            return told
+        return [(told[0] + ply) % 2 for ply in range(len(told))]
 
     @property
     def occurrences(self) -> int:
@@ -142,7 +152,7 @@ class Match:
 
     def save(self, path: Path) -> None:
         """Keep the game in a file of readable JSON, which is written atomically."""
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(json.dumps(self.json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

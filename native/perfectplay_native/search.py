@@ -31,8 +31,8 @@ class SearchCounts:
     """Times that a move led back to a position on the path."""
     terminals: tuple[int, int, int]
     """Positions met that are over, or won at once: for the player to move at the root, for the other, for nobody."""
-    walked: int
-    """Positions whose children are all proven, in a full walk."""
+    expanded: int
+    """Positions whose children are all proven too, by `prove_reachable`."""
     provisional: int
     """Draws that now rest on a repetition."""
     confirmed: int
@@ -62,7 +62,7 @@ class Search:
             self._c = ffi.NULL
 
     def run(self, position: int, *, naive: bool = False) -> None:
-        """Prove a valid position; after a stop, the same call goes on where it was.
+        """Prove a valid position; after a stop, the same call resumes where it was.
 
         `naive` is for tests: it stores draws by repetition at once, as though they held on every path, so its draws,
         and what follows from them, may be wrong.
@@ -72,9 +72,9 @@ class Search:
         """
         self._run(lib.pp_search_run, position, naive)
 
-    def walk(self) -> None:
+    def prove_reachable(self) -> None:
         """Prove every position that play can reach from one that is proven. Raises as `run` does."""
-        self._run(lib.pp_search_walk)
+        self._run(lib.pp_search_prove_reachable)
 
     def _run(self, function: Callable[..., int], *arguments: Any) -> None:
         with self.kernel.asking(self.stop):

@@ -8,7 +8,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from perfectplay_native._engine import lib
 
+from perfectplay import hook_guard
 from perfectplay.errors import PluginError
 from perfectplay.game import make_game
 from perfectplay.hookspecs import hookimpl
@@ -118,3 +120,10 @@ def test_an_error_belongs_to_the_thread_that_asked(game) -> None:
     go_on.set()
     unlucky.join()
     assert len(failed) == 1
+
+
+def test_the_host_has_the_limits_of_the_header() -> None:
+    """The host checks a game before it loads the engine, so it has the numbers again."""
+    assert hook_guard.MAX_POSITION == lib.PP_NO_POSITION - 1
+    assert lib.PP_NO_POSITION == 2**64 - 1
+    assert 2 ** (64 - lib.PP_INDEX_BITS) - 1 == hook_guard.MAX_TIER

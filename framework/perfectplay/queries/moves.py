@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from perfectplay.errors import NotInTable
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.tables.table import Table
 
-_UNKNOWN_LAST = (9, 0)
+_UNKNOWN_LAST = (9,)
 
 
 class RatedMove(NamedTuple):
@@ -47,6 +49,7 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
         moves = list(rules.moves(position))
         children = [rules.apply(position, move) for move in moves]
         canonical = [rules.canonicalize(child) for child in children]
+        keeping = _turns_kept(game, position, children)
     except Exception:
         game.move_classes(position)  # the same with every hook guarded: it says which one is at fault
         raise
@@ -55,8 +58,8 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
         codes = table.probe_many(children).tolist()
     groups: dict[int, int] = {}
     rated = []
-    for move, child, image, code in zip(moves, children, canonical, codes, strict=True):
-        value, order = _worth(code)
+    for move, child, image, code, keeps in zip(moves, children, canonical, codes, keeping, strict=True):
+        value, order = _worth(code, keeps)
         rated.append((order, RatedMove(move, child, value, groups.setdefault(image, len(groups)))))
     rated.sort(key=_order)
     return [each for _, each in rated]
@@ -76,16 +79,25 @@ def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = Fa
     return list(groups.values())
 
 
-def _order(rated: tuple[tuple[int, int], RatedMove]) -> tuple[int, int]:
+def _order(rated: tuple[tuple[int, ...], RatedMove]) -> tuple[int, ...]:
     return rated[0]
 
 
+def _turns_kept(game: Game, position: int, children: Sequence[int]) -> Iterable[bool]:
+    """For each child whether it is the same player's turn there."""
+    mover = game.rules.mover
+    if mover is None:
+        return repeat(game.is_puzzle, len(children))
+    mine = mover(position)
+    return [mover(child) == mine for child in children]
+
+
 @cache
-def _worth(child_code: int) -> tuple[Value | None, tuple[int, int]]:
+def _worth(child_code: int, keeps_turn: bool) -> tuple[Value | None, tuple[int, ...]]:
     """What moving to a position with this value code is worth, and its place in the order."""
     if child_code == NO_POSITION_CODE:
         return None, _UNKNOWN_LAST
-    value = Value.from_code(child_code).for_parent()
+    value = Value.from_code(child_code).for_parent(keeps_turn=keeps_turn)
     return value, value.preference()
 
 
@@ -112,6 +124,8 @@ def judge(before: Value | None, worth: Value | None) -> Judgement:
     if worth.outcome < before.outcome:
         mark = "?" * (before.outcome - worth.outcome)
         return Judgement(mark, f"throws the {before.outcome.name.lower()} away: now a {worth.outcome.name.lower()}")
+    if worth.score < before.score:
+        return Judgement("?", f"gives {before.score - worth.score} away")
     lost = (worth.remoteness or 0) - (before.remoteness or 0)
     if worth.outcome is Outcome.WIN and lost > 0:
         return Judgement("?!", f"wins {plies(lost)} later than necessary")

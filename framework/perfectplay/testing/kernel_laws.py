@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from perfectplay.testing.game_under_test import Subject
+from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.laws import Law
 from perfectplay.values import Status
+from perfectplay_native.kernel import Edge
 
 
-def kernel(subject: Subject, position: int) -> str | None:
+def kernel(subject: GameUnderTest, position: int) -> str | None:
     game, c = subject.game, subject.game.kernel
     assert c is not None
     where = subject.name(position)
@@ -25,7 +26,8 @@ def kernel(subject: Subject, position: int) -> str | None:
     for move in legal:
         child = game.apply(position, move)
         answers.append((f"apply (move {move})", child, c.apply(position, move)))
-        answers.append((f"undo (move {move})", position, c.undo(child, move)))
+        if c.has("undo"):
+            answers.append((f"undo (move {move})", position, c.undo(child, move)))
     if c.has("children") and legal:
         answers.append(("children", sorted(subject.children(position)), sorted(c.children(position))))
     for question, python, native in answers:
@@ -41,7 +43,7 @@ def kernel(subject: Subject, position: int) -> str | None:
     return None
 
 
-def rank(subject: Subject, position: int) -> str | None:
+def rank(subject: GameUnderTest, position: int) -> str | None:
     game, c = subject.game, subject.game.kernel
     assert c is not None
     where = subject.name(position)
@@ -54,22 +56,26 @@ def rank(subject: Subject, position: int) -> str | None:
     if back is None or c.rank(back) != (tier, index):
         return f"rank of {where} is tier {tier}, index {index}, but unrank gives {back} there, of another rank"
     slots = {c.rank(game.apply(position, move)) for move in game.moves(position)}
-    if c.has("expand") and game.status(position) is Status.ONGOING and set(c.expand(position)) != slots:
+    if (
+        c.has("expand")
+        and game.status(position) is Status.ONGOING
+        and {edge.slot for edge in c.expand(position)} != slots
+    ):
         return f"the kernel's expand in {where} must list the slots of all its children, and no others"
     return None
 
 
-def retract(subject: Subject, position: int) -> str | None:
+def retract(subject: GameUnderTest, position: int) -> str | None:
     c = subject.game.kernel
     assert c is not None
     if subject.game.status(position) is not Status.ONGOING:
         return None
     mine = c.rank(position)
-    for slot, times in Counter(c.expand(position)).items():
+    for (slot, keeps_turn), times in Counter(c.expand(position)).items():
         child = c.unrank(*slot)
         if child is None or mine[0] not in subject.sister_tiers[slot[0]]:
             continue  # values travel back only among tiers that play can return to
-        back = c.retract(child).count(mine)
+        back = c.retract(child).count(Edge(mine, keeps_turn))
         if back != times:
             return (
                 f"{subject.name(child)} stands {times} times in expand of {subject.name(position)}, but that stands "
@@ -78,8 +84,8 @@ def retract(subject: Subject, position: int) -> str | None:
     return None
 
 
-def _has(*functions: str) -> Callable[[Subject], bool]:
-    def applies(subject: Subject) -> bool:
+def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
+    def applies(subject: GameUnderTest) -> bool:
         kernel = subject.game.kernel
         return kernel is not None and all(map(kernel.has, functions))
 

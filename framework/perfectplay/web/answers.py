@@ -5,10 +5,10 @@ Positions leave as decimal strings (`id`), because a JavaScript number holds onl
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from perfectplay import wording
-from perfectplay.game import Game
 from perfectplay.match import mover_of
 from perfectplay.queries.moves import best_line as table_line
 from perfectplay.queries.moves import rate_each_move
@@ -42,17 +42,10 @@ def value_of(served: ServedGame, position: int) -> Value | None:
     return None if served.table is None else served.table.get(position)
 
 
-def names_of(served: ServedGame, mover: int | None) -> tuple[str, str]:
-    """The mover and the opponent, as sentences name them."""
-    if mover is None:
-        return "The player to move", "The opponent"
-    return served.names[mover], served.names[1 - mover]
-
-
 def verdict(served: ServedGame, position: int, mover: int | None, value: Value | None) -> str:
     """One sentence, always: also where the table does not know."""
     if value is not None:
-        return wording.verdict(value, *names_of(served, mover))
+        return wording.game_verdict(served.game, value, mover)
     if (over := result(served, position, mover)) is not None:
         return str(over["text"])
     if served.problem is not None:
@@ -69,10 +62,15 @@ def result(served: ServedGame, position: int, mover: int | None) -> JSON | None:
     status = served.game.status(position)
     if status is Status.ONGOING:
         return None
-    own, other = names_of(served, mover)
-    text = wording.verdict(Value.from_code({Status.LOST: 1, Status.DRAWN: 2, Status.WON: 3}[status]), own, other)
+    code = {Status.LOST: 1, Status.DRAWN: 2, Status.WON: 3}[status]
+    value = Value.from_code(code)
+    if served.game.has_score:
+        value = replace(value, score=served.game.score(position))
+    own, other = wording.sides(served.game, mover)
     winner = {Status.LOST: other, Status.DRAWN: None, Status.WON: own}[status]
-    return {"winner": winner, "text": text}
+    if served.game.is_puzzle and status is not Status.WON:
+        winner = None
+    return {"winner": winner, "text": wording.game_verdict(served.game, value, mover)}
 
 
 def position_answer(served: ServedGame, position: int) -> JSON:
@@ -96,9 +94,9 @@ def position_answer(served: ServedGame, position: int) -> JSON:
         **value_json(value),
         "verdict": verdict(served, position, mover, value),
         "result": result(served, position, mover),
-        "mover": names_of(served, mover)[0],
+        "mover": wording.sides(game, mover)[0],
         "to_move": mover,
-        "players": list(served.players),
+        "players": list(game.players),
         "board": None if board is None else board_json(board),
         "board_problem": problem,
         "moves": moves,
@@ -151,8 +149,3 @@ def best_line(served: ServedGame, position: int) -> JSON:
             move = served.game.format_move(step.position, step.move)
             steps.append({"move": move, **value_json(step.value), "id": str(after)})
     return evaluation(served, position) | {"line": steps}
-
-
-def title_of(game: Game) -> str:
-    """The game's name as a title: "gobblet" is "Gobblet"."""
-    return game.name.replace("_", " ").replace("-", " ").capitalize()

@@ -79,7 +79,7 @@ def _table_of(served: ServedGame) -> Table:
     if served.table is None:
         if served.problem is not None:
             raise Refusal(409, f"the table of {served.game.name} cannot be read: {served.problem}")
-        raise Refusal(409, f"there is no table of {served.game.name} yet: run `{games.command(served)}` first")
+        raise Refusal(409, f"there is no table of {served.game.name} yet: run `{served.game.solve_command()}` first")
     return served.table
 
 
@@ -254,7 +254,7 @@ async def start_solve(request: Request) -> Response:
     if served.problem is not None:
         raise Refusal(409, f"there is a table already, and it cannot be read: {served.problem}; remove it first")
     if served.table is not None and not served.table.complete:
-        raise Refusal(409, f"the table is unfinished: resume it with `{games.command(served)} --backend lmdb`")
+        raise Refusal(409, f"the table is unfinished: resume it with `{served.table.resume_command}`")
     if served.table is not None:
         raise Refusal(409, f"{served.game.name} is solved already")
     library: Library = request.app.state.library

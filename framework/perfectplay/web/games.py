@@ -7,7 +7,7 @@ from typing import Any
 from perfectplay import wording
 from perfectplay.kernels import game_kernel
 from perfectplay.match import mover_of
-from perfectplay.options import Option, as_words
+from perfectplay.options import Option
 from perfectplay.web import answers
 from perfectplay.web.library import Library, ServedGame
 
@@ -15,17 +15,6 @@ JSON = dict[str, Any]
 
 POSITIONS_A_SECOND = 4_000_000
 """What a C kernel manages on two ordinary cores: only for a first idea of how long a solve takes."""
-
-
-def command(served: ServedGame) -> str:
-    """What to type to solve this variant."""
-    game = served.game
-    changed = {
-        option.name: game.options[option.name]
-        for option in game.declared_options
-        if game.options[option.name] != option.default
-    }
-    return " ".join(["solve", game.name, *as_words(changed)])
 
 
 def games_json(library: Library) -> JSON:
@@ -38,15 +27,16 @@ def _game_json(served: ServedGame) -> JSON:
     table, game = served.find_table(), served.game
     about: JSON = {
         "name": game.identity,
-        "title": answers.title_of(game),
+        "title": game.about.title if game.about.title != game.name else game.name.capitalize(),
+        "rules": game.about.rules,
         "family": game.name,
         "version": game.version,
         "kind": game.kind,
         "start": str(served.start),
-        "players": list(served.players),
+        "players": list(game.players),
         "variant": {name: str(value) if isinstance(value, str) else value for name, value in game.options.items()},
         "options": [_option_json(option) for option in game.declared_options],
-        "command": command(served),
+        "command": served.game.solve_command(),
     }
     if table is None:
         state = "solving" if served.solving else "damaged" if served.problem else "unsolved"
@@ -76,7 +66,7 @@ def solve_json(served: ServedGame) -> JSON:
     if served.job is None or (served.table is not None and not served.solving):
         state = "done" if served.table else "damaged" if served.problem else "unsolved"
         estimate = _estimate(served) if state == "unsolved" else None
-        return {"state": state, "command": command(served), "estimate": estimate, "error": served.problem}
+        return {"state": state, "command": served.game.solve_command(), "estimate": estimate, "error": served.problem}
     return served.job.report()
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, installed_games, load_game
-from perfectplay.tables.opening import open_table, table_directory, table_path
+from perfectplay.tables.locations import find_tables, has_table, table_directory, table_path
+from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
-from perfectplay.web.boards import drawable_board
 from perfectplay.web.solving import SolveJob
 
 ASKED_VARIANTS = 50
@@ -36,17 +36,11 @@ class ServedGame:
     overview: dict[str, Any] | None = None
     """The table in numbers, once somebody has asked."""
     start: int = field(init=False)
-    players: tuple[str, ...] = ("First", "Second")
-    names: tuple[str, ...] = ("First player", "Second player")
-    """The players as sentences name them."""
-    _tried: tuple[int, int] | None = None
-    """Time and size of the file that could not be opened: it is tried again when it has changed."""
+    _tried: float | None = None
+    """When the table that could not be opened was changed: it is tried again when it is another."""
 
     def __post_init__(self) -> None:
         self.start = self.game.start()
-        board, _ = drawable_board(self.game, self.start)
-        if board is not None and board.players != self.players:
-            self.players = self.names = tuple(board.players)
 
     @property
     def solving(self) -> bool:
@@ -55,13 +49,10 @@ class ServedGame:
     def find_table(self) -> Table | None:
         """The table, opened if it has come into being; None where there is none (yet)."""
         if self.table is None and not self.solving:
-            try:
-                found = (self.path / "data.mdb").stat()
-            except OSError:
+            if not has_table(self.path):
                 self.problem = self._tried = None
-                return None
-            if self._tried != (tried := (found.st_mtime_ns, found.st_size)):
-                self._tried = tried
+            elif self._tried != (changed := _changed(self.path)):
+                self._tried = changed
                 self._open()
         return self.table
 
@@ -141,13 +132,14 @@ class Library:
     def _variants(self, default: Game) -> list[Game]:
         """The game's other variants that have a table here."""
         variants = []
-        for path in sorted(self.directory.glob(f"{default.name}-*/data.mdb")):
+        for table in find_tables(self.directory):
+            if table.info is None or table.info.game != default.name:
+                continue
             try:
-                options = _options_of(default, path.parent.name)
-                variant = load_game(default.name, **options)
+                variant = load_game(default.name, **table.info.options)
             except PerfectPlayError:
-                continue  # of another game whose name begins alike, or damaged: not a variant of this one
-            if variant.identity == path.parent.name != default.identity:
+                continue  # made when the game had other options
+            if variant.identity == table.path.name != default.identity:
                 variants.append(variant)
         return variants
 
@@ -161,3 +153,8 @@ def _options_of(game: Game, name: str) -> dict[str, object]:
         _, _, value = f"-{rest}".partition(f"-{name}=")
         found[name] = value.partition(f"-{following}=")[0] if following else value
     return found
+
+
+def _changed(path: Path) -> float:
+    """When anything in a directory was changed last."""
+    return max((each.stat().st_mtime for each in path.iterdir()), default=0.0)

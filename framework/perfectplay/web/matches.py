@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from perfectplay import wording
 from perfectplay.board import Board
 from perfectplay.errors import UsageError
-from perfectplay.match import REPETITIONS, Match, movers_of
+from perfectplay.match import REPETITIONS, Match
 from perfectplay.queries.moves import judge, rate_each_move
 from perfectplay.values import Value, value_json
 from perfectplay.web import answers
@@ -50,7 +51,8 @@ def _judged(served: ServedGame, match: Match) -> list[JSON]:
     entries = []
     for ply, name in enumerate(match.move_names(), start=1):
         before, after = values[ply - 1], values[ply]
-        worth = None if after is None else after.for_parent()
+        keeps_turn = served.game.keeps_turn(*match.positions[ply - 1 : ply + 1])
+        worth = None if after is None else after.for_parent(keeps_turn=keeps_turn)
         mark, comment = judge(before, worth)
         entries.append(
             {
@@ -71,9 +73,7 @@ def replay_answer(served: ServedGame, match: Match, ply: int) -> JSON:
     judged = [None, *_judged(served, match)]
     timeline = [
         _entry(served, position, mover, played)
-        for position, mover, played in zip(
-            match.positions, movers_of(served.game, match.positions), judged, strict=True
-        )
+        for position, mover, played in zip(match.positions, match.movers, judged, strict=True)
     ]
     last = _click(served, match, ply)
     match.undo(len(match.moves) - ply)
@@ -143,7 +143,7 @@ def game_answer(served: ServedGame, match: Match) -> JSON:
         "text": game.decode(position),
         "board": None if board is None else board_json(board),
         "reserves": _reserves(board),
-        "current_player": answers.names_of(served, mover)[0],
+        "current_player": wording.sides(game, mover)[0],
         "result": _result(served, match, mover),
         "ply": len(match.moves),
         "can_undo": bool(match.moves),

@@ -23,12 +23,13 @@ _VALUE: JSON = {
         "minimum": 0,
         "description": "Plies to the end under perfect play; null for an endless draw or an unknown value.",
     },
+    "score": {"type": "integer", "description": "By how much it is won, where the game has scores; negative: lost."},
 }
 
 
 def _object(properties: JSON, *, required: tuple[str, ...] | None = None) -> JSON:
-    """An object of exactly these properties; all of them required, if not said otherwise."""
-    needed = list(properties if required is None else required)
+    """An object of exactly these properties; all of them required, if not said otherwise, but for a score."""
+    needed = [name for name in (properties if required is None else required) if name != "score"]
     return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
@@ -102,6 +103,7 @@ SCHEMAS: JSON = {
                         "name": _TEXT,
                         "state": {"enum": ["ready", "unfinished", "unsolved", "solving", "damaged", "broken"]},
                         "title": _TEXT,
+                        "rules": _TEXT,
                         "family": {**_TEXT, "description": "The game's name, without its options."},
                         "version": _TEXT,
                         "kind": _TEXT,
@@ -393,7 +395,7 @@ def summary() -> JSON:
     """What `/api` says of itself: every path, with what it is for."""
     paths = [
         f"{method.upper()} {path}: {operation['summary']}"
-        for path, item in description(())["paths"].items()
+        for path, item in description()["paths"].items()
         for method, operation in item.items()
         if method != "parameters"
     ]
@@ -404,7 +406,7 @@ _DESCRIPTION = "Solved board games: for every position, who wins and in how many
 
 
 @lru_cache(maxsize=8)
-def description(games: tuple[str, ...]) -> JSON:
+def description(games: tuple[str, ...] = ()) -> JSON:
     """The whole document; `games` are the names that `{game}` may stand for."""
     name = {"type": "string", "minLength": 1} | ({"enum": list(games)} if games else {})
     game = {"name": "game", "in": "path", "required": True, "schema": name}

@@ -16,7 +16,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MAX_BODY = 512 * 1024
+MAX_BODY = 16 * 1024
+MAX_PROBE_BODY = 512 * 1024
 """Bytes: ten thousand positions to be probed at once."""
 MAX_QUERY = 16 * 1024
 """Bytes: a link with a thousand moves."""
@@ -76,9 +77,10 @@ class Guard:
             await _refuse(send_with_headers, *refusal)
             return
         if scope["method"] not in ("GET", "HEAD"):
-            body = await _read_body(receive)
+            limit = MAX_PROBE_BODY if scope["path"].endswith("/probe") else MAX_BODY
+            body = await _read_body(receive, limit)
             if body is None:
-                await _refuse(send_with_headers, 413, f"the request is too long: at most {MAX_BODY:,} bytes")
+                await _refuse(send_with_headers, 413, f"the request is too long: at most {limit:,} bytes")
                 return
             receive = _replay(body, receive)
         await self._answer(scope, receive, send_with_headers)
@@ -153,13 +155,13 @@ def _same_origin(headers: dict[bytes, bytes]) -> bool:
     return origin is None or origin.partition(b"://")[2] == headers.get(b"host", b"")
 
 
-async def _read_body(receive: Receive) -> bytes | None:
+async def _read_body(receive: Receive, limit: int) -> bytes | None:
     """The whole body; None where it is too long."""
     parts: list[bytes] = []
     while True:
         message = await receive()
         parts.append(message.get("body", b""))
-        if sum(map(len, parts)) > MAX_BODY:
+        if sum(map(len, parts)) > limit:
             return None
         if not message.get("more_body"):
             return b"".join(parts)

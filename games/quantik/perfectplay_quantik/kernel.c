@@ -32,8 +32,8 @@ static int quantik_valid(const pp_kernel *self, pp_position position) {
         pieces += count_bits(cells);
         taken |= cells;
     }
-    if (count_bits(taken) != pieces) return 0;  /* two pieces on one cell */
-    if (movers != pieces / 2) return 0;         /* as many as the other's, or one less */
+    if (count_bits(taken) != pieces) return 0; /* two pieces on one cell */
+    if (movers != pieces / 2) return 0;        /* as many as the other's, or one less */
     unsigned last = others;
     for (unsigned lines = finished_lines(fields); lines; lines &= lines - 1) last &= line_mask[lowest_bit(lines)];
     return !finished_lines(fields) || last != 0;
@@ -87,6 +87,11 @@ static int quantik_status(const pp_kernel *self, pp_position position) {
         if (legal_cells(fields, shape, taken)) return PP_ONGOING;
     }
     return PP_LOST;
+}
+
+static int quantik_mover(const pp_kernel *self, pp_position position) {
+    (void)self;
+    return pieces_on_board(position) & 1;
 }
 
 static uint32_t quantik_tier(const pp_kernel *self, pp_position position) {
@@ -144,6 +149,7 @@ static size_t quantik_children(const pp_kernel *self, pp_position position, pp_p
 const pp_kernel quantik_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = MAX_MOVES,
     .tier_count = CELLS + 1,
     .valid = quantik_valid,
@@ -153,6 +159,7 @@ const pp_kernel quantik_kernel = {
     .undo = quantik_undo,
     .canonicalize = quantik_canonicalize,
     .status = quantik_status,
+    .mover = quantik_mover,
     .tier = quantik_tier,
     .wins_now = quantik_wins_now,
     .children = quantik_children,

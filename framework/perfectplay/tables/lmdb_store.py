@@ -1,0 +1,177 @@
+"""Tiers written to an LMDB file (layout.py says how), one transaction after the other.
+
+Only the one process that holds the table's lock uses LMDB; everybody else reads the file with reader.py. So LMDB's own
+lock file, with its reader slots, is not needed. Blocks once written are never overwritten or freed: a table that has to
+be mended is written anew and put in its place (replacing.py). Those who read it then keep the old one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lmdb
+
+from perfectplay.errors import TableError
+from perfectplay.files import sync
+from perfectplay.system_errors import reason
+from perfectplay.tables.layout import META, RECORDS_CHECKSUM, enveloped, number_key, opened, records_checksum
+from perfectplay.tables.locking import WriterLock
+from perfectplay.tables.pages import DATA_VERSION
+from perfectplay.tables.reader import aligned
+from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_of
+from perfectplay.tables.store import Array, Block, Store
+
+# Bounds the dirty pages, which LMDB keeps in anonymous memory until a commit.
+COMMIT_BYTES = 16 << 20
+
+
+class LmdbStore(Store):
+    """A table being written. What it hands out was checked when it was opened, or written by this process."""
+
+    backend = "lmdb"
+    path: Path
+
+    def __init__(self, file: Path, *, info: TableInfo | None = None, lock: WriterLock | None = None) -> None:
+        """Open the file, whose directory the caller has locked; with `info`, make it. `close` releases `lock`."""
+        self.path = file.parent
+        self._file = file
+        self._writer_lock = lock
+        self.lock = threading.RLock()
+        self._read: Any = None
+        self._env: Any = None
+        try:
+            self._env = self._open()
+            self._read = self._env.begin(buffers=True)
+            if info is None:
+                self.info = TableInfo.from_json(opened(META, self._read.get(META)))
+            else:
+                version = ".".join(map(str, lmdb.version()))
+                self.set_info(replace(info, storage={**info.storage, "lmdb": version, "data_version": DATA_VERSION}))
+                sync(self.path)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self) -> Any:
+        size = self._file.stat().st_size if self._file.exists() else 0
+        try:
+            return lmdb.open(
+                str(self._file),
+                subdir=False,
+                lock=False,  # we have one of our own
+                mode=0o666,
+                map_size=max(1 << 30, 2 * size),
+                max_spare_txns=2,
+            )
+        except (lmdb.Error, OSError) as error:
+            raise TableError(f"cannot write {self._file}: {reason(error)}") from None
+
+    # ---- reading ----
+
+    def _renew(self) -> None:
+        """See what has been written since. What was handed out stays valid: no transaction frees a block."""
+        self._read.abort()
+        self._read = self._env.begin(buffers=True)
+
+    def _entries(self) -> Iterator[tuple[bytes, Block]]:
+        with self._read.cursor() as cursor:
+            for key, value in cursor:
+                yield bytes(key), value
+
+    def _records(self, kind: bytes) -> Iterator[bytes]:
+        with self._read.cursor() as cursor:
+            found = cursor.set_range(kind)
+            while found and bytes(cursor.key())[:1] == kind:
+                yield opened(bytes(cursor.key()), cursor.value())
+                found = cursor.next()
+
+    def tier_records(self) -> dict[int, TierRecord]:
+        return {record.tier: record for record in map(TierRecord.from_json, self._records(b"T"))}
+
+    def key_records(self) -> dict[int, KeyRecord]:
+        return {record.tier: record for record in map(KeyRecord.from_json, self._records(b"K"))}
+
+    def value_blocks(self, record: TierRecord) -> list[Block]:
+        return self._blocks(b"t", record)
+
+    def key_blocks(self, record: KeyRecord) -> list[Block]:
+        return self._blocks(b"k", record)
+
+    def _blocks(self, kind: bytes, record: TierRecord | KeyRecord) -> list[Block]:
+        with self.lock:  # a transaction is for one thread at a time
+            found = [self._read.get(number_key(kind, record.tier, number)) for number in range(len(record.checksums))]
+        return [aligned(block) for block in found]
+
+    # ---- writing ----
+
+    def write_keys(self, record: KeyRecord, keys: Array) -> None:
+        self._write_tier(b"k", record, keys)
+
+    def write_values(self, record: TierRecord, values: Array) -> None:
+        self._write_tier(b"t", record, values)
+
+    def _write_tier(self, kind: bytes, record: TierRecord | KeyRecord, array: Array) -> None:
+        """The blocks, some megabytes a transaction, and in the last one the record."""
+        pending: list[tuple[bytes, Any]] = []
+        size = 0
+        for number, block in enumerate(blocks_of(array)):
+            pending.append((number_key(kind, record.tier, number), block.data.cast("B")))
+            size += block.nbytes
+            if size >= COMMIT_BYTES:
+                self.write(pending)
+                pending, size = [], 0
+        self.write(pending, records=[(number_key(kind.upper(), record.tier), record.to_json())])
+
+    def set_info(self, info: TableInfo) -> None:
+        complete = info.status == "complete"
+        if complete:
+            total = records_checksum(self._entries())
+            info = replace(info, storage={**info.storage, RECORDS_CHECKSUM: total})
+        # Of a finished table both meta pages, the older one too, should speak of the finished table.
+        for _ in range(2 if complete else 1):
+            self.write([], records=[(META, info.to_json())])
+        self.info = info
+
+    def write(self, items: Sequence[tuple[bytes, Any]], *, records: Sequence[tuple[bytes, bytes]] = ()) -> None:
+        """All items and records in one transaction; the map grows when it is full."""
+        while True:
+            try:
+                with self._env.begin(write=True) as transaction:
+                    for key, value in items:
+                        transaction.put(key, value)
+                    for key, payload in records:
+                        transaction.put(key, enveloped(key, payload))
+                self._renew()
+                return
+            except lmdb.MapFullError:
+                self._read.abort()
+                self._env.set_mapsize(2 * self._env.info()["map_size"])
+                self._read = self._env.begin(buffers=True)
+                self.on_moved()
+            except (lmdb.Error, OSError) as error:
+                why = reason(error, self.path)
+                raise TableError(f"cannot write {self._file}: {why}; what was solved so far is kept") from None
+
+    # ---- where it is ----
+
+    @property
+    def size_on_disk(self) -> int:
+        return os.stat(self._file).st_size
+
+    def scratch_directory(self) -> Path | None:
+        return self.path
+
+    def close(self) -> None:
+        if self._read is not None:
+            self._read.abort()
+            self._read = None
+        if self._env is not None:
+            self._env.close()
+            self._env = None
+        if self._writer_lock is not None:
+            self._writer_lock.release()
