@@ -118,6 +118,27 @@ def serve() -> Iterator[Callable[[Library], str]]:
         yield serve
 
 
+@pytest.fixture
+def mutorere() -> Game:
+    """The example with a board like a star."""
+    path = Path(__file__).parents[2] / "docs" / "examples" / "mutorere" / "perfectplay_mutorere" / "plugin.py"
+    module = types.ModuleType("mutorere")
+    exec(path.read_text(encoding="utf-8"), vars(module))
+    return make_game(module, name="mutorere")
+
+
+@pytest.fixture
+def serve_games(serve: Callable[[Library], str], tmp_path: Path) -> Callable[..., str]:
+    """serve_games(game, …) -> address, after solving them."""
+
+    def serve_games(*games: Game, solved: bool = True) -> str:
+        for game in games if solved else ():
+            solve_game(game, directory=tmp_path).table.close()
+        return serve(Library(tmp_path, games))
+
+    return serve_games
+
+
 # ---- a real browser ----
 
 CHROMIUM_ARGUMENTS = [
