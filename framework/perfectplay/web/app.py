@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from perfectplay.web.api import ROUTES
+from perfectplay.web.bundle import bundle_scripts, bundle_styles
 from perfectplay.web.library import Library
 from perfectplay.web.request_guard import Guard
 from perfectplay.web.requests import HANDLERS, Refusal, served_game
@@ -22,11 +23,18 @@ from perfectplay.web.sessions import Sessions
 from perfectplay.web.wire import PackedJSON, StaticFile
 
 STATIC = Path(__file__).parent / "static"
+STYLES = ("colours.css", "style.css", "board.css", "panels.css")
 _PRELOADS = "<!-- preloads -->"
 
 
 def _read_files() -> dict[str, StaticFile]:
-    return {path.name: StaticFile(path.name, path.read_bytes()) for path in STATIC.iterdir() if path.is_file()}
+    """What is served under /static/: everything as it is, and the two bundles that the page uses."""
+    sources = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.is_file()}
+    texts = {name: body.decode() for name, body in sources.items()}
+    modules = {name.removesuffix(".js"): text for name, text in texts.items() if name.endswith(".js")}
+    sources["page.js"] = bundle_scripts(modules, "main").encode()
+    sources["page.css"] = bundle_styles(*(texts[name] for name in STYLES)).encode()
+    return {name: StaticFile(name, body) for name, body in sources.items()}
 
 
 async def _file(request: Request) -> Response:
@@ -53,11 +61,7 @@ async def _page(request: Request) -> Response:
             return _no_such_page(library, str(refusal))
     else:
         name = _first_game(library)
-    links = [
-        f'<link rel="modulepreload" href="/static/{file}">'
-        for file in sorted(request.app.state.files)
-        if file.endswith(".js")
-    ]
+    links = []
     wanted = ["/api/games"]
     if name is not None:
         links.append(f'<meta name="game" content="{escape(name)}">')
@@ -72,7 +76,7 @@ def _no_such_page(library: Library, reason: str) -> Response:
     items = "".join(f'<li><a href="/{quote(name, safe="=")}">{escape(name)}</a></li>' for name in library.games)
     return HTMLResponse(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Not found</title>'
-        '<link rel="stylesheet" href="/static/style.css"></head><body class="plain"><main>'
+        '<link rel="stylesheet" href="/static/page.css"></head><body class="plain"><main>'
         f"<h1>Not found</h1><p>{escape(reason[:1].upper() + reason[1:])}.</p><p>There are:</p><ul>{items}</ul>"
         '<p>Programs find the JSON interface under <a href="/api">/api</a>.</p></main></body></html>',
         404,

@@ -43,11 +43,13 @@ function histogram(rows, onFind) {
   const every = Math.ceil((last + 1) / 14);
   for (const row of rows) {
     const x = row.remoteness * step;
+    const both = row.wins && row.ties; // two columns upwards share the room
     for (const [kind, number, up] of [["win", row.wins, true], ["loss", row.losses, false], ["draw", row.ties, true]]) {
       if (!number) continue;
       const tall = high(number);
+      const from = both && kind === "draw" ? 0.5 : 0.1;
       chart.append(
-        s("rect", { class: `column ${kind}`, x: x + step * 0.1, y: up ? half - tall : half, width: step * 0.8, height: tall, onclick: () => onFind({ kind, remoteness: row.remoteness }) },
+        s("rect", { class: `column ${kind}`, x: x + step * from, y: up ? half - tall : half, width: step * (both && up ? 0.4 : 0.8), height: tall, onclick: () => onFind({ kind, remoteness: row.remoteness }) },
           s("title", {}, `${count(number)} ${{ win: "wins", loss: "losses", draw: "draws" }[kind]} in ${row.remoteness}: click to see one`)),
       );
     }

@@ -54,7 +54,8 @@ async function play(move) {
   const mover = here().to_move;
   const again = moves[ply] === move.move; // the move that was taken back: those after it are still there
   const judged = { best: bestMoves(answer().moves).includes(move), known: Boolean(move.outcome), wins: move.outcome === "win" };
-  const went = await visit({ moves: again ? moves : [...moves.slice(0, ply), move.move], ply: ply + 1 }, { fresh: true });
+  const still = judged.wins ? null : puzzle; // a puzzle hides the values until it is solved
+  const went = await visit({ moves: again ? moves : [...moves.slice(0, ply), move.move], ply: ply + 1, puzzle: still }, { fresh: true });
   if (!went) return;
   if (mover !== null && isTable(roleOf(mover))) announce(`${players()[mover]} plays ${move.move}`);
   else feedback(move, judged, puzzle);
@@ -63,7 +64,7 @@ async function play(move) {
 /** After one's own move: how good it was; with the hints off without saying what it is worth. */
 function feedback(move, { best, known, wins }, puzzle) {
   const entry = here();
-  if (puzzle) return notice(wins ? `${move.move} is right: the only winning move.` : `${move.move} does not win. Undo and try again.`, true);
+  if (puzzle && state.ply === 1) return notice(wins ? `${move.move} is right: the only winning move.` : `${move.move} does not win. Undo and try again.`, true);
   if (!known || ending() || state.replay.occurrences > 1) return;
   if (valuesShown()) return entry.comment && notice(`${move.move} ${entry.comment}.`, true);
   notice(best ? `${move.move} was a best move.` : `There was a better move than ${move.move}.`);
@@ -125,7 +126,7 @@ function step(by) {
 
 function go(ply) {
   const bounded = Math.max(0, Math.min(state.moves.length, ply));
-  if (bounded !== state.ply) visit({ ply: bounded, puzzle: bounded ? null : state.puzzle });
+  if (bounded !== state.ply) visit({ ply: bounded, puzzle: state.puzzle });
 }
 
 // ---- clicking the board ----

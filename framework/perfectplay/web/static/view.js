@@ -89,7 +89,7 @@ function drawPlayers() {
 function verdictText() {
   if (ending()) return ending();
   if (valuesShown() || !answer().solved) return answer().verdict;
-  if (state.puzzle) return `Puzzle: ${answer().mover} is to move, and one move wins`;
+  if (state.puzzle && !state.ply) return `Puzzle: ${answer().mover} is to move, and one move wins`;
   return `${answer().mover} is to move`;
 }
 
