@@ -22,9 +22,8 @@ from typing import Any
 
 import pluggy
 
-from perfectplay.errors import PluginError, UsageError
+from perfectplay.errors import PluginError, UsageError, did_you_mean
 from perfectplay.hookspecs import PROJECT, GameSpec, HostSpec
-from perfectplay.wording import did_you_mean
 
 GAMES_GROUP = "perfectplay.games"
 HOST_GROUP = "perfectplay.host"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from perfectplay import plugins, wording
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay import plugins
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError, did_you_mean
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
@@ -126,7 +126,7 @@ def _backend(name: str) -> Backend:
     if name in registry.backends:
         backend: Backend = registry.backends[name]
         return backend
-    hint = wording.did_you_mean(name, registry.backends)
+    hint = did_you_mean(name, registry.backends)
     there_are = ", ".join(sorted(registry.backends))
     broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
     raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")
