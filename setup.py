@@ -11,5 +11,6 @@ setup(
         "native/perfectplay_native/build_engine.py:ffi",
         "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
         "games/quantik/perfectplay_quantik/build_core.py:ffi",
+        "games/quixo/perfectplay_quixo/build_kernel.py:ffi",
     ]
 )
