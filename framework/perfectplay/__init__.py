@@ -9,42 +9,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perfectplay.analysis import best_line, rate_moves
     from perfectplay.board import Board, Cell, Click, Piece, Tray
     from perfectplay.errors import NotInTable, PerfectPlayError, PluginError, TableError, UsageError
-    from perfectplay.exports import export_table
-    from perfectplay.exports.comparing import compare_gbl2
+    from perfectplay.exports.export import export_table
+    from perfectplay.exports.gbl2_compare import compare_gbl2
     from perfectplay.game import Game, installed_games, load_game, make_game
     from perfectplay.hookspecs import hookimpl
+    from perfectplay.match import Match, load_match
     from perfectplay.options import Option
-    from perfectplay.playing import Match, Strength, choose_move, load_match
-    from perfectplay.sampling import random_positions
-    from perfectplay.selection import Selection, select
-    from perfectplay.solver import Solution, solve_game
-    from perfectplay.surveying import survey
-    from perfectplay.tables import Table, open_table
+    from perfectplay.queries.moves import best_line, rate_moves
+    from perfectplay.queries.opponent import Strength, choose_move
+    from perfectplay.queries.sampling import random_positions
+    from perfectplay.queries.selection import Selection, select
+    from perfectplay.queries.statistics import survey
+    from perfectplay.solving.strong import Solution, solve_game
+    from perfectplay.solving.verify import verify_table
+    from perfectplay.solving.weak import Proof, prove_position
+    from perfectplay.tables.opening import open_table
+    from perfectplay.tables.table import Table
     from perfectplay.values import Outcome, Status, Value
-    from perfectplay.verify import verify_table
-    from perfectplay.weak import Proof, prove_position
 
 _HOMES = {
-    "analysis": ("best_line", "rate_moves"),
     "board": ("Board", "Cell", "Click", "Piece", "Tray"),
     "errors": ("NotInTable", "PerfectPlayError", "PluginError", "TableError", "UsageError"),
-    "exports": ("export_table",),
-    "exports.comparing": ("compare_gbl2",),
+    "exports.export": ("export_table",),
+    "exports.gbl2_compare": ("compare_gbl2",),
     "game": ("Game", "installed_games", "load_game", "make_game"),
     "hookspecs": ("hookimpl",),
+    "match": ("Match", "load_match"),
     "options": ("Option",),
-    "playing": ("Match", "Strength", "choose_move", "load_match"),
-    "sampling": ("random_positions",),
-    "selection": ("Selection", "select"),
-    "solver": ("Solution", "solve_game"),
-    "surveying": ("survey",),
-    "tables": ("Table", "open_table"),
+    "queries.moves": ("best_line", "rate_moves"),
+    "queries.opponent": ("Strength", "choose_move"),
+    "queries.sampling": ("random_positions",),
+    "queries.selection": ("Selection", "select"),
+    "queries.statistics": ("survey",),
+    "solving.strong": ("Solution", "solve_game"),
+    "solving.verify": ("verify_table",),
+    "solving.weak": ("Proof", "prove_position"),
+    "tables.opening": ("open_table",),
+    "tables.table": ("Table",),
     "values": ("Outcome", "Status", "Value"),
-    "verify": ("verify_table",),
-    "weak": ("Proof", "prove_position"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

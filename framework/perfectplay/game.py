@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from perfectplay import plugins
 from perfectplay.board import Board
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
-from perfectplay.guard import MAX_POSITION, Guard, brief
+from perfectplay.hook_guard import MAX_POSITION, Guard, brief
 from perfectplay.options import Option, OptionValue, identity, read_options
 from perfectplay.plugins import Hook, Plugin
 from perfectplay.values import Status

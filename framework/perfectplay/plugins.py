@@ -35,7 +35,7 @@ RESERVED_NAMES = frozenset(
 REQUIRED_HOOKS = ("start", "moves", "apply", "undo", "canonicalize", "status")
 """The rules. A kernel gives them all; without one, the plugin must."""
 
-BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends", "perfectplay.exports.builtin")
+BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends", "perfectplay.exports.formats")
 """Modules with our own backends and exporters, registered as a third party's are."""
 
 Hook = Callable[..., Any]

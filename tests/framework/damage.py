@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfectplay.game import Game
-from perfectplay.tables import open_store, table_path
+from perfectplay.tables.opening import open_store, table_path
 from perfectplay.tables.records import TierRecord
 
 

@@ -7,9 +7,11 @@ import time
 
 import pytest
 
-from perfectplay import Status, Value, enumeration, hookimpl, make_game, open_table, solve_game, solver, verify_table
+from perfectplay import Status, Value, hookimpl, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import PerfectPlayError, PluginError
-from perfectplay.tables import table_path
+from perfectplay.solving import enumeration
+from perfectplay.solving import strong as solver
+from perfectplay.tables.opening import table_path
 
 
 class Stones:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perfectplay.board import Board, Cell, Piece, Tray
-from perfectplay.render import draw
+from perfectplay.display.board_text import draw
 
 
 def test_a_simple_board_has_the_names_of_its_cells_around_it(tic_tac_toe):

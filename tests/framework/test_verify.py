@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from perfectplay.errors import TableError
 from perfectplay.game import Game
-from perfectplay.solver import solve_game
-from perfectplay.tables import open_store, open_table, table_path
+from perfectplay.solving.strong import solve_game
+from perfectplay.solving.verify import VerifyReport, verify_table
+from perfectplay.tables.opening import open_store, open_table, table_path
 from perfectplay.tables.store import number_key
-from perfectplay.verify import VerifyReport, verify_table
 
 from .damage import change_value
 

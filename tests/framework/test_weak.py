@@ -19,8 +19,8 @@ from click.testing import CliRunner, Result
 from perfectplay import Outcome, PerfectPlayError, PluginError, UsageError, load_game, make_game, solve_game
 from perfectplay.cli import root
 from perfectplay.errors import Interrupted
-from perfectplay.exports.gbl2 import read_gbl2, read_header
-from perfectplay.weak import proof_path, prove_position
+from perfectplay.solving.weak import proof_path, prove_position
+from perfectplay.tables.gbl2 import read_gbl2, read_header
 from perfectplay_native.search import Search
 
 DRAWN_GOBBLET = 43980465112106

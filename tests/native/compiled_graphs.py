@@ -10,7 +10,7 @@ from typing import Any
 
 from perfectplay.game import Game, make_game
 from perfectplay.hookspecs import hookimpl
-from perfectplay.tiers import components
+from perfectplay.solving.tier_order import components
 from perfectplay_native.kernel import ABI, Kernel
 
 from .graphs import Graph

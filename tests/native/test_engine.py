@@ -16,10 +16,12 @@ from hypothesis import HealthCheck, given, settings
 
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game import Game, make_game
-from perfectplay.solver import solve_game
-from perfectplay.tables import Table, game_kernel, open_table
+from perfectplay.kernels import game_kernel
+from perfectplay.solving.strong import solve_game
+from perfectplay.solving.verify import verify_table
+from perfectplay.tables.opening import open_table
+from perfectplay.tables.table import Table
 from perfectplay.values import Status
-from perfectplay.verify import verify_table
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import (

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.testclient import TestClient
 
 from perfectplay.game import Game, load_game, make_game
-from perfectplay.solver import solve_game
+from perfectplay.solving.strong import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 

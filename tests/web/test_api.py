@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from perfectplay.game import GameInfo, load_game, make_game
-from perfectplay.solver import solve_game
+from perfectplay.solving.strong import solve_game
 from perfectplay.web import guard, sessions
 from perfectplay.web import library as library_module
 from perfectplay.web.app import make_app

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from perfectplay.game import make_game
-from perfectplay.solver import solve_game
+from perfectplay.solving.strong import solve_game
 from perfectplay.web.library import Library
 
 PLUGIN = Path(__file__).parents[2] / "docs/examples/tictactoe/perfectplay_tictactoe/plugin.py"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @json_option
 def command(game: Game, directory: Path | None, as_json: bool) -> None:
     """Measure the speed of GAME, and of its table where it is solved, on one core."""
-    from perfectplay.bench import run_benchmarks
+    from perfectplay.queries.benchmarks import run_benchmarks
 
     lines = []
     for line in run_benchmarks(game, directory):

@@ -18,9 +18,9 @@ from perfectplay import plugins
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
-    from perfectplay.analysis import RatedMoves
     from perfectplay.game import Game
-    from perfectplay.tables import Table
+    from perfectplay.queries.moves import RatedMoves
+    from perfectplay.tables.table import Table
     from perfectplay.values import Value
 
 _OPTIONS = "perfectplay.game_options"
@@ -123,7 +123,7 @@ def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[
 
 def open_game_table(game: Game, directory: Path | None) -> Table:
     """The finished table of a game, in `--dir` or where tables are kept."""
-    from perfectplay.tables import open_table, table_path
+    from perfectplay.tables.opening import open_table, table_path
 
     return open_table(game, table_path(game, directory))
 

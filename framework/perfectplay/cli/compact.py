@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @json_option
 def command(game: Game, directory: Path | None, output: Path | None, as_json: bool) -> None:
     """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
-    from perfectplay.solver import Progress
-    from perfectplay.tables.compact import compact_table
+    from perfectplay.progress import Progress
+    from perfectplay.tables.compacting import compact_table
 
     started = time.monotonic()
     with open_game_table(game, directory) as table, ProgressDisplay(f"compact {game.identity}") as progress:
@@ -32,7 +32,7 @@ def command(game: Game, directory: Path | None, output: Path | None, as_json: bo
         before = table.size_on_disk
 
         def tell(done: int) -> None:
-            progress(Progress("compressing", done, slots, 0, 0, 0, time.monotonic() - started))
+            progress(Progress(phase="compressing", positions=done, total=slots, seconds=time.monotonic() - started))
 
         path = compact_table(table, output, progress=tell)
     after = (path / "data.mdb").stat().st_size

@@ -50,8 +50,8 @@ def command(
 
     FILE appears when it is whole; one that is there already is replaced.
     """
-    from perfectplay.exports import export_table
-    from perfectplay.selection import Selection
+    from perfectplay.exports.export import export_table
+    from perfectplay.queries.selection import Selection
     from perfectplay.values import Outcome
 
     wanted = Selection(

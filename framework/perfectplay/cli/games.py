@@ -60,7 +60,7 @@ def command(directory: Path | None, as_json: bool) -> None:
 
 def _tables_by_game(directory: Path | None) -> dict[str, list[dict[str, Any]]]:
     """What tables there are; one that cannot be read is another command's to complain about."""
-    from perfectplay.tables import table_directory
+    from perfectplay.tables.opening import table_directory
     from perfectplay.tables.store import LmdbStore
 
     found: dict[str, list[dict[str, Any]]] = {}

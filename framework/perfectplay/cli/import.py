@@ -19,7 +19,7 @@ from perfectplay.cli.common import (
 from perfectplay.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
-    from perfectplay.exports.comparing import Comparison
+    from perfectplay.exports.gbl2_compare import Comparison
     from perfectplay.game import Game
 
 _WINNERS = {1: "the first player wins", 0: "a draw", -1: "the second player wins"}
@@ -37,7 +37,7 @@ def command(ctx: click.Context, game: Game, format: str, file: Path, directory: 
 
     Exit code 1 if something differs.
     """
-    from perfectplay.exports.comparing import compare_gbl2
+    from perfectplay.exports.gbl2_compare import compare_gbl2
 
     with (
         open_game_table(game, directory) as table,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
-from perfectplay.analysis import Line, best_line
 from perfectplay.cli.common import GameCommand, directory_option, json_option, json_value, open_game_table, print_json
-from perfectplay.render import draw
+from perfectplay.display.board_text import draw
+from perfectplay.queries.moves import Line, best_line
 
 if TYPE_CHECKING:
     from perfectplay.game import Game

@@ -12,7 +12,7 @@ import click
 @click.option("--c", "with_kernel", is_flag=True, help="Add a kernel in C.")
 def command(name: str, with_kernel: bool) -> None:
     """Write the project of a new game NAME into a directory of that name: a working little game to change."""
-    from perfectplay.scaffold import write_project
+    from perfectplay.authoring.scaffold import write_project
 
     for path in write_project(name, Path(name), with_kernel=with_kernel):
         click.echo(f"wrote {path}")

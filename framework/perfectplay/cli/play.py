@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
-from perfectplay.analysis import rate_moves
 from perfectplay.cli.common import GameCommand, directory_option, open_game_table, rated_lines
+from perfectplay.display.board_text import draw
 from perfectplay.errors import PerfectPlayError
-from perfectplay.playing import REPETITIONS, Match, Strength, choose_move, load_match
-from perfectplay.render import draw
+from perfectplay.match import REPETITIONS, Match, load_match
+from perfectplay.queries.moves import rate_moves
+from perfectplay.queries.opponent import Strength, choose_move
 from perfectplay.values import Outcome
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.tables import Table
+    from perfectplay.tables.table import Table
 
 HELP = """\
 Type a move, or one of these words:

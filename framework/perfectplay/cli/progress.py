@@ -16,7 +16,7 @@ import click
 from perfectplay import wording
 
 if TYPE_CHECKING:
-    from perfectplay.solver import Progress
+    from perfectplay.progress import Progress
 
 PLAIN_INTERVAL = 5.0
 """Seconds between two plain lines."""

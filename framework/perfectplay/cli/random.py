@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @json_option
 def command(game: Game, count: int, seed: int, directory: Path | None, as_json: bool) -> None:
     """Show N random positions of GAME with their values. The same seed gives the same positions."""
-    from perfectplay.sampling import random_positions
+    from perfectplay.queries.sampling import random_positions
 
     with open_game_table(game, directory) as table:
         found = [(position, table.probe(position)) for position in map(int, random_positions(table, count, seed))]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
-from perfectplay.analysis import RatedMoves, known_moves, rate_moves
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
@@ -18,7 +17,8 @@ from perfectplay.cli.common import (
     print_json,
     rated_lines,
 )
-from perfectplay.render import draw
+from perfectplay.display.board_text import draw
+from perfectplay.queries.moves import RatedMoves, known_moves, rate_moves
 
 if TYPE_CHECKING:
     from perfectplay.game import Game

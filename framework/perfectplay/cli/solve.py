@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import plugins, wording
-from perfectplay.analysis import rate_moves
 from perfectplay.cli import weak
 from perfectplay.cli.common import (
     GameCommand,
@@ -24,11 +23,12 @@ from perfectplay.cli.common import (
 from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted
 from perfectplay.options import as_words
+from perfectplay.queries.moves import rate_moves
 from perfectplay.values import Outcome, Value
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.solver import Solution
+    from perfectplay.solving.strong import Solution
 
 METHODS = ("retrograde", weak.METHOD)
 
@@ -79,7 +79,7 @@ def _solve(
     prune: bool,
     as_json: bool,
 ) -> None:
-    from perfectplay.solver import solve_game
+    from perfectplay.solving.strong import solve_game
 
     weak.check_options(ctx, method)
     if method == weak.METHOD:
@@ -177,6 +177,6 @@ def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> s
 
 
 def _saved_in(game: Game, directory: Path | None) -> Path:
-    from perfectplay.tables import table_path
+    from perfectplay.tables.opening import table_path
 
     return table_path(game, directory)

@@ -21,8 +21,9 @@ from perfectplay.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.surveying import Survey
-    from perfectplay.tables import Statistics, Table
+    from perfectplay.queries.statistics import Survey
+    from perfectplay.tables.records import Statistics
+    from perfectplay.tables.table import Table
 
 _KINDS = (("wins", "wins"), ("losses", "losses"), ("draws", "endless draws"), ("ties", "ties"))
 
@@ -51,8 +52,8 @@ def command(
 
     Values are for the side to move. Of an unfinished table, what is solved so far is counted.
     """
-    from perfectplay.plot import plot
-    from perfectplay.surveying import survey
+    from perfectplay.display.histogram import plot
+    from perfectplay.queries.statistics import survey
 
     with (
         open_game_table(game, directory) as table,
@@ -102,7 +103,7 @@ def _text(game: Game, found: Survey, status: str) -> list[str]:
         )
     lines += [f"  {name:<14}  {text}" for name, text in facts]
     if total.positions:
-        from perfectplay.plot import text_histogram
+        from perfectplay.display.histogram import text_histogram
 
         lines += ["", "Plies to the end (bars on a logarithmic scale)", *text_histogram(found)]
     if len(found.tiers) > 1:

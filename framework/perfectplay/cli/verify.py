@@ -21,7 +21,7 @@ from perfectplay.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.verify import BadPosition
+    from perfectplay.solving.verify import BadPosition
 
 
 @click.command("verify", cls=GameCommand)
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(ctx: click.Context, game: Game, threads: int | None, directory: Path | None, as_json: bool) -> None:
     """Prove the table of GAME: derive every stored value anew from its moves. Exit code 1 if one is wrong."""
-    from perfectplay.verify import verify_table
+    from perfectplay.solving.verify import verify_table
 
     with (
         open_game_table(game, directory) as table,

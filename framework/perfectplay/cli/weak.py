@@ -15,7 +15,7 @@ from perfectplay.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.weak import Proof
+    from perfectplay.solving.weak import Proof
 
 METHOD = "alphabeta"
 
@@ -60,7 +60,7 @@ def prove(
     as_json: bool,
 ) -> None:
     """Prove the position and print what was found."""
-    from perfectplay.weak import proof_path, prove_position
+    from perfectplay.solving.weak import proof_path, prove_position
 
     position = game.start() if root is None else game.encode(root)
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:

@@ -40,7 +40,7 @@ class LmdbBackend:
     durable = True
 
     def open(self, game: Game, path: Path, info: TableInfo) -> Store:
-        from perfectplay.tables import open_store
+        from perfectplay.tables.opening import open_store
 
         return open_store(game, path, writable=True, info=info)
 

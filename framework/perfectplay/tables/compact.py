@@ -15,26 +15,20 @@ Under these keys of an LMDB environment (numbers are 4 bytes, big-endian), besid
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import zstandard
 
-from perfectplay.errors import TableError, UsageError
+from perfectplay.errors import TableError
 from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_of, checksum
-from perfectplay.tables.store import Array, Block, LmdbStore, Store, number_key, remove_table
+from perfectplay.tables.store import Array, Block, LmdbStore, number_key
 from perfectplay_native.engine import Engine, rule_codes, slot_of, tier_of_slot
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import PythonKernel
-
-if TYPE_CHECKING:
-    from perfectplay.tables import Table
 
 FRAME_SLOTS = 1 << 16
 RUN_SLOTS = 512
@@ -193,100 +187,3 @@ class CompactStore(LmdbStore):
         if hasattr(self, "_index"):
             self._index.close()
         super().close()
-
-
-# ---- writing ----
-
-
-def compact_table(table: Table, output: Path | None, *, progress: Callable[[int], None]) -> Path:
-    """Rewrite a finished table in compact form: at `output`, or in its own place. Every value is read back first."""
-    if not isinstance(table.store, LmdbStore):
-        raise TableError("only a saved table can be made compact")
-    if is_compact(table.info):
-        raise TableError(f"the table in {table.store.path} is compact already")
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
-    place = table.store.path
-    path = output or place.with_name(place.name + ".new")
-    if output is not None and output.exists():
-        raise UsageError(f"{output} exists already: choose another --output")
-    remove_table(path)
-    # A game in Python would take long to say again what its rules decide.
-    drop_settled = not isinstance(table.kernel, PythonKernel)
-    try:
-        write_compact(table.store, table.kernel, path, drop_settled=drop_settled, done=progress)
-        check = CompactStore(path, kernel=table.kernel)
-        try:
-            for record in check.tier_records().values():
-                check.value_blocks(record)
-            for key_record in check.key_records().values():
-                check.key_blocks(key_record)
-        finally:
-            check.close()
-    except BaseException:
-        remove_table(path)
-        raise
-    if output is None:
-        table.close()
-        os.replace(path / "data.mdb", place / "data.mdb")
-        remove_table(path)
-        path = place
-    return path
-
-
-def write_compact(
-    source: Store, kernel: Kernel, path: Path, *, drop_settled: bool, done: Callable[[int], None]
-) -> None:
-    """Write the table of `source` to `path` in compact form; `done` is told the slots written."""
-    storage = {"compact": True, "drops_settled": drop_settled}
-    target = LmdbStore(path, writable=True, info=replace(source.info, status="solving", hash=None, storage=storage))
-    index = Engine(kernel, tiers=max([*source.tier_records(), 0]) + 1)
-    try:
-        keys = source.key_records()
-        slots = 0
-        for record in sorted(source.tier_records().values(), key=lambda r: r.tier):
-            key_record = keys.get(record.tier)
-            index.define(record.tier, record.size, None if key_record is None else source.key_blocks(key_record))
-            items = _framed(b"c", record.tier, _value_frames(source, record, index, kernel, drop_settled))
-            if key_record is not None:
-                items += _key_items(key_record, source)
-            target.write([*items, (number_key(b"T", record.tier), record.to_json())])
-            index.drop(record.tier)
-            slots += record.size
-            done(slots)
-        target.set_info(replace(source.info, storage={**target.info.storage, **storage}))
-    finally:
-        index.close()
-        target.close()
-
-
-def _framed(kind: bytes, tier: int, frames: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
-    packed = list(frames)
-    ends = np.cumsum([len(frame) for frame in packed], dtype="<u8")
-    checksums = np.array([checksum(frame) for frame in packed], dtype="<u8")
-    index = np.concatenate([ends, checksums]).astype("<u8").tobytes()
-    return [(number_key(kind, tier), b"".join(packed)), (number_key(kind.upper(), tier), index)]
-
-
-def _value_frames(
-    source: Store, record: TierRecord, index: Engine, kernel: Kernel, drop_settled: bool
-) -> Iterator[bytes]:
-    first = 0
-    for block in source.value_blocks(record):
-        values = np.frombuffer(block, dtype=f"<u{record.width}")
-        for part in np.split(values, range(FRAME_SLOTS, len(values), FRAME_SLOTS)):
-            kept = np.ones(len(part), dtype=bool)
-            if drop_settled:
-                kept = rule_codes(kernel, index.positions(record.tier, first, len(part))) == 0
-            yield pack_values(part, kept)
-            first += len(part)
-
-
-def _key_items(record: KeyRecord, source: Store) -> list[tuple[bytes, bytes]]:
-    keys = np.concatenate([np.empty(0, "<u8"), *(np.frombuffer(b, dtype="<u8") for b in source.key_blocks(record))])
-    frames = (pack_keys(part) for part in np.split(keys, range(FRAME_SLOTS, len(keys), FRAME_SLOTS)))
-    return [
-        *_framed(b"d", record.tier, frames),
-        (number_key(b"F", record.tier), keys[::FRAME_SLOTS].astype("<u8").tobytes()),
-        (number_key(b"K", record.tier), record.to_json()),
-    ]

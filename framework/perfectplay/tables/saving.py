@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from perfectplay.errors import TableError
 from perfectplay.game import Game
-from perfectplay.tables import open_store
 from perfectplay.tables.compact import is_compact
+from perfectplay.tables.opening import open_store
 from perfectplay.tables.records import KeyRecord, TierRecord
 from perfectplay.tables.store import Store, remove_table
 

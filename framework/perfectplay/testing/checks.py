@@ -17,9 +17,9 @@ from hypothesis.errors import NoSuchExample
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, load_game, make_game
+from perfectplay.testing.game_under_test import Subject
 from perfectplay.testing.kernel_laws import KERNEL_LAWS
 from perfectplay.testing.laws import LAWS, Law
-from perfectplay.testing.subject import Subject
 
 NEAR_POSITIONS = 150
 """How many positions are tried one by one, breadth first from the start."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from perfectplay.testing.game_under_test import Subject
 from perfectplay.testing.laws import Law
-from perfectplay.testing.subject import Subject
 from perfectplay.values import Status
 
 

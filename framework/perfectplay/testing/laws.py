@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from perfectplay.errors import UsageError
-from perfectplay.testing.subject import Subject
+from perfectplay.testing.game_under_test import Subject
 from perfectplay.values import Status
 
 MOVE_TEXTS = 8

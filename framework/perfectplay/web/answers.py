@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay import analysis, wording
+from perfectplay import wording
 from perfectplay.board import Board, Piece, Spelling
 from perfectplay.game import Game
-from perfectplay.tables import Table
+from perfectplay.queries.moves import best_line as table_line
+from perfectplay.tables.table import Table
 from perfectplay.values import NO_POSITION_CODE, Status, Value
 from perfectplay.web.library import Served
 
@@ -143,7 +144,7 @@ def best_line(served: Served, position: int) -> JSON:
     """The evaluation, and perfect play from here; empty where the table does not know."""
     steps: list[JSON] = []
     if served.table is not None and value_of(served, position) is not None:
-        line = analysis.best_line(served.game, served.table, position, plies=LINE_PLIES)
+        line = table_line(served.game, served.table, position, plies=LINE_PLIES)
         passed = [*(step.position for step in line.steps), line.end]
         for step, after in zip(line.steps, passed[1:], strict=True):
             move = served.game.format_move(step.position, step.move)

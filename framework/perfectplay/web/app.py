@@ -15,8 +15,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from perfectplay.web.api import ROUTES
-from perfectplay.web.guard import Guard
 from perfectplay.web.library import Library
+from perfectplay.web.request_guard import Guard
 from perfectplay.web.requests import HANDLERS
 from perfectplay.web.sessions import Sessions
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, installed_games, load_game
-from perfectplay.tables import Table, open_table, table_directory, table_path
+from perfectplay.tables.opening import open_table, table_directory, table_path
+from perfectplay.tables.table import Table
 from perfectplay.web.solving import SolveJob
 
 

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from perfectplay.playing import REPETITIONS
+from perfectplay.match import REPETITIONS
 
 MAX_SESSIONS = 1000
 MAX_IDLE_SECONDS = 24 * 3600.0

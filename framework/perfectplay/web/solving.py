@@ -9,7 +9,8 @@ from typing import Any
 from perfectplay import wording
 from perfectplay.errors import Interrupted, PerfectPlayError
 from perfectplay.game import Game
-from perfectplay.solver import Progress, solve_game
+from perfectplay.progress import Progress
+from perfectplay.solving.strong import solve_game
 
 
 class SolveJob:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perfectplay import PerfectPlayError, UsageError
-from perfectplay.exports.files import whole_file
-from perfectplay.exports.gbl2 import Header, entries, read_gbl2, read_header, write_gbl2
+from perfectplay.files import whole_file
+from perfectplay.tables.gbl2 import Header, entries, read_gbl2, read_header, write_gbl2
 
 SOLUTIONS = st.dictionaries(st.integers(0, 2**64 - 2), st.sampled_from([-1, 0, 1]), max_size=60)
 

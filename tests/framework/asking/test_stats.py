@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_table, solve_game, survey
-from perfectplay.plot import plot, text_histogram
-from perfectplay.reachability import find_reached
-from perfectplay.tables import open_store, table_path
+from perfectplay.display.histogram import plot, text_histogram
+from perfectplay.solving.reachability import find_reached
+from perfectplay.tables.opening import open_store, table_path
 from perfectplay.tables.saving import save_table
 from perfectplay.tables.store import MemoryStore
 

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from perfectplay import Game, Outcome, make_game, open_table, solve_game, verify_table
-from perfectplay.analysis import known_moves
-from perfectplay.enumeration import Runs, Spill, merge_sorted
 from perfectplay.errors import Interrupted, TableError, UsageError
-from perfectplay.tables import table_path
+from perfectplay.queries.moves import known_moves
+from perfectplay.solving.sorted_runs import Runs, Spill, merge_sorted
+from perfectplay.tables.opening import table_path
 
 from . import ladder
 

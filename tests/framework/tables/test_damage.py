@@ -14,8 +14,8 @@ import pytest
 
 from perfectplay import Game, Value, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import NotInTable, TableError
-from perfectplay.tables import open_store, table_path
-from perfectplay.tables.compact import compact_table
+from perfectplay.tables.compacting import compact_table
+from perfectplay.tables.opening import open_store, table_path
 from perfectplay.tables.store import number_key
 
 from . import ladder

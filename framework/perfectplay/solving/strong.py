@@ -15,15 +15,19 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from perfectplay import background, plugins, wording
-from perfectplay.enumeration import enumerate_positions
+from perfectplay import plugins, wording
 from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
 from perfectplay.game import Game
-from perfectplay.tables import Table, game_kernel, open_table, table_path
+from perfectplay.kernels import game_kernel, raise_plugin_error
+from perfectplay.progress import Progress
+from perfectplay.solving import background
+from perfectplay.solving.enumeration import enumerate_positions
+from perfectplay.solving.tier_order import Component, components
+from perfectplay.tables.opening import open_table, table_path
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
 from perfectplay.tables.saving import check_writable, reads_well, save_table
 from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
-from perfectplay.tiers import Component, components
+from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, Way
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import PythonKernel
@@ -35,19 +39,6 @@ FIXED_MEMORY = COMMIT_BYTES + (16 << 20)
 """Of a budget, what is not the engine's: LMDB's dirty pages, and small things."""
 
 SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """A snapshot of a running solve."""
-
-    phase: str
-    positions: int
-    total: int | None
-    tiers_done: int
-    tiers: int
-    level: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +296,7 @@ class _Solve:
     # ---- telling, stopping ----
 
     def _check(self) -> None:
-        background.raise_plugin_error(self.kernel)
+        raise_plugin_error(self.kernel)
         if self.stop.is_set():
             raise Interrupted("interrupted")
 

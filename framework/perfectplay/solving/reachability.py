@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay import background
 from perfectplay.errors import TableError
-from perfectplay.solver import Progress
-from perfectplay.tiers import components
+from perfectplay.progress import Progress
+from perfectplay.solving import background
+from perfectplay.solving.tier_order import components
 from perfectplay_native.engine import Engine, histogram
 
 if TYPE_CHECKING:
-    from perfectplay.tables import Table
+    from perfectplay.tables.table import Table
 
 Bitmap = npt.NDArray[np.uint64]
 """One bit a slot: slot i is bit i % 64 of word i // 64."""
@@ -80,7 +80,16 @@ def _bitmaps(
     def tell() -> None:
         if progress is not None:
             done, seconds = engine.progress.positions, time.monotonic() - started
-            progress(Progress("reaching", done, positions, tiers_done, len(sizes), 0, seconds))
+            progress(
+                Progress(
+                    phase="reaching",
+                    positions=done,
+                    total=positions,
+                    tiers_done=tiers_done,
+                    tiers=len(sizes),
+                    seconds=seconds,
+                )
+            )
 
     def expand(tiers: tuple[int, ...]) -> None:
         expanded = {tier: np.zeros_like(reached[tier]) for tier in tiers}

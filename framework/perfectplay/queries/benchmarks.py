@@ -14,9 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from perfectplay.game import Game
-from perfectplay.tables import Table, TableInfo, TierRecord, game_kernel, open_table, table_path
-from perfectplay.tables.compact import compact_table, is_compact
+from perfectplay.kernels import game_kernel
+from perfectplay.tables.compact import is_compact
+from perfectplay.tables.compacting import compact_table
+from perfectplay.tables.opening import open_table, table_path
+from perfectplay.tables.records import TableInfo, TierRecord
 from perfectplay.tables.store import LmdbStore
+from perfectplay.tables.table import Table
 from perfectplay_native.engine import BLOCK_SLOTS, Positions, children_of_many, rule_codes
 from perfectplay_native.kernel import Kernel
 

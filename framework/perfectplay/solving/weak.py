@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay import background
 from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
-from perfectplay.exports.gbl2 import entries, read_gbl2, write_gbl2
 from perfectplay.game import Game
-from perfectplay.solver import Progress
-from perfectplay.tables import game_kernel, table_path
+from perfectplay.kernels import game_kernel
+from perfectplay.progress import Progress
+from perfectplay.solving import background
+from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
+from perfectplay.tables.opening import table_path
 from perfectplay.values import Outcome
 from perfectplay_native.engine import EngineOutOfMemory, Positions
 from perfectplay_native.python_kernel import PythonKernel
@@ -209,7 +210,11 @@ class _Work:
         if self.file and now >= self.due:
             self.search.stop()
         if self.progress is not None:
-            self.progress(Progress("proving", counts.unique, None, 0, 1, counts.depth, now - self.started))
+            self.progress(
+                Progress(
+                    phase="proving", positions=counts.unique, tiers=1, level=counts.depth, seconds=now - self.started
+                )
+            )
 
     def _save(self) -> None:
         if self.file and self.search.counts.unique > self.saved:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.background import raise_plugin_error
 from perfectplay.errors import UsageError
+from perfectplay.kernels import raise_plugin_error
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Positions, canonicalize_many
 
 if TYPE_CHECKING:
-    from perfectplay.tables import Table, TierRecord
+    from perfectplay.tables.records import TierRecord
+    from perfectplay.tables.table import Table
 
 ROW = np.dtype([("position", "<u8"), ("code", "<u2")])
 """A canonical position and its value code (`Value.from_code` reads it), for the side to move."""

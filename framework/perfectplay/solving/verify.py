@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from perfectplay import background
 from perfectplay.errors import TableError
-from perfectplay.solver import Progress
-from perfectplay.tables import Table, TierRecord
+from perfectplay.progress import Progress
+from perfectplay.solving import background
+from perfectplay.tables.records import TierRecord
+from perfectplay.tables.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.engine import Engine, Fault
 from perfectplay_native.python_kernel import PythonKernel
@@ -67,7 +68,16 @@ def verify_table(
         if progress is not None:
             done = engine.progress.positions
             seconds = time.monotonic() - started
-            progress(Progress("verifying", done, slots, tiers_done, len(table.records), 0, seconds))
+            progress(
+                Progress(
+                    phase="verifying",
+                    positions=done,
+                    total=slots,
+                    tiers_done=tiers_done,
+                    tiers=len(table.records),
+                    seconds=seconds,
+                )
+            )
 
     def verify_tier(record: TierRecord) -> None:
         wrong, faults = engine.verify(record.tier, examples=EXAMPLES)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.exports.files import whole_file
+from perfectplay.files import whole_file
 
 MAGIC = b"GBL2"
 VERSION = 1

@@ -48,7 +48,7 @@ def write_project(name: str, directory: Path, *, with_kernel: bool) -> list[Path
         targets |= {"setup.py": "setup.py", "build_kernel.py": "build_kernel.py", "kernel.c": f"{package}/kernel.c"}
     written = [_write(directory / package / "__init__.py", f'"""The game {name} for perfectplay."""\n')]
     for template, target in targets.items():
-        text = (files("perfectplay") / "templates" / f"{template}.template").read_text()
+        text = (files("perfectplay.authoring") / "templates" / f"{template}.template").read_text()
         for word, replacement in words.items():
             text = text.replace(word, replacement)
         written.append(_write(directory / target, text))

@@ -1,14 +1,33 @@
-"""Finds the words for what went wrong inside a Python game while the engine was calling its bare functions.
+"""The kernel an engine asks: a game's own in C, or one that calls its Python functions.
 
-The engine's calls are unchecked, for speed. When one fails, the same question is asked here again, step by step and
-with every check on: the first step that fails is the one to blame, and says so itself.
+The engine's calls of Python functions are unchecked, for speed. When one fails, the same question is asked here again,
+step by step and with every check on: the first step that fails is the one to blame, and says so itself.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game import Game
-from perfectplay_native.python_kernel import MAX_MOVES, MAX_TIERS
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.python_kernel import MAX_MOVES, MAX_TIERS, PythonKernel
+
+
+def game_kernel(game: Game) -> Kernel:
+    """The game's C kernel, or one that calls its Python functions."""
+    if game.kernel is not None:
+        return game.kernel
+    return PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
+
+
+def raise_plugin_error(kernel: Kernel) -> None:
+    """Raise what a Python game's function raised while the engine called it."""
+    if isinstance(kernel, PythonKernel):
+        try:
+            kernel.raise_error()
+        except ValueError as error:  # an answer that the kernel cannot pass on
+            raise PluginError(str(error)) from None
 
 
 def explain_fault(game: Game, question: str, position: int, error: Exception) -> PerfectPlayError:

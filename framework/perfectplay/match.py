@@ -1,4 +1,4 @@
-"""A game being played: moves, taking back, the end by rule or by repetition, saving, and an opponent that picks moves.
+"""A game being played: moves, taking back, the end by rule or by repetition, and saving.
 
 A table value has no history, and a draw without end is a draw in the table. At the board such play must end: a position
 that comes up for the third time, the actual position and not a mirror image of it, is a draw.
@@ -7,39 +7,21 @@ that comes up for the third time, the actual position and not a mirror image of 
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perfectplay.analysis import rate_moves
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.exports.files import whole_file
+from perfectplay.files import whole_file
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.tables import Table
 
 REPETITIONS = 3
 """A position that comes up this often ends the game in a draw."""
 
 _FORMAT = "perfectplay game"
-
-
-class Strength(StrEnum):
-    """How well an opponent plays: how often it makes any move at all instead of a best one."""
-
-    PERFECT = "perfect"
-    STRONG = "strong"
-    CASUAL = "casual"
-    CARELESS = "careless"
-
-    @property
-    def slips(self) -> float:
-        """The chance of a move at random."""
-        return {"perfect": 0.0, "strong": 0.1, "casual": 0.35, "careless": 1.0}[self.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +121,3 @@ def load_match(game: Game, path: Path) -> Match:
     for text in moves:
         match.play(game.parse_move(match.position, str(text)))
     return match
-
-
-def choose_move(game: Game, table: Table, position: int, strength: Strength, chance: random.Random) -> int:
-    """A move of an opponent of this strength: one of the best, or a slip; among equals chance decides."""
-    if chance.random() < strength.slips:
-        return chance.choice(game.moves(position))
-    rated = rate_moves(game, table, position)
-    return chance.choice([move for each in rated if each.value == rated[0].value for move in each.moves])

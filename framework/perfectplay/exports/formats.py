@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay.background import raise_plugin_error
 from perfectplay.errors import PerfectPlayError
-from perfectplay.exports import Source, mover_outcomes
-from perfectplay.exports.gbl2 import entries, write_parts
+from perfectplay.exports.export import Source, mover_outcomes
 from perfectplay.hookspecs import hookimpl
-from perfectplay.selection import Rows, gathered
+from perfectplay.kernels import raise_plugin_error
+from perfectplay.queries.selection import Rows, gathered
+from perfectplay.tables.gbl2 import entries, write_parts
 from perfectplay.values import Outcome, Value
 
 ROW_GROUP = 1 << 20

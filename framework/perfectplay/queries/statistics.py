@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfectplay.reachability import Reached, find_reached
-from perfectplay.sampling import random_positions
-from perfectplay.selection import Selection, select
+from perfectplay.queries.sampling import random_positions
+from perfectplay.queries.selection import Selection, select
+from perfectplay.solving.reachability import Reached, find_reached
 from perfectplay.tables.records import Statistics
 from perfectplay.values import Outcome, Status, Value
 
 if TYPE_CHECKING:
-    from perfectplay.solver import Progress
-    from perfectplay.tables import Table
+    from perfectplay.progress import Progress
+    from perfectplay.tables.table import Table
 
 LONGEST_SHOWN = 5
 """How many of the longest wins are named."""

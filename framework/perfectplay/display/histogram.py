@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.exports.files import whole_file
+from perfectplay.files import whole_file
 
 if TYPE_CHECKING:
-    from perfectplay.surveying import Survey
+    from perfectplay.queries.statistics import Survey
 
 BAR = 40
 """Characters of the longest bar in a terminal."""

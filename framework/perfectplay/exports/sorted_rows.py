@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from perfectplay.enumeration import Run, merge_portions
-from perfectplay.selection import ROW, Rows, gathered
+from perfectplay.queries.selection import ROW, Rows, gathered
+from perfectplay.solving.sorted_runs import Run, merge_portions
 from perfectplay_native.engine import Positions
 
 RUN_ROWS = 1 << 22

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game
-from perfectplay.tiers import components
+from perfectplay.solving.tier_order import components
 
 
 class Subject:

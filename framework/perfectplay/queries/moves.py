@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.tables import Table
+    from perfectplay.tables.table import Table
     from perfectplay.values import Value
 
 

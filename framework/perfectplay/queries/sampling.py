@@ -11,7 +11,7 @@ from perfectplay.values import NO_POSITION_CODE
 from perfectplay_native.engine import NO_SLOT, Positions, canonicalize_many
 
 if TYPE_CHECKING:
-    from perfectplay.tables import Table
+    from perfectplay.tables.table import Table
 
 
 def random_positions(table: Table, count: int, seed: int = 0) -> Positions:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfectplay.background import raise_plugin_error
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.exports import winners
-from perfectplay.exports.gbl2 import Entries, read_gbl2, read_header
-from perfectplay.solver import Progress
+from perfectplay.exports.export import winners
+from perfectplay.kernels import raise_plugin_error
+from perfectplay.progress import Progress
+from perfectplay.tables.gbl2 import Entries, read_gbl2, read_header
 from perfectplay.values import NO_POSITION_CODE
 from perfectplay_native.engine import canonicalize_many
 
 if TYPE_CHECKING:
-    from perfectplay.tables import Table
+    from perfectplay.tables.table import Table
 
 EXAMPLES = 10
 """How many entries that differ are named."""
@@ -76,7 +76,9 @@ def compare_gbl2(
             raise Interrupted("interrupted")
         _compare(table, part, found)
         if progress is not None:
-            progress(Progress("comparing", found.entries, total, 0, 0, 0, time.monotonic() - started))
+            progress(
+                Progress(phase="comparing", positions=found.entries, total=total, seconds=time.monotonic() - started)
+            )
     found.seconds = time.monotonic() - started
     return found
 

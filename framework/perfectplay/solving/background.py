@@ -6,10 +6,10 @@ import resource
 import threading
 from collections.abc import Callable
 
-from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, TableError
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError
+from perfectplay.kernels import raise_plugin_error
 from perfectplay_native.engine import EngineError, EngineOutOfMemory, EngineStopped
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import PythonKernel
 
 REPORT_SECONDS = 0.2
 """How often `tell` is called."""
@@ -51,15 +51,6 @@ def run(
         raise in_our_words(failure[0]) from None
     if stop.is_set():
         raise Interrupted("interrupted")
-
-
-def raise_plugin_error(kernel: Kernel) -> None:
-    """Raise what a Python game's function raised while the engine called it."""
-    if isinstance(kernel, PythonKernel):
-        try:
-            kernel.raise_error()
-        except ValueError as error:  # an answer that the kernel cannot pass on
-            raise PluginError(str(error)) from None
 
 
 def in_our_words(failure: BaseException) -> BaseException:

@@ -1,0 +1,1 @@
+"""Boards and histograms, drawn for people."""

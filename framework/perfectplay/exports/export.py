@@ -1,0 +1,141 @@
+"""Tables in other people's formats.
+
+A format is a function `write(path, source)`, registered by a plugin through `register_exporters` under its name. It
+writes the rows of `source` to `path`, part by part. The name is a temporary one: the host renames the file when the
+function returns, so that a file under its final name is always whole.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from perfectplay import plugins
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay.exports.sorted_rows import ordered
+from perfectplay.files import whole_file
+from perfectplay.progress import Progress
+from perfectplay.queries.selection import Rows, Selection, count_selected, select
+from perfectplay.wording import did_you_mean
+from perfectplay_native.engine import Positions
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.tables.table import Table
+
+_OUTCOME_OF_KIND = np.array([0, -1, 0, 1], dtype=np.int8)
+
+Exporter = Callable[[Path, "Source"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """A finished export."""
+
+    path: Path
+    positions: int
+    bytes: int
+    seconds: float
+
+
+class Source:
+    """What an exporter writes: the wanted rows of a table, in the table's order or by position."""
+
+    def __init__(
+        self,
+        table: Table,
+        wanted: Selection,
+        directory: Path,
+        progress: Callable[[Progress], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.table = table
+        self.game = table.game
+        self.wanted = wanted
+        self.count = count_selected(table, wanted)
+        """How many rows there are."""
+        self._directory, self._progress, self._stop = directory, progress, stop
+
+    def rows(self) -> Iterator[Rows]:
+        """The rows in the order of the table."""
+        return self._counted("writing", select(self.table, self.wanted))
+
+    def ordered_rows(self) -> Iterator[Rows]:
+        """The rows ascending by position. Many of them wait in files beside the export, 10 bytes each."""
+        collected = self._counted("sorting", select(self.table, self.wanted))
+        return self._counted("writing", ordered(collected, self._directory))
+
+    def outcomes(self, rows: Rows) -> npt.NDArray[np.int8]:
+        """Who wins: 1 the player who begins, -1 the other, 0 nobody."""
+        return winners(self.game, rows["position"], rows["code"])
+
+    def _counted(self, phase: str, parts: Iterator[Rows]) -> Iterator[Rows]:
+        done, started = 0, None
+        for part in parts:
+            started = started or time.monotonic()  # sorting is done by when the first part of it comes
+            if self._stop is not None and self._stop.is_set():
+                raise Interrupted("interrupted")
+            yield part
+            done += len(part)
+            if self._progress is not None:
+                seconds = time.monotonic() - started
+                self._progress(Progress(phase=phase, positions=done, total=self.count, seconds=seconds))
+
+
+def mover_outcomes(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int8]:
+    """For the side to move: 1 win, 0 draw, -1 loss.
+
+    >>> mover_outcomes(np.array([55, 0, 9, 6], dtype=np.uint16)).tolist()
+    [1, 0, -1, 0]
+    """
+    return np.asarray(_OUTCOME_OF_KIND[codes & 3])
+
+
+def winners(game: Game, positions: Positions, codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int8]:
+    """Who wins: 1 the player who begins, -1 the other, 0 nobody; PerfectPlayError where the game does not tell."""
+    movers = game.movers(positions)
+    if movers is None:
+        raise PerfectPlayError(
+            f"{game.name} does not tell whose turn it is in a position (it has neither the hook 'movers' nor 'board'), "
+            "and this format says which player wins: use csv or parquet, which speak of the side to move"
+        )
+    return np.asarray((1 - 2 * movers) * mover_outcomes(codes), dtype=np.int8)
+
+
+def exporters() -> dict[str, Exporter]:
+    """Every format that is installed, by name."""
+    return plugins.host_registry().exporters
+
+
+def export_table(
+    table: Table,
+    format: str,
+    path: Path | str,
+    wanted: Selection | None = None,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> ExportReport:
+    """Write the positions of a finished table, or the `wanted` ones, to a file in one of the `exporters()` formats.
+
+    The file appears under its name when it is whole. Raises UsageError for an unknown format or tier, TableError for
+    an unfinished table, Interrupted when `stop` is set.
+    """
+    known, path = exporters(), Path(path)
+    if format not in known:
+        there_are = ", ".join(sorted(known))
+        raise UsageError(f"unknown format '{format}'{did_you_mean(format, known)} (there are: {there_are})")
+    if not table.complete:
+        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    started = time.monotonic()
+    source = Source(table, wanted or Selection(), path.absolute().parent, progress, stop)
+    with whole_file(path) as part:
+        known[format](part, source)
+    return ExportReport(path, source.count, path.stat().st_size, time.monotonic() - started)

@@ -1,0 +1,219 @@
+"""A solved table: the values of a game's positions, and what can be asked of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from perfectplay.errors import NotInTable
+from perfectplay.game import Game
+from perfectplay.kernels import raise_plugin_error
+from perfectplay.tables.compact import CompactStore
+from perfectplay.tables.records import Statistics, TableInfo
+from perfectplay.tables.store import LmdbStore, Store
+from perfectplay.values import NO_POSITION_CODE, Value
+from perfectplay_native.engine import INDEX_BITS, NO_SLOT, Engine, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.kernel import Kernel
+
+Default = TypeVar("Default")
+
+
+class Table:
+    """The values of a game's positions. A context manager; safe to read from several threads."""
+
+    def __init__(self, game: Game, store: Store, kernel: Kernel, *, engine: Engine | None = None) -> None:
+        self.game = game
+        self.store = store
+        self.kernel = kernel
+        self._lock = threading.Lock()
+        self.records = store.tier_records()
+        self.keys = store.key_records()
+        self._defined: set[int] = set()
+        self._at_hand: set[int] = set(self.records) if engine is not None else set()
+        tiers = max([*self.records, *self.keys, kernel.tier_count - 1 if kernel.ranked else 0]) + 1
+        self.engine = engine or Engine(kernel, tiers=tiers)
+        if engine is None:
+            try:
+                self._define_keys()
+            except BaseException:  # a damaged table must not stay open
+                self.close()
+                raise
+
+    def _define_keys(self) -> None:
+        """Have the index of an enumerated game at hand."""
+        for tier, record in self.keys.items():
+            self.engine.define(tier, record.size, self.store.key_blocks(record))
+            self._defined.add(tier)
+
+    # ---- asking ----
+
+    def probe(self, position: int) -> Value:
+        """The value of a position, for the side to move.
+
+        Raises NotInTable where the table has none: the position cannot be reached from the start, its tier is not
+        solved yet, or it is no position of the game at all.
+        """
+        value = self.get(position)
+        if value is None:
+            if not self.kernel.valid(position):
+                reason = "it is no position of the game"
+            else:
+                reason = "it cannot be reached from the start" if self.complete else self.unfinished()
+            raise NotInTable(f"position {position} is not in the table of {self.game.name}: {reason}")
+        return value
+
+    def unfinished(self) -> str:
+        """In words: how far an unfinished table is, and what goes on with it."""
+        tiers = self.kernel.tier_count if self.kernel.ranked else len(self.keys)
+        go_on = f"`solve {self.game.name} --backend lmdb` goes on"
+        return f"its tier is not solved yet, {len(self.records)} of {tiers} are; {go_on}"
+
+    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+        """The value of a position, or `default` where the table has none."""
+        if not self.kernel.valid(position):
+            return default
+        slot = self.engine.find(position)
+        raise_plugin_error(self.kernel)
+        if slot is None or not self._attach(tier_of_slot(slot)):
+            return default
+        code = self.engine.value_of_slot(slot)
+        return default if code == NO_POSITION_CODE else Value.from_code(code)
+
+    def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+        """The value codes of many positions at once (`Value.from_code` reads one); 4 where there is no value.
+
+        >>> from perfectplay import load_game, open_table
+        >>> with open_table(load_game("gobblet")) as table:
+        ...     codes = table.probe_many([0, 74242, 3])  # 3 is no position
+        >>> codes.tolist()
+        [55, 39, 4]
+        >>> (codes >> 2)[(codes & 3) == 3].tolist()  # plies to the end, of those that are won
+        [13, 9]
+        """
+        slots = self.engine.find_many(np.asarray(positions, dtype=np.uint64))
+        raise_plugin_error(self.kernel)
+        for tier in np.unique(slots[slots != NO_SLOT] >> np.uint64(INDEX_BITS)):
+            self._attach(int(tier))
+        return self.engine.values_of_slots(slots)
+
+    def slot(self, position: int) -> tuple[int, int] | None:
+        """The (tier, index) where a position's value is stored."""
+        slot = self.engine.find(position)
+        return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
+
+    # ---- the whole table ----
+
+    @property
+    def info(self) -> TableInfo:
+        return self.store.info
+
+    @property
+    def complete(self) -> bool:
+        """Whether every tier is solved."""
+        return self.info.status == "complete"
+
+    @property
+    def size_on_disk(self) -> int:
+        """The bytes of its file; 0 while it is only in memory."""
+        return (self.store.path / "data.mdb").stat().st_size if isinstance(self.store, LmdbStore) else 0
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counts over all positions."""
+        return Statistics.of(record.counts for record in self.records.values())
+
+    def values(self, tier: int) -> Sequence[npt.NDArray[Any]]:
+        """The codes of a tier, block by block, in the order of their index; not copied."""
+        record = self.records[tier]
+        return [np.frombuffer(block, dtype=f"<u{record.width}") for block in self.store.value_blocks(record)]
+
+    def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
+        """The positions of consecutive slots of a tier; all ones where a slot holds none."""
+        if not self.kernel.ranked:  # a kernel's own index needs nothing at hand
+            self._attach(tier)
+        return self.engine.positions(tier, first, count)
+
+    def find_value(self, value: Value) -> int | None:
+        """Some position of this value, always the same: the first in the order of tiers and indices."""
+        for tier, record in sorted(self.records.items()):
+            if record.counts.get(value.code):
+                first = 0
+                for block in self.values(tier):
+                    hits = np.flatnonzero(block == value.code)
+                    if len(hits):
+                        return int(self.positions(tier, first + int(hits[0]), 1)[0])
+                    first += len(block)
+        return None
+
+    def attach_all(self) -> None:
+        """Have every tier at hand, its checksums checked."""
+        for tier in self.records:
+            self._attach(tier)
+
+    def _attach(self, tier: int) -> bool:
+        """Have a tier at hand, its checksums checked; False where it is not solved."""
+        if tier in self._at_hand:
+            return True
+        record = self.records.get(tier)
+        if record is None:
+            return False
+        with self._lock:  # other threads go on reading the tiers that are at hand
+            if tier not in self._at_hand:
+                if tier not in self._defined:
+                    keys = self.keys.get(tier)
+                    self.engine.define(tier, record.size, None if keys is None else self.store.key_blocks(keys))
+                self.engine.attach(tier, record.width, self.store.value_blocks(record))
+                self._at_hand.add(tier)
+        return True
+
+    def close(self) -> None:
+        self.engine.close()
+        self.store.close()
+
+    def __enter__(self) -> Table:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class CompactTable(Table):
+    """A compact table: single probes unpack one frame, work on whole tiers unpacks the tier into memory."""
+
+    store: CompactStore
+
+    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+        if not self.kernel.valid(position):
+            return default
+        slot = self._find(position)
+        code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
+        raise_plugin_error(self.kernel)
+        return default if code == NO_POSITION_CODE else Value.from_code(code)
+
+    def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+        given = np.asarray(positions, dtype=np.uint64)
+        values = (self.get(int(position)) for position in given.flat)
+        codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint16, given.size)
+        return codes.reshape(given.shape)
+
+    def slot(self, position: int) -> tuple[int, int] | None:
+        slot = self._find(position)
+        return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
+
+    def _find(self, position: int) -> int | None:
+        if self.kernel.ranked:
+            return self.engine.find(position)
+        key = self.kernel.canonicalize(position)
+        tier = self.kernel.tier(key)
+        index = self.store.find(tier, key)
+        return None if index is None else slot_of(tier, index)
+
+    def _define_keys(self) -> None:
+        """Keys are looked up in their frames."""

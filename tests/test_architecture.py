@@ -1,0 +1,80 @@
+"""The imports of the host keep to the picture at the top of docs/architecture.md, and never run in a circle."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HOST = ROOT / "framework" / "perfectplay"
+
+# The public names of the package are looked up on first use, and pytest must find its plugin without loading the laws.
+OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.pytest_plugin"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(HOST.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in HOST.rglob("*.py")}
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules of the host that a file imports, wherever in it the import stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
+
+
+def layers() -> dict[str, int]:
+    """The folders of the picture, with the line they stand on: a folder may use only what stands below it."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = re.search(r"```\n(cli/.*?)```", text, re.DOTALL)
+    assert picture, "docs/architecture.md has no picture of the layers"
+    lines = [re.findall(r"(?:^|\s)([a-z]+)/", line) for line in picture[1].splitlines()]
+    return {folder: number for number, folders in enumerate(lines) for folder in folders}
+
+
+def folder_of(module: str) -> str:
+    """The folder of a module; the central modules have none."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and (HOST / parts[1]).is_dir() else ""
+
+
+def test_every_folder_is_in_the_picture() -> None:
+    folders = {path.parent.name for path in HOST.glob("*/__init__.py")}
+    assert set(layers()) == folders
+
+
+def test_a_folder_imports_only_what_stands_below_it() -> None:
+    line_of = layers()
+    bottom = max(line_of.values()) + 1
+    for module, path in MODULES.items():
+        if module in OUTSIDE_THE_LAYERS:
+            continue
+        for imported in imports(path):
+            if imported in OUTSIDE_THE_LAYERS:
+                continue
+            mine, its = folder_of(module), folder_of(imported)
+            allowed = mine == its or line_of.get(mine, bottom) < line_of.get(its, bottom)
+            assert allowed, f"{module} imports {imported}, which docs/architecture.md puts no lower"
+
+
+def test_no_import_runs_in_a_circle() -> None:
+    graph = {
+        module: {name for name in imports(path) if name not in OUTSIDE_THE_LAYERS}
+        for module, path in MODULES.items()
+        if module not in OUTSIDE_THE_LAYERS
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" → ".join(error.args[1])) from None
