@@ -70,20 +70,30 @@ static unsigned line_cell(const quixo_board *board, unsigned line, unsigned i) {
     return line < board->height ? line * board->width + i : i * board->width + (line - board->height);
 }
 
+/* From one of the longer sides to the other: two on a square, four on 5×4. */
+static void build_diagonals(quixo_board *board) {
+    const unsigned width = board->width, height = board->height, length = width < height ? width : height;
+    for (unsigned row = 0; row + length <= height; row++)
+        for (unsigned column = 0; column + length <= width; column++) {
+            uint64_t down = 0, up = 0;
+            for (unsigned i = 0; i < length; i++) {
+                down |= IN_BOTH << ((row + i) * width + column + i);
+                up |= IN_BOTH << ((row + i) * width + column + length - 1 - i);
+            }
+            board->diagonal[board->diagonals++] = down;
+            board->diagonal[board->diagonals++] = up;
+        }
+}
+
 static void build_lines(quixo_board *board) {
-    const uint64_t both = 1 | (uint64_t)1 << 32;
     board->lines = board->height + board->width;
     for (unsigned line = 0; line < board->lines; line++) {
         const unsigned is_row = line < board->height, place = is_row ? line : line - board->height;
         board->length[line] = is_row ? board->width : board->height;
         board->inner[line] = place != 0 && place != (is_row ? board->height : board->width) - 1;
-        *(is_row ? &board->row_starts : &board->column_starts) |= both << line_cell(board, line, 0);
+        *(is_row ? &board->row_starts : &board->column_starts) |= IN_BOTH << line_cell(board, line, 0);
     }
-    if (board->width == board->height)
-        for (unsigned i = 0; i < board->width; i++) {
-            board->diagonals[0] |= (uint64_t)1 << line_cell(board, i, i);
-            board->diagonals[1] |= (uint64_t)1 << line_cell(board, i, board->width - 1 - i);
-        }
+    build_diagonals(board);
     for (unsigned inner = 0; inner < 2; inner++) {
         build_moves(board, inner, board->width);
         if (board->height != board->width) build_moves(board, inner, board->height);

@@ -26,6 +26,8 @@ enum {
     LONGEST = 5,        /* cells of a line */
     MOST_LINES = 10,    /* rows, then columns */
     MOST_CELLS = 25,
+    MOST_DIAGONALS = 8, /* of 5×2 */
+    HALF = 32,          /* marks of both players: the mover's, or X's, in the lower half, the other's in the upper */
     CONTENTS = 243,     /* 3^5 */
     MOST_SYMMETRIES = 8,
     GROUPS = 10,        /* subgroups of the square's symmetries */
@@ -34,6 +36,8 @@ enum {
     CLASSES = MOST_TYPES * GROUPS,
     MOST_MOVES = 44,    /* 4 corners × 2 + 12 other border cells × 3 */
 };
+
+static const uint64_t IN_BOTH = 1 | (uint64_t)1 << HALF; /* one cell's bit in both halves */
 
 /* Two counts as one number: 0 for (0, 0), then 1, 2 for (1, 0), (0, 1), then 3, 4, 5 for a sum of two, ... */
 static inline uint32_t pair_number(uint32_t ones, uint32_t twos) {
@@ -71,7 +75,8 @@ struct quixo_board {
     line_moves origins[2][LONGEST + 1][CONTENTS]; /* contents from which the other player's moves, of own marks, made it */
     uint64_t line_code[MOST_LINES][CONTENTS]; /* a line's part in the codes: of the first block << 32, of the second */
     uint64_t row_starts, column_starts;       /* the cells with which rows and columns begin, in both halves */
-    uint64_t diagonals[2];                    /* of a square; 0 otherwise */
+    uint32_t diagonals;
+    uint64_t diagonal[MOST_DIAGONALS];        /* their cells, in both halves */
 
     /* ---- symmetries ---- */
     uint32_t symmetries;

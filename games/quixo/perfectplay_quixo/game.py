@@ -1,26 +1,178 @@
-"""One size of Quixo: rules from the C kernel, texts and board from here."""
+"""One size of Quixo: rules from the C kernel, texts and board from here.
+
+A position is a number: a bit for each mark of X (bits 0 to 24), one for each mark of O (bits 32 to 56), cells row by
+row from the top left, and bit 63 is set when O is to move. A move is the cell where the cube is put back (bits 0 to 4),
+the cell where it is taken (bits 5 to 9), and whether it bore the mover's mark (bit 10).
+"""
 
 from __future__ import annotations
 
-from perfectplay import hookimpl
+import re
+from typing import Any
+
+import numpy as np
+
+from perfectplay import Board, Cell, Click, Piece, hookimpl
+from perfectplay.authoring import Grid
+from perfectplay.board import Spelling
 from perfectplay_native.kernel import Kernel
 from perfectplay_quixo._kernel import ffi, lib
+
+PLAYERS = "XO"
+LETTERS = "." + PLAYERS
+PIECES = (Piece(0, "X", size=0.8, shape="cross"), Piece(1, "O", size=0.8))
+_ENDINGS = (":X", ":O")
+_HALF, _SIDE_BIT = 32, 63
+_CELL_BITS, _CELL_MASK = 5, 31
+_MOVE = re.compile(r"([a-z]\d)\s*(?:→|->|-|\s)\s*([a-z]\d)", re.IGNORECASE)
 
 
 class Quixo:
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
+        self.cells = width * height
+        self.grid = Grid(height, width, values=3)
+        self.names = self.grid.names
         tables = lib.quixo_board_new(width, height)
         if tables == ffi.NULL:
-            raise MemoryError("there is not enough memory for the tables of the board")
-        # All three live as long as this object does.
+            raise MemoryError(f"there is no room for the tables of a board of {width}×{height}")
+        # The kernel points to the tables: they live as long as this object does.
         self._tables = ffi.gc(tables, lib.quixo_board_free)
         self._struct = ffi.new("pp_kernel *", lib.quixo_kernel)
         self._struct.context = self._tables
-        cells = width * height
-        self._struct.tier_count = (cells + 1) * (cells + 2) // 2
+        self._struct.tier_count = (self.cells + 1) * (self.cells + 2) // 2
         self._kernel = Kernel(ffi, self._struct)
 
     @hookimpl
     def kernel(self) -> Kernel:
         return self._kernel
+
+    # ---- positions ----
+
+    @hookimpl
+    def encode(self, text: str) -> int:
+        """The position of `X.../..../..../...O:X`; ValueError says what is wrong."""
+        text = text.strip()
+        if re.fullmatch(r"[0-9]{1,20}", text):
+            if self._kernel.valid(int(text)):
+                return int(text)
+            raise ValueError(f"{text} is not a position of Quixo on {self.width}×{self.height}")
+        board, _, player = text.rpartition(":")
+        if player.upper() not in tuple(PLAYERS):
+            raise ValueError(f"who is to move? end the text with :X or :O, like {self.decode(0)}")
+        owners = self.grid.unpack(self.grid.read(board.upper(), LETTERS))
+        marks = (1 << cell + _HALF * (owner - 1) for cell, owner in enumerate(owners) if owner)
+        return sum(marks) | PLAYERS.index(player.upper()) << _SIDE_BIT
+
+    @hookimpl
+    def decode(self, position: int) -> str:
+        owners = (self._owner(position, cell) for cell in range(self.cells))
+        text = "".join(LETTERS[0 if owner is None else owner + 1] for owner in owners)
+        rows = (text[first : first + self.width] for first in range(0, self.cells, self.width))
+        return "/".join(rows) + _ENDINGS[_side(position)]
+
+    def _owner(self, position: int, cell: int) -> int | None:
+        marks = (position >> cell & 1, position >> cell + _HALF & 1)
+        return marks.index(1) if any(marks) else None
+
+    @hookimpl
+    def movers(self, positions: Any) -> Any:
+        return (positions >> np.uint64(_SIDE_BIT)).astype(np.int8)
+
+    @hookimpl
+    def twins(self, positions: Any) -> Any:
+        """X and O exchanged, the side to move too."""
+        side, half = np.uint64(1 << _SIDE_BIT), np.uint64(_HALF)
+        marks = positions & ~side
+        return marks << half | marks >> half | ~positions & side
+
+    # ---- moves ----
+
+    @hookimpl
+    def format_move(self, position: int, move: int) -> str:
+        return f"{self.names[move >> _CELL_BITS & _CELL_MASK]}→{self.names[move & _CELL_MASK]}"
+
+    @hookimpl
+    def parse_move(self, position: int, text: str) -> int:
+        """The move `a4→a1` (`a4-a1` will do); ValueError says why it is none, or not legal here."""
+        match = _MOVE.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is not a move: write the cell to take from and the end to put in, like a1-a4")
+        for name in match.groups():
+            if name.lower() not in self.names:
+                raise ValueError(f"there is no cell {name}: the board is {self.names[-self.width]} to {self._corner}")
+        source, target = (self.names.index(name.lower()) for name in match.groups())
+        if reason := self._why_not_take(position, source) or self._why_not_put(source, target):
+            raise ValueError(f"{self.names[source]}→{self.names[target]} is not legal: {reason}")
+        return self._move(position, source, target)
+
+    @property
+    def _corner(self) -> str:
+        return self.names[self.width - 1]
+
+    def _move(self, position: int, source: int, target: int) -> int:
+        marked = self._owner(position, source) is not None
+        return marked << 2 * _CELL_BITS | source << _CELL_BITS | target
+
+    def _ends(self, cell: int) -> list[int]:
+        """Where a cube taken from a cell may be put in: the ends of its row and of its column."""
+        row, column = divmod(cell, self.width)
+        first_of_row, last_row = row * self.width, (self.height - 1) * self.width
+        ends = (first_of_row, first_of_row + self.width - 1, column, last_row + column)
+        return [end for end in ends if end != cell]
+
+    def _why_not_take(self, position: int, cell: int) -> str | None:
+        if not self._kernel.moves(position):
+            return "the game is over"
+        if len(self._ends(cell)) == 4:
+            return f"{self.names[cell]} is not on the border"
+        if self._owner(position, cell) == 1 - _side(position):
+            return f"the cube at {self.names[cell]} shows the opponent's mark"
+        return None
+
+    def _why_not_put(self, source: int, target: int) -> str | None:
+        if source == target:
+            return "a cube must not go back to where it was taken"
+        ends = self._ends(source)
+        if target not in ends:
+            return f"a cube from {self.names[source]} can be put in at {', '.join(self.names[end] for end in ends)}"
+        return None
+
+    # ---- the board ----
+
+    @hookimpl
+    def board(self, position: int) -> Board:
+        """A click on the cube to take, then one on the end to put it in."""
+        stacks = [() if (owner := self._owner(position, cell)) is None else (PIECES[owner],) for cell in self._all]
+        clicks: list[Click] = []
+        blocked: dict[str, dict[str, str]] = {}
+        for source in self._all:
+            if self._why_not_take(position, source):
+                continue
+            reasons = {target: self._why_not_put(source, target) for target in self._all}
+            here = self.names[source]
+            clicks += [
+                Click(self._move(position, source, target), self.names[target], here)
+                for target, reason in reasons.items()
+                if not reason
+            ]
+            blocked[here] = {self.names[target]: reason for target, reason in reasons.items() if reason}
+        return Board(
+            rows=self.height,
+            columns=self.width,
+            cells=tuple(Cell(self.names[cell], *divmod(cell, self.width), stacks[cell]) for cell in self._all),
+            to_move=_side(position),
+            players=("X", "O"),
+            clicks=tuple(clicks),
+            blocked=blocked,
+            spelling=Spelling(PIECES, ending=_ENDINGS),
+        )
+
+    @property
+    def _all(self) -> range:
+        return range(self.cells)
+
+
+def _side(position: int) -> int:
+    """0 if X is to move, 1 if O is."""
+    return position >> _SIDE_BIT

@@ -9,7 +9,7 @@
  * the other's above: 64 bits in which one operation serves both players. */
 #include "board.h"
 
-enum { HALF = 32, SIDE_BIT = 63 };
+enum { SIDE_BIT = 63 };
 static const uint64_t LOW = UINT32_MAX, SIDE = (uint64_t)1 << SIDE_BIT;
 
 static inline const quixo_board *board_of(const pp_kernel *self) { return self->context; }
@@ -24,26 +24,15 @@ static inline uint64_t mover_first(pp_position position) {
 
 /* ---- lines ---- */
 
-/* Bits in the lower half for each row that is full of the mover's marks, in the upper half for the other's. */
-static inline uint64_t full_rows(const quixo_board *board, uint64_t marks) {
-    uint64_t rows = marks & board->row_starts;
-    for (unsigned i = 1; i < board->width; i++) rows &= marks >> i;
-    return rows;
-}
-
-static inline uint64_t full_columns(const quixo_board *board, uint64_t marks) {
-    uint64_t columns = marks & board->column_starts;
-    for (unsigned i = 1; i < board->height; i++) columns &= marks >> i * board->width;
-    return columns;
-}
-
-/* The same for all lines, diagonals included. */
+/* Bits in the lower half if the mover has a full line, in the upper half if the other has. */
 static inline uint64_t full_lines(const quixo_board *board, uint64_t marks) {
-    uint64_t full = full_rows(board, marks) | full_columns(board, marks);
-    for (int i = 0; i < 2; i++) {
-        const uint64_t diagonal = board->diagonals[i];
-        if (!diagonal) break;
-        full |= (uint64_t)((marks & diagonal) == diagonal) | (uint64_t)((marks >> HALF & diagonal) == diagonal) << HALF;
+    uint64_t rows = marks & board->row_starts, columns = marks & board->column_starts;
+    for (unsigned i = 1; i < board->width; i++) rows &= marks >> i;
+    for (unsigned i = 1; i < board->height; i++) columns &= marks >> i * board->width;
+    uint64_t full = rows | columns;
+    for (unsigned i = 0; i < board->diagonals; i++) {
+        const uint64_t missing = board->diagonal[i] & ~marks;
+        full |= (uint64_t)!(missing & LOW) | (uint64_t)!(missing >> HALF) << HALF;
     }
     return full;
 }
@@ -54,13 +43,12 @@ typedef struct {
 } line_masks;
 
 static inline line_masks lines_of(const quixo_board *board, uint64_t marks) {
-    const uint64_t both = 1 | (uint64_t)1 << HALF;
-    const uint64_t row = both * ((1u << board->width) - 1);
+    const uint64_t row = IN_BOTH * ((1u << board->width) - 1);
     line_masks masks;
     for (unsigned i = 0; i < board->height; i++) masks.line[i] = marks >> i * board->width & row;
     for (unsigned i = 0; i < board->width; i++) {
         uint64_t column = 0;
-        for (unsigned j = 0; j < board->height; j++) column |= (masks.line[j] >> i & both) << j;
+        for (unsigned j = 0; j < board->height; j++) column |= (masks.line[j] >> i & IN_BOTH) << j;
         masks.line[board->height + i] = column;
     }
     return masks;
@@ -85,19 +73,15 @@ static inline line_masks crossings_of(const quixo_board *board, uint64_t marks, 
             after &= masks->line[i];
         }
     }
-    if (!board->diagonals[0]) return crossings;
-    const unsigned side = board->width;
-    for (unsigned i = 0; i < side; i++)
-        for (int half = 0; half <= HALF; half += HALF) {
-            const uint64_t own = marks >> half & LOW;
-            const uint64_t down = board->diagonals[0] & ~own, up = board->diagonals[1] & ~own;
-            if (!(down & ~((uint64_t)1 << i * (side + 1)))) {
-                crossings.line[i] |= (uint64_t)1 << (half + (int)i);
-                crossings.line[side + i] |= (uint64_t)1 << (half + (int)i);
-            }
-            if (!(up & ~((uint64_t)1 << (i + 1) * (side - 1)))) { /* row i, column side - 1 - i */
-                crossings.line[i] |= (uint64_t)1 << (half + (int)(side - 1 - i));
-                crossings.line[2 * side - 1 - i] |= (uint64_t)1 << (half + (int)i);
+    for (unsigned i = 0; i < board->diagonals; i++)
+        for (unsigned half = 0; half <= HALF; half += HALF) {
+            const uint64_t cells = board->diagonal[i] & LOW, missing = cells & ~(marks >> half);
+            if (missing & (missing - 1)) continue;
+            for (uint64_t filling = missing ? missing : cells; filling; filling &= filling - 1) {
+                const unsigned cell = (unsigned)__builtin_ctzll(filling);
+                const unsigned row = cell / board->width, column = cell % board->width;
+                crossings.line[row] |= (uint64_t)1 << column << half;
+                crossings.line[board->height + column] |= (uint64_t)1 << row << half;
             }
         }
     return crossings;
@@ -308,7 +292,7 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
     return list.count;
 }
 
-/* Every move of an own mark that could have led here, from a position that was not over. */
+/* Every move of an own mark that could have led here; none from a position that was over, if this one is not. */
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     const quixo_board *board = board_of(self);
     const uint64_t marks = mover_first(position);
@@ -316,17 +300,14 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
     const line_view view = view_of(board, &masks);
     if (!view.twos) return 0; /* the mover can only take a blank: no way back to this tier */
     const line_masks crossings = crossings_of(board, marks, &masks);
-    /* A full row or column was there before the move, if the move changed it or one beside it. */
-    const uint64_t over[2] = {full_rows(board, marks), full_columns(board, marks)};
     const class_place *places = places_of(board, pair_number(view.ones, view.twos));
     slot_list list = {.slots = slots};
     slot_of_code(board, places, view.code, &list.origin_symmetric);
     for (unsigned line = 0; line < board->lines; line++) {
-        const unsigned content = view.content[line], length = board->length[line];
-        if (over[line >= board->height]) continue;
-        const line_moves *origins = &board->origins[board->inner[line]][length][content];
-        const uint64_t *codes = board->line_code[line], rest = view.code - codes[content];
+        const unsigned content = view.content[line];
         const unsigned twos = (unsigned)crossings.line[line], ones = (unsigned)(crossings.line[line] >> HALF);
+        const line_moves *origins = &board->origins[board->inner[line]][board->length[line]][content];
+        const uint64_t *codes = board->line_code[line], rest = view.code - codes[content];
         for (unsigned i = 0; i < origins->count; i++) {
             const unsigned before = origins->content[i];
             if ((ones_of[before] & ones) || (twos_of[before] & twos)) continue;
