@@ -58,9 +58,12 @@ static void build_moves(quixo_board *board, unsigned inner, unsigned length) {
             moves->kept = moves->count;
         }
         for (unsigned from = 0; from < length; from++)
-            for (unsigned end = 0; end < 2; end++)
-                if (from != ends[end] && digit(content, ends[end]) == 1 && may_take(inner, length, from))
-                    add_content(origins, shifted(content, length, ends[end], from, 1));
+            for (unsigned end = 0; end < 2; end++) {
+                if (from == ends[end] || digit(content, ends[end]) != 1 || !may_take(inner, length, from)) continue;
+                const unsigned before = shifted(content, length, ends[end], from, 1);
+                const int over = board->has_goal[ones_of[before]] || board->has_goal[twos_of[before]];
+                if (!over) add_content(origins, before);
+            }
         origins->kept = origins->count;
     }
 }
@@ -70,19 +73,24 @@ static unsigned line_cell(const quixo_board *board, unsigned line, unsigned i) {
     return line < board->height ? line * board->width + i : i * board->width + (line - board->height);
 }
 
-/* From one of the longer sides to the other: two on a square, four on 5×4. */
-static void build_diagonals(quixo_board *board) {
-    const unsigned width = board->width, height = board->height, length = width < height ? width : height;
-    for (unsigned row = 0; row + length <= height; row++)
-        for (unsigned column = 0; column + length <= width; column++) {
-            uint64_t down = 0, up = 0;
-            for (unsigned i = 0; i < length; i++) {
-                down |= IN_BOTH << ((row + i) * width + column + i);
-                up |= IN_BOTH << ((row + i) * width + column + length - 1 - i);
+static void build_goals(quixo_board *board) {
+    const unsigned width = board->width, height = board->height;
+    const unsigned goal = board->goal = width < height ? width : height;
+    const uint32_t steps[DIRECTIONS] = {1, width, width + 1, width - 1};
+    for (unsigned way = 0; way < DIRECTIONS; way++) {
+        board->step[way] = steps[way];
+        for (unsigned row = 0; row < height; row++)
+            for (unsigned column = 0; column < width; column++) {
+                const int down = way == 0 || row + goal <= height;
+                const int sideways = way == 1 || (way == 3 ? column + 1 >= goal : column + goal <= width);
+                if (down && sideways) board->starts[way] |= IN_BOTH << (row * width + column);
             }
-            board->diagonal[board->diagonals++] = down;
-            board->diagonal[board->diagonals++] = up;
-        }
+    }
+    for (unsigned mask = 0; mask < 1 << LONGEST; mask++) {
+        for (unsigned i = 0; i + goal <= LONGEST; i++)
+            board->has_goal[mask] |= !(~(mask >> i) & ((1u << goal) - 1));
+        for (unsigned i = 0; i < LONGEST; i++) board->columns_of_row[mask] |= (mask >> i & 1) << LONGEST * i;
+    }
 }
 
 static void build_lines(quixo_board *board) {
@@ -91,9 +99,8 @@ static void build_lines(quixo_board *board) {
         const unsigned is_row = line < board->height, place = is_row ? line : line - board->height;
         board->length[line] = is_row ? board->width : board->height;
         board->inner[line] = place != 0 && place != (is_row ? board->height : board->width) - 1;
-        *(is_row ? &board->row_starts : &board->column_starts) |= IN_BOTH << line_cell(board, line, 0);
     }
-    build_diagonals(board);
+    build_goals(board);
     for (unsigned inner = 0; inner < 2; inner++) {
         build_moves(board, inner, board->width);
         if (board->height != board->width) build_moves(board, inner, board->height);

@@ -26,7 +26,7 @@ enum {
     LONGEST = 5,        /* cells of a line */
     MOST_LINES = 10,    /* rows, then columns */
     MOST_CELLS = 25,
-    MOST_DIAGONALS = 8, /* of 5×2 */
+    DIRECTIONS = 4,     /* of a line of marks: right, down, and the two diagonals */
     HALF = 32,          /* marks of both players: the mover's, or X's, in the lower half, the other's in the upper */
     CONTENTS = 243,     /* 3^5 */
     MOST_SYMMETRIES = 8,
@@ -68,15 +68,17 @@ enum { CLASS_BITS = 11, SYMMETRY_BITS = 3 };
 struct quixo_board {
     uint32_t width, height, cells, tiers;
 
-    /* ---- lines ---- */
-    uint32_t lines, length[MOST_LINES];
+    /* ---- rows and columns ---- */
+    uint32_t lines, length[MOST_LINES];       /* a line here is a row or a column */
     uint8_t inner[MOST_LINES];                /* has no border cells but its ends */
-    line_moves moves[2][LONGEST + 1][CONTENTS]; /* by inner, length and content: what the mover's moves make of it */
-    line_moves origins[2][LONGEST + 1][CONTENTS]; /* contents from which the other player's moves, of own marks, made it */
+    uint32_t goal;                            /* how many marks in a row end the game: as many as the shorter side has */
+    uint32_t step[DIRECTIONS];                /* from a cell to the next one in a direction */
+    uint64_t starts[DIRECTIONS];              /* the cells from which so many fit on the board, in both halves */
+    uint8_t has_goal[1 << LONGEST];           /* whether a mask of a line's cells has so many in a row */
+    uint32_t columns_of_row[1 << LONGEST];    /* a row's mask, its cells LONGEST bits apart */
+    line_moves moves[2][LONGEST + 1][CONTENTS];   /* by inner, length and content: what the mover makes of it */
+    line_moves origins[2][LONGEST + 1][CONTENTS]; /* what the other player, moving an own mark, made it from */
     uint64_t line_code[MOST_LINES][CONTENTS]; /* a line's part in the codes: of the first block << 32, of the second */
-    uint64_t row_starts, column_starts;       /* the cells with which rows and columns begin, in both halves */
-    uint32_t diagonals;
-    uint64_t diagonal[MOST_DIAGONALS];        /* their cells, in both halves */
 
     /* ---- symmetries ---- */
     uint32_t symmetries;

@@ -22,69 +22,73 @@ static inline uint64_t mover_first(pp_position position) {
     return position & SIDE ? halves_swapped(marks) : marks;
 }
 
-/* ---- lines ---- */
+/* ---- lines of marks: as many in a row as the shorter side has cells ---- */
 
-/* Bits in the lower half if the mover has a full line, in the upper half if the other has. */
-static inline uint64_t full_lines(const quixo_board *board, uint64_t marks) {
-    uint64_t rows = marks & board->row_starts, columns = marks & board->column_starts;
-    for (unsigned i = 1; i < board->width; i++) rows &= marks >> i;
-    for (unsigned i = 1; i < board->height; i++) columns &= marks >> i * board->width;
-    uint64_t full = rows | columns;
-    for (unsigned i = 0; i < board->diagonals; i++) {
-        const uint64_t missing = board->diagonal[i] & ~marks;
-        full |= (uint64_t)!(missing & LOW) | (uint64_t)!(missing >> HALF) << HALF;
+/* Bits in the lower half if the mover has such a line, in the upper half if the other has. */
+static inline uint64_t goals(const quixo_board *board, uint64_t marks) {
+    uint64_t found = 0;
+    for (unsigned way = 0; way < DIRECTIONS; way++) {
+        uint64_t line = marks & board->starts[way];
+        for (unsigned i = 1; i < board->goal; i++) line &= marks >> i * board->step[way];
+        found |= line;
     }
-    return full;
+    return found;
 }
+
+/* The cells where one more mark makes a line in this direction, in each half. */
+static inline uint64_t completions(const quixo_board *board, uint64_t marks, unsigned way) {
+    const unsigned step = board->step[way], goal = board->goal;
+    uint64_t before[LONGEST], after = board->starts[way], cells = 0;
+    before[0] = ~(uint64_t)0; /* where all cells of a line before this one are marked; `after`: all after it */
+    for (unsigned i = 1; i < goal; i++) before[i] = before[i - 1] & marks >> (i - 1) * step;
+    for (unsigned i = goal; i--;) {
+        cells |= (before[i] & after) << i * step;
+        after &= marks >> i * step;
+    }
+    return cells;
+}
+
+/* ---- rows and columns ---- */
 
 /* Every row, then every column, as a mask of its cells in each half. */
 typedef struct {
     uint64_t line[MOST_LINES];
 } line_masks;
 
-static inline line_masks lines_of(const quixo_board *board, uint64_t marks) {
+static inline void rows_of(const quixo_board *board, uint64_t cells, line_masks *masks) {
     const uint64_t row = IN_BOTH * ((1u << board->width) - 1);
-    line_masks masks;
-    for (unsigned i = 0; i < board->height; i++) masks.line[i] = marks >> i * board->width & row;
-    for (unsigned i = 0; i < board->width; i++) {
-        uint64_t column = 0;
-        for (unsigned j = 0; j < board->height; j++) column |= (masks.line[j] >> i & IN_BOTH) << j;
-        masks.line[board->height + i] = column;
+    for (unsigned i = 0; i < board->height; i++) masks->line[i] = cells >> i * board->width & row;
+}
+
+static inline void columns_of(const quixo_board *board, uint64_t cells, line_masks *masks) {
+    const unsigned row = (1u << board->width) - 1;
+    uint64_t columns = 0;
+    for (unsigned i = 0; i < board->height; i++) {
+        const unsigned shift = i * board->width;
+        columns |= ((uint64_t)board->columns_of_row[cells >> HALF >> shift & row] << HALF |
+                    board->columns_of_row[cells >> shift & row]) << i;
     }
+    for (unsigned i = 0; i < board->width; i++)
+        masks->line[board->height + i] = columns >> LONGEST * i & IN_BOTH * ((1u << LONGEST) - 1);
+}
+
+static inline line_masks lines_of(const quixo_board *board, uint64_t marks) {
+    line_masks masks;
+    rows_of(board, marks, &masks);
+    columns_of(board, marks, &masks);
     return masks;
 }
 
 /* As the next mover sees it: his marks are the ones. */
 static inline unsigned content_of_line(uint64_t line) { return content_of((unsigned)(line >> HALF), (unsigned)line & 31); }
 
-/* For each line, the cells of it whose mark would fill another line that crosses it, in each half. */
-static inline line_masks crossings_of(const quixo_board *board, uint64_t marks, const line_masks *masks) {
-    line_masks crossings;
-    const unsigned bounds[3] = {0, board->height, board->lines};
-    for (int way = 0; way < 2; way++) {
-        const unsigned from = bounds[way], to = bounds[way + 1];
-        uint64_t before = ~(uint64_t)0, after = ~(uint64_t)0; /* what all lines before this one, all after it, share */
-        for (unsigned i = from; i < to; i++) {
-            crossings.line[i] = before;
-            before &= masks->line[i];
-        }
-        for (unsigned i = to; i-- > from;) {
-            crossings.line[i] &= after;
-            after &= masks->line[i];
-        }
-    }
-    for (unsigned i = 0; i < board->diagonals; i++)
-        for (unsigned half = 0; half <= HALF; half += HALF) {
-            const uint64_t cells = board->diagonal[i] & LOW, missing = cells & ~(marks >> half);
-            if (missing & (missing - 1)) continue;
-            for (uint64_t filling = missing ? missing : cells; filling; filling &= filling - 1) {
-                const unsigned cell = (unsigned)__builtin_ctzll(filling);
-                const unsigned row = cell / board->width, column = cell % board->width;
-                crossings.line[row] |= (uint64_t)1 << column << half;
-                crossings.line[board->height + column] |= (uint64_t)1 << row << half;
-            }
-        }
-    return crossings;
+/* For each row and column, the cells of it where one more mark makes a line that only crosses it, in each half. */
+static inline line_masks crossings_of(const quixo_board *board, uint64_t marks) {
+    const uint64_t diagonal = completions(board, marks, 2) | completions(board, marks, 3);
+    line_masks masks;
+    rows_of(board, completions(board, marks, 1) | diagonal, &masks);
+    columns_of(board, completions(board, marks, 0) | diagonal, &masks);
+    return masks;
 }
 
 /* ---- the rules ---- */
@@ -101,8 +105,8 @@ static int valid(const pp_kernel *self, pp_position position) {
 
 /* Whoever moved loses if the mover has a line, whatever else there is. */
 static int status(const pp_kernel *self, pp_position position) {
-    const uint64_t full = full_lines(board_of(self), mover_first(position));
-    return full & LOW ? PP_WON : full ? PP_LOST : PP_ONGOING;
+    const uint64_t found = goals(board_of(self), mover_first(position));
+    return found & LOW ? PP_WON : found ? PP_LOST : PP_ONGOING;
 }
 
 /* A move: bits 0-4 the cell where the cube is put back, bits 5-9 the cell it was taken from, bit 10: it bore a mark. */
@@ -111,7 +115,7 @@ enum { CELL_BITS = 5, CELL_MASK = 31, MARKED = 1 << 10 };
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves) {
     const quixo_board *board = board_of(self);
     const uint64_t marks = mover_first(position);
-    if (full_lines(board, marks)) return 0;
+    if (goals(board, marks)) return 0;
     const unsigned width = board->width, last_row = board->height - 1, last_column = width - 1;
     size_t count = 0;
     for (unsigned cell = 0; cell < board->cells; cell++) {
@@ -197,21 +201,19 @@ static uint64_t tier_size(const pp_kernel *self, uint32_t tier) {
 
 /* ---- quick answers ---- */
 
-/* A move wins if it fills the line it changes or one that crosses it, and no line of the other's. */
+/* A move wins if it makes a line in the row or column that it changes, or across it, and no line of the other's. */
 static int wins_now(const pp_kernel *self, pp_position position) {
     const quixo_board *board = board_of(self);
     const uint64_t marks = mover_first(position);
-    const line_masks masks = lines_of(board, marks);
-    const line_masks crossings = crossings_of(board, marks, &masks);
+    const line_masks masks = lines_of(board, marks), crossings = crossings_of(board, marks);
     for (unsigned line = 0; line < board->lines; line++) {
-        const unsigned length = board->length[line], full = (1u << length) - 1;
-        const unsigned mine = (unsigned)crossings.line[line] & full, theirs = (unsigned)(crossings.line[line] >> HALF);
-        const unsigned missing = full & ~(unsigned)masks.line[line];
-        if (!mine && (missing & (missing - 1))) continue;
-        const line_moves *results = &board->moves[board->inner[line]][length][content_of_line(masks.line[line])];
+        const unsigned mine = (unsigned)crossings.line[line], theirs = (unsigned)(crossings.line[line] >> HALF);
+        const unsigned content = content_of_line(masks.line[line]);
+        if (!mine && (unsigned)counts_of[content] >> 8 < board->goal - 1) continue;
+        const line_moves *results = &board->moves[board->inner[line]][board->length[line]][content];
         for (unsigned i = 0; i < results->count; i++) {
-            const unsigned content = results->content[i];
-            if (((twos_of[content] & mine) || twos_of[content] == full) && !(ones_of[content] & theirs)) return 1;
+            const unsigned twos = twos_of[results->content[i]], ones = ones_of[results->content[i]];
+            if (((twos & mine) || board->has_goal[twos]) && !(ones & theirs) && !board->has_goal[ones]) return 1;
         }
     }
     return 0;
@@ -299,7 +301,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
     const line_masks masks = lines_of(board, marks);
     const line_view view = view_of(board, &masks);
     if (!view.twos) return 0; /* the mover can only take a blank: no way back to this tier */
-    const line_masks crossings = crossings_of(board, marks, &masks);
+    const line_masks crossings = crossings_of(board, marks);
     const class_place *places = places_of(board, pair_number(view.ones, view.twos));
     slot_list list = {.slots = slots};
     slot_of_code(board, places, view.code, &list.origin_symmetric);

@@ -46,14 +46,15 @@ def transposed(rows: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def lines(width: int, height: int) -> list[list[tuple[int, int]]]:
-    """Rows, columns, and the diagonals that lead from one of the longer sides to the other."""
-    found = [[(row, column) for column in range(width)] for row in range(height)]
-    found += [[(row, column) for row in range(height)] for column in range(width)]
+    """As many cells in a row as the shorter side has, in any direction."""
     length = min(width, height)
-    for row in range(height - length + 1):
-        for column in range(width - length + 1):
-            found.append([(row + i, column + i) for i in range(length)])
-            found.append([(row + i, column + length - 1 - i) for i in range(length)])
+    found = []
+    for row in range(height):
+        for column in range(width):
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                cells = [(row + i * down, column + i * right) for i in range(length)]
+                if all(0 <= cell[0] < height and 0 <= cell[1] < width for cell in cells):
+                    found.append(cells)
     return found
 
 
