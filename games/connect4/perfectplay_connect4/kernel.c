@@ -7,6 +7,18 @@
 
 enum { MOST_COLUMNS = 9 };
 
+connect4_board connect4_board_of(uint32_t width, uint32_t height, uint32_t connect, uint32_t mirror) {
+    connect4_board board = {.width = width, .height = height, .connect = connect, .mirror = mirror};
+    for (uint32_t column = 0; column < width; column++)
+        for (uint32_t row = 0; row < height; row++) {
+            const uint64_t cell = UINT64_C(1) << (column * (height + 1) + row);
+            board.cells |= cell;
+            for (unsigned i = 0; i < 4; i++)
+                if (row + (1u << i) <= height) board.lower_rows[i] |= cell;
+        }
+    return board;
+}
+
 static inline const connect4_board *board_of(const pp_kernel *self) { return self->context; }
 static inline uint32_t step_of(const connect4_board *board) { return board->height + 1; }
 
@@ -22,10 +34,8 @@ static inline uint64_t marker_of(const connect4_board *board, pp_position positi
 
 /* A bit for each stone, whoever's it is: all that is below a marker. */
 static inline uint64_t stones_of(const connect4_board *board, pp_position position) {
-    uint64_t stones = 0;
-    for (uint32_t column = 0; column < board->width; column++)
-        stones |= (marker_of(board, position, column) - 1) & column_of(board, column);
-    return stones;
+    for (unsigned i = 0; i < 4; i++) position |= position >> (1u << i) & board->lower_rows[i];
+    return position >> 1 & board->cells;
 }
 
 static inline int is_full(const connect4_board *board, pp_position position, uint32_t column) {
@@ -37,7 +47,10 @@ static inline int has_line(const connect4_board *board, uint64_t stones) {
     for (int way = 0; way < 4; way++) {
         uint64_t line = stones;
         if ((board->connect - 1) * shifts[way] > 63) continue; /* longer than the board */
-        for (uint32_t i = 1; i < board->connect; i++) line &= stones >> i * shifts[way];
+        for (uint32_t together = 1, more; together < board->connect; together += more) {
+            more = together < board->connect - together ? together : board->connect - together;
+            line &= line >> more * shifts[way];
+        }
         if (line) return 1;
     }
     return 0;

@@ -16,8 +16,7 @@ class FastConnectFour(ConnectFour):
 
     def __init__(self, width: int, height: int, connect: int, mirror: bool) -> None:
         super().__init__(width, height, connect, mirror)
-        sizes = {"width": width, "height": height, "connect": connect, "mirror": mirror}
-        self._board = ffi.new("connect4_board *", sizes)
+        self._board = ffi.new("connect4_board *", lib.connect4_board_of(width, height, connect, mirror))
         self._struct = ffi.new("pp_kernel *", lib.connect4_kernel)
         self._struct.context = self._board  # both live as long as this object does
         self._struct.tier_count = width * height + 1

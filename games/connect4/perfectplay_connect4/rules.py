@@ -33,7 +33,15 @@ class ConnectFour:
         self.columns = [((1 << self.step) - 1) << column * self.step for column in range(width)]
         self.empty = sum(column & -column for column in self.columns)
         self.full = self.empty << height
-        self.shifts = (1, self.step, self.step + 1, self.step - 1)  # up, right, and the two diagonals
+        self.cells = self.full - self.empty
+        # Copied down so far, a bit fills all below it: 1, 2, 4, ... cells, but never into the next column.
+        downs = [1 << i for i in range(height.bit_length())]
+        self.fills = [(down, self._lowest_rows(self.step - down)) for down in downs]
+        # Of lines up, to the right and on the two diagonals: shifts that bring all their stones together.
+        self.folds = [[fold * way for fold in _folds(connect)] for way in (1, self.step, self.step + 1, self.step - 1)]
+
+    def _lowest_rows(self, rows: int) -> int:
+        return sum(((1 << rows) - 1) << column * self.step for column in range(self.width))
 
     def marker(self, position: int, column: int) -> int:
         """The highest bit of a column: where the next stone falls."""
@@ -41,13 +49,15 @@ class ConnectFour:
 
     def stones(self, position: int) -> int:
         """A bit for each stone, whoever's it is."""
-        return sum([self.marker(position, column) for column in range(self.width)]) - self.empty
+        for down, cells in self.fills:
+            position |= position >> down & cells
+        return position >> 1 & self.cells
 
     def has_line(self, stones: int) -> bool:
-        for shift in self.shifts:
+        for shifts in self.folds:
             line = stones
-            for i in range(1, self.connect):
-                line &= stones >> i * shift
+            for shift in shifts:
+                line &= line >> shift
             if line:
                 return True
         return False
@@ -169,3 +179,13 @@ class ConnectFour:
             clicks=tuple(clicks),
             spelling=Spelling(PIECES),
         )
+
+
+def _folds(length: int) -> list[int]:
+    """How far to shift each time so that a line of this length ends up in one place: 1, 2 for four."""
+    folds = []
+    together = 1
+    while together < length:
+        folds.append(min(together, length - together))
+        together += folds[-1]
+    return folds

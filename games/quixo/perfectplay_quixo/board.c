@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint8_t ternary[1 << LONGEST];
-uint8_t ones_of[CONTENTS], twos_of[CONTENTS];
-uint16_t counts_of[CONTENTS];
+uint8_t line_ternary[1 << LONGEST];
+uint8_t line_ones[CONTENTS], line_twos[CONTENTS];
+uint16_t line_counts[CONTENTS];
 
 static const uint32_t power_of_3[14] = {1, 3, 9, 27, 81, 243, 729, 2187, 6561, 19683, 59049, 177147, 531441, 1594323};
 
@@ -17,12 +17,12 @@ static inline uint32_t digit(uint32_t code, unsigned place) { return code / powe
 __attribute__((constructor)) static void build_contents(void) {
     for (unsigned content = 0; content < CONTENTS; content++) {
         for (unsigned i = 0; i < LONGEST; i++) {
-            ones_of[content] = (uint8_t)(ones_of[content] | (digit(content, i) == 1) << i);
-            twos_of[content] = (uint8_t)(twos_of[content] | (digit(content, i) == 2) << i);
+            line_ones[content] = (uint8_t)(line_ones[content] | (digit(content, i) == 1) << i);
+            line_twos[content] = (uint8_t)(line_twos[content] | (digit(content, i) == 2) << i);
         }
-        if (!twos_of[content]) ternary[ones_of[content]] = (uint8_t)content;
-        const int ones = __builtin_popcount(ones_of[content]), twos = __builtin_popcount(twos_of[content]);
-        counts_of[content] = (uint16_t)(ones | twos << 8);
+        if (!line_twos[content]) line_ternary[line_ones[content]] = (uint8_t)content;
+        const int ones = __builtin_popcount(line_ones[content]), twos = __builtin_popcount(line_twos[content]);
+        line_counts[content] = (uint16_t)(ones | twos << 8);
     }
 }
 
@@ -61,7 +61,7 @@ static void build_moves(quixo_board *board, unsigned inner, unsigned length) {
             for (unsigned end = 0; end < 2; end++) {
                 if (from == ends[end] || digit(content, ends[end]) != 1 || !may_take(inner, length, from)) continue;
                 const unsigned before = shifted(content, length, ends[end], from, 1);
-                const int over = board->has_goal[ones_of[before]] || board->has_goal[twos_of[before]];
+                const int over = board->has_goal[line_ones[before]] || board->has_goal[line_twos[before]];
                 if (!over) add_content(origins, before);
             }
         origins->kept = origins->count;
@@ -88,7 +88,7 @@ static void build_goals(quixo_board *board) {
     }
     for (unsigned mask = 0; mask < 1 << LONGEST; mask++) {
         for (unsigned i = 0; i + goal <= LONGEST; i++)
-            board->has_goal[mask] |= !(~(mask >> i) & ((1u << goal) - 1));
+            if (!(~(mask >> i) & ((1u << goal) - 1))) board->has_goal[mask] = 1;
         for (unsigned i = 0; i < LONGEST; i++) board->columns_of_row[mask] |= (mask >> i & 1) << LONGEST * i;
     }
 }
@@ -397,7 +397,7 @@ static unsigned class_of_slot(const class_place *places, pp_slot slot) {
     return low;
 }
 
-void unrank_slots(const quixo_board *board, pp_slot first, size_t count, pp_position *positions) {
+void quixo_unrank(const quixo_board *board, pp_slot first, size_t count, pp_position *positions) {
     const class_place *places = places_of(board, pp_slot_tier(first));
     unsigned class = class_of_slot(places, first);
     const class_place *place = &places[class];

@@ -98,11 +98,11 @@ struct quixo_board {
 };
 
 /* ---- contents of lines, whatever the board; built when the library is loaded ---- */
-extern uint8_t ternary[1 << LONGEST];               /* a mask as a number in base 3 with digits 0 and 1 */
-extern uint8_t ones_of[CONTENTS], twos_of[CONTENTS]; /* as masks */
-extern uint16_t counts_of[CONTENTS];                /* how many ones, and twos << 8 */
+extern uint8_t line_ternary[1 << LONGEST];               /* a mask as a number in base 3 with digits 0 and 1 */
+extern uint8_t line_ones[CONTENTS], line_twos[CONTENTS]; /* as masks */
+extern uint16_t line_counts[CONTENTS];                /* how many ones, and twos << 8 */
 
-static inline unsigned content_of(unsigned ones, unsigned twos) { return ternary[ones] + 2u * ternary[twos]; }
+static inline unsigned content_of(unsigned ones, unsigned twos) { return line_ternary[ones] + 2u * line_ternary[twos]; }
 
 static inline const class_place *places_of(const quixo_board *board, uint32_t tier) {
     return board->places + (size_t)tier * (CLASSES + 1);
@@ -125,6 +125,6 @@ static inline pp_slot slot_of_code(const quixo_board *board, const class_place *
 }
 
 /* Writes the positions of `count` slots from `first` on, X to move. */
-void unrank_slots(const quixo_board *board, pp_slot first, size_t count, pp_position *positions);
+void quixo_unrank(const quixo_board *board, pp_slot first, size_t count, pp_position *positions);
 
 #endif

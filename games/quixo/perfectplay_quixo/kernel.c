@@ -209,10 +209,10 @@ static int wins_now(const pp_kernel *self, pp_position position) {
     for (unsigned line = 0; line < board->lines; line++) {
         const unsigned mine = (unsigned)crossings.line[line], theirs = (unsigned)(crossings.line[line] >> HALF);
         const unsigned content = content_of_line(masks.line[line]);
-        if (!mine && (unsigned)counts_of[content] >> 8 < board->goal - 1) continue;
+        if (!mine && (unsigned)line_counts[content] >> 8 < board->goal - 1) continue;
         const line_moves *results = &board->moves[board->inner[line]][board->length[line]][content];
         for (unsigned i = 0; i < results->count; i++) {
-            const unsigned twos = twos_of[results->content[i]], ones = ones_of[results->content[i]];
+            const unsigned twos = line_twos[results->content[i]], ones = line_ones[results->content[i]];
             if (((twos & mine) || board->has_goal[twos]) && !(ones & theirs) && !board->has_goal[ones]) return 1;
         }
     }
@@ -233,7 +233,7 @@ static inline line_view view_of(const quixo_board *board, const line_masks *mask
     for (unsigned line = 0; line < board->lines; line++) view.content[line] = content_of_line(masks->line[line]);
     for (unsigned row = 0; row < board->height; row++) {
         view.code += board->line_code[row][view.content[row]];
-        counts += counts_of[view.content[row]];
+        counts += line_counts[view.content[row]];
     }
     view.ones = counts & 255;
     view.twos = counts >> 8;
@@ -249,7 +249,7 @@ static pp_slot rank(const pp_kernel *self, pp_position position) {
 }
 
 static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
-    unrank_slots(board_of(self), first, count, positions);
+    quixo_unrank(board_of(self), first, count, positions);
 }
 
 /* What expand and retract list. Both must list an edge equally often: an edge is what one line becomes, listed once
@@ -312,7 +312,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
         const uint64_t *codes = board->line_code[line], rest = view.code - codes[content];
         for (unsigned i = 0; i < origins->count; i++) {
             const unsigned before = origins->content[i];
-            if ((ones_of[before] & ones) || (twos_of[before] & twos)) continue;
+            if ((line_ones[before] & ones) || (line_twos[before] & twos)) continue;
             add_slot(board, &list, places, rest + codes[before]);
         }
     }
