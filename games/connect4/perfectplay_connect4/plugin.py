@@ -31,7 +31,7 @@ def options() -> list[Option]:
     return [
         Option("width", 4, "columns of the board", minimum=1, maximum=9),
         Option("height", 4, "rows of the board", minimum=1, maximum=8),
-        Option("connect", 4, "stones that make a line", minimum=2, maximum=9),
+        Option("connect", 4, "stones that make a line", minimum=2, maximum=8),
         Option("mirror", True, "count mirror images as one position"),
     ]
 

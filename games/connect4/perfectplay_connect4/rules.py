@@ -32,13 +32,17 @@ class ConnectFour:
             raise ValueError(f"{width} columns of {height} are too many: width × (height + 1) must be at most {MOST_BITS}")
         self.columns = [((1 << self.step) - 1) << column * self.step for column in range(width)]
         self.empty = sum(column & -column for column in self.columns)
-        self.full = self.empty << height
+        self.tops = [1 << column * self.step + height for column in range(width)]  # the markers of full columns
+        self.full = sum(self.tops)
         self.cells = self.full - self.empty
         # Copied down so far, a bit fills all below it: 1, 2, 4, ... cells, but never into the next column.
         downs = [1 << i for i in range(height.bit_length())]
         self.fills = [(down, self._lowest_rows(self.step - down)) for down in downs]
-        # Of lines up, to the right and on the two diagonals: shifts that bring all their stones together.
-        self.folds = [[fold * way for fold in _folds(connect)] for way in (1, self.step, self.step + 1, self.step - 1)]
+        # Three shifts bring the stones of a line of up to eight together: pairs, then fours, then all.
+        fours = min(4, connect)
+        folds = (1, fours - 2, connect - fours)
+        ways = (1, self.step, self.step + 1, self.step - 1)  # up, right, and the two diagonals
+        self.folds = [tuple(fold * way for fold in folds) for way in ways]
 
     def _lowest_rows(self, rows: int) -> int:
         return sum(((1 << rows) - 1) << column * self.step for column in range(self.width))
@@ -54,11 +58,10 @@ class ConnectFour:
         return position >> 1 & self.cells
 
     def has_line(self, stones: int) -> bool:
-        for shifts in self.folds:
-            line = stones
-            for shift in shifts:
-                line &= line >> shift
-            if line:
+        for to_pairs, to_fours, to_all in self.folds:
+            pairs = stones & stones >> to_pairs
+            fours = pairs & pairs >> to_fours
+            if fours & fours >> to_all:
                 return True
         return False
 
@@ -82,13 +85,13 @@ class ConnectFour:
     def status(self, position: int) -> Status:
         if self.is_lost(position):
             return Status.LOST  # the opponent has just completed a line
-        return Status.ONGOING if self.moves(position) else Status.DRAWN
+        return Status.DRAWN if position & self.full == self.full else Status.ONGOING
 
     @hookimpl
     def moves(self, position: int) -> list[int]:
         if self.is_lost(position):
             return []
-        return [number for number, column in enumerate(self.columns) if not position & column & self.full]
+        return [column for column, top in enumerate(self.tops) if not position & top]
 
     @hookimpl
     def apply(self, position: int, move: int) -> int:
@@ -180,12 +183,3 @@ class ConnectFour:
             spelling=Spelling(PIECES),
         )
 
-
-def _folds(length: int) -> list[int]:
-    """How far to shift each time so that a line of this length ends up in one place: 1, 2 for four."""
-    folds = []
-    together = 1
-    while together < length:
-        folds.append(min(together, length - together))
-        together += folds[-1]
-    return folds
