@@ -18,6 +18,7 @@ NOT_SHIPPED = shutil.ignore_patterns(
 
 pytestmark = pytest.mark.packaging
 
+
 def run(*command: str | Path, cwd: Path) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PERFECTPLAY_", "PYTHON"))}
     environment["PERFECTPLAY_TABLES"] = str(cwd / "tables")

@@ -60,7 +60,12 @@ def test_installed_examples_are_listed_and_keep_their_laws(examples):
     found = games(examples)
     assert found["tictactoe"]["kind"] == "Python"
     assert found["connect4-python"]["kind"] == "Python"
-    assert [option["name"] for option in found["connect4-python"]["options"]] == ["width", "height", "connect", "mirror"]
+    assert [option["name"] for option in found["connect4-python"]["options"]] == [
+        "width",
+        "height",
+        "connect",
+        "mirror",
+    ]
     for name in EXAMPLES:
         assert "passed" in examples.run(f"cd examples/{name} && pytest -q -p no:cacheprovider")
 

@@ -13,13 +13,19 @@ here for 4×4, and beside it the bits of a board with two stones:
 
 from __future__ import annotations
 
-from perfectplay import Board, Cell, Click, Piece, Status, hookimpl
+from perfectplay import About, Board, Cell, Click, Piece, Status, hookimpl
 from perfectplay.board import Spelling
 
 MOST_BITS = 63
 COLUMNS = "abcdefghi"
 LETTERS = ".XO"
 PIECES = (Piece(0, "X", size=0.9), Piece(1, "O", size=0.9))
+
+
+_RULES = """
+Players take turns to drop a stone into a column that is not full; it falls to the lowest empty cell. {connect} of your
+stones in a row, upwards, sideways or diagonally, win. A full board without such a line is a tie.
+"""
 
 
 class ConnectFour:
@@ -29,7 +35,9 @@ class ConnectFour:
         self.width, self.height, self.connect, self.mirror = width, height, connect, mirror
         self.step = height + 1  # from a cell to its right neighbour
         if width * self.step > MOST_BITS:
-            raise ValueError(f"{width} columns of {height} are too many: width × (height + 1) must be at most {MOST_BITS}")
+            raise ValueError(
+                f"{width} columns of {height} are too many: width × (height + 1) must be at most {MOST_BITS}"
+            )
         self.columns = [((1 << self.step) - 1) << column * self.step for column in range(width)]
         self.empty = sum(column & -column for column in self.columns)
         self.tops = [1 << column * self.step + height for column in range(width)]  # the markers of full columns
@@ -68,6 +76,10 @@ class ConnectFour:
     def is_lost(self, position: int) -> bool:
         """Whether the opponent has a line."""
         return self.has_line(self.stones(position) & ~position)
+
+    @hookimpl
+    def about(self) -> About:
+        return About(f"Connect Four {self.width}×{self.height}", _RULES.format(connect=self.connect))
 
     @hookimpl
     def start(self) -> int:
@@ -182,4 +194,3 @@ class ConnectFour:
             clicks=tuple(clicks),
             spelling=Spelling(PIECES),
         )
-

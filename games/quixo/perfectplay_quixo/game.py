@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay import Board, Cell, Click, Piece, hookimpl
+from perfectplay import About, Board, Cell, Click, Piece, hookimpl
 from perfectplay.authoring import Grid
 from perfectplay.board import Spelling
 from perfectplay_native.kernel import Kernel
@@ -27,7 +27,18 @@ _CELL_BITS, _CELL_MASK = 5, 31
 _MOVE = re.compile(r"([a-z]\d)\s*(?:→|->|-|\s)\s*([a-z]\d)", re.IGNORECASE)
 
 
+_RULES = """
+Take a cube from the border of the board that is blank or shows your mark, push the rest of its row or column over, and
+put it back, with your mark, at an end of that row or column other than where it was.
+
+{goal} of your marks in a row, a column or a diagonal win. Making such a line of your opponent's marks loses, even if
+the same move makes one of your own.
+"""
+
+
 class Quixo:
+    """The game on one board."""
+
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
         self.cells = width * height
@@ -46,6 +57,11 @@ class Quixo:
     @hookimpl
     def kernel(self) -> Kernel:
         return self._kernel
+
+    @hookimpl
+    def about(self) -> About:
+        goal = ("Two", "Three", "Four", "Five")[min(self.width, self.height) - 2]
+        return About(f"Quixo {self.width}×{self.height}", _RULES.format(goal=goal))
 
     # ---- positions ----
 
@@ -80,7 +96,7 @@ class Quixo:
         return (positions >> np.uint64(_SIDE_BIT)).astype(np.int8)
 
     @hookimpl
-    def twins(self, positions: Any) -> Any:
+    def colour_swapped(self, positions: Any) -> Any:
         """X and O exchanged, the side to move too."""
         side, half = np.uint64(1 << _SIDE_BIT), np.uint64(_HALF)
         marks = positions & ~side
@@ -102,7 +118,8 @@ class Quixo:
             if name.lower() not in self.names:
                 raise ValueError(f"there is no cell {name}: the board is {self.names[-self.width]} to {self._corner}")
         source, target = (self.names.index(name.lower()) for name in match.groups())
-        if reason := self._why_not_take(position, source) or self._why_not_put(source, target):
+        over = None if self._kernel.moves(position) else "the game is over"
+        if reason := over or self._why_not_take(position, source) or self._why_not_put(source, target):
             raise ValueError(f"{self.names[source]}→{self.names[target]} is not legal: {reason}")
         return self._move(position, source, target)
 
@@ -122,8 +139,6 @@ class Quixo:
         return [end for end in ends if end != cell]
 
     def _why_not_take(self, position: int, cell: int) -> str | None:
-        if not self._kernel.moves(position):
-            return "the game is over"
         if len(self._ends(cell)) == 4:
             return f"{self.names[cell]} is not on the border"
         if self._owner(position, cell) == 1 - _side(position):
@@ -146,7 +161,7 @@ class Quixo:
         stacks = [() if (owner := self._owner(position, cell)) is None else (PIECES[owner],) for cell in self._all]
         clicks: list[Click] = []
         blocked: dict[str, dict[str, str]] = {}
-        for source in self._all:
+        for source in self._all if self._kernel.moves(position) else ():
             if self._why_not_take(position, source):
                 continue
             reasons = {target: self._why_not_put(source, target) for target in self._all}

@@ -16,7 +16,19 @@ from perfectplay.testing import check_game
 from . import reference
 from .reference import Position
 
-SIZES = [(4, 4, 4), (5, 5, 4), (5, 6, 4), (7, 6, 4), (3, 3, 3), (1, 8, 8), (9, 6, 5), (7, 8, 7), (5, 5, 2), (6, 2, 3), (2, 1, 2)]
+SIZES = [
+    (4, 4, 4),
+    (5, 5, 4),
+    (5, 6, 4),
+    (7, 6, 4),
+    (3, 3, 3),
+    (1, 8, 8),
+    (9, 6, 5),
+    (7, 8, 7),
+    (5, 5, 2),
+    (6, 2, 3),
+    (2, 1, 2),
+]
 """Columns, rows, and how many make a line."""
 
 

@@ -63,6 +63,7 @@ def has_line(position: Position, mark: str) -> bool:
     return any(all(position.rows[row][column] == mark for row, column in line) for line in every)
 
 
+@cache
 def status(position: Position) -> str:
     """For the side to move: whoever completes a line of the opponent's has lost, whatever else the move did."""
     if has_line(position, position.mover):
