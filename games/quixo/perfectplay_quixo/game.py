@@ -44,6 +44,8 @@ class Quixo:
         self.cells = width * height
         self.grid = Grid(height, width, values=3)
         self.names = self.grid.names
+        self._ends = [self._ends_of(cell) for cell in range(self.cells)]
+        self._barred = [self._why_not_put(cell) for cell in range(self.cells)]
         tables = lib.quixo_board_new(width, height)
         if tables == ffi.NULL:
             raise MemoryError(f"there is no room for the tables of a board of {width}×{height}")
@@ -116,22 +118,19 @@ class Quixo:
             raise ValueError(f"{text!r} is not a move: write the cell to take from and the end to put in, like a1-a4")
         for name in match.groups():
             if name.lower() not in self.names:
-                raise ValueError(f"there is no cell {name}: the board is {self.names[-self.width]} to {self._corner}")
+                corners = f"{self.names[-self.width]} to {self.names[self.width - 1]}"
+                raise ValueError(f"there is no cell {name}: the board is {corners}")
         source, target = (self.names.index(name.lower()) for name in match.groups())
         over = None if self._kernel.moves(position) else "the game is over"
-        if reason := over or self._why_not_take(position, source) or self._why_not_put(source, target):
+        if reason := over or self._why_not_take(position, source) or self._barred[source].get(self.names[target]):
             raise ValueError(f"{self.names[source]}→{self.names[target]} is not legal: {reason}")
         return self._move(position, source, target)
-
-    @property
-    def _corner(self) -> str:
-        return self.names[self.width - 1]
 
     def _move(self, position: int, source: int, target: int) -> int:
         marked = self._owner(position, source) is not None
         return marked << 2 * _CELL_BITS | source << _CELL_BITS | target
 
-    def _ends(self, cell: int) -> list[int]:
+    def _ends_of(self, cell: int) -> list[int]:
         """Where a cube taken from a cell may be put in: the ends of its row and of its column."""
         row, column = divmod(cell, self.width)
         first_of_row, last_row = row * self.width, (self.height - 1) * self.width
@@ -139,53 +138,44 @@ class Quixo:
         return [end for end in ends if end != cell]
 
     def _why_not_take(self, position: int, cell: int) -> str | None:
-        if len(self._ends(cell)) == 4:
+        if len(self._ends[cell]) == 4:
             return f"{self.names[cell]} is not on the border"
         if self._owner(position, cell) == 1 - _side(position):
             return f"the cube at {self.names[cell]} shows the opponent's mark"
         return None
 
-    def _why_not_put(self, source: int, target: int) -> str | None:
-        if source == target:
-            return "a cube must not go back to where it was taken"
-        ends = self._ends(source)
-        if target not in ends:
-            return f"a cube from {self.names[source]} can be put in at {', '.join(self.names[end] for end in ends)}"
-        return None
+    def _why_not_put(self, source: int) -> dict[str, str]:
+        """For a cube from one cell, the names of all cells where it cannot be put in, each with the reason."""
+        ends = [self.names[end] for end in self._ends[source]]
+        reason = f"a cube from {self.names[source]} can be put in at {', '.join(ends)}"
+        barred = {name: reason for name in self.names if name not in ends}
+        return barred | {self.names[source]: "a cube must not go back to where it was taken"}
 
     # ---- the board ----
 
     @hookimpl
     def board(self, position: int) -> Board:
         """A click on the cube to take, then one on the end to put it in."""
-        stacks = [() if (owner := self._owner(position, cell)) is None else (PIECES[owner],) for cell in self._all]
+        owners = [self._owner(position, cell) for cell in range(self.cells)]
+        stacks = [() if owner is None else (PIECES[owner],) for owner in owners]
         clicks: list[Click] = []
         blocked: dict[str, dict[str, str]] = {}
-        for source in self._all if self._kernel.moves(position) else ():
+        for source in range(self.cells) if self._kernel.moves(position) else ():
             if self._why_not_take(position, source):
                 continue
-            reasons = {target: self._why_not_put(source, target) for target in self._all}
             here = self.names[source]
-            clicks += [
-                Click(self._move(position, source, target), self.names[target], here)
-                for target, reason in reasons.items()
-                if not reason
-            ]
-            blocked[here] = {self.names[target]: reason for target, reason in reasons.items() if reason}
+            clicks += [Click(self._move(position, source, end), self.names[end], here) for end in self._ends[source]]
+            blocked[here] = self._barred[source]
         return Board(
             rows=self.height,
             columns=self.width,
-            cells=tuple(Cell(self.names[cell], *divmod(cell, self.width), stacks[cell]) for cell in self._all),
+            cells=tuple(Cell(self.names[i], *divmod(i, self.width), stack) for i, stack in enumerate(stacks)),
             to_move=_side(position),
             players=("X", "O"),
             clicks=tuple(clicks),
             blocked=blocked,
             spelling=Spelling(PIECES, ending=_ENDINGS),
         )
-
-    @property
-    def _all(self) -> range:
-        return range(self.cells)
 
 
 def _side(position: int) -> int:
