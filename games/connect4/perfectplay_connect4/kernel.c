@@ -56,7 +56,8 @@ static inline int has_line(const connect4_board *board, uint64_t stones) {
     return 0;
 }
 
-static inline pp_position with_stone(const connect4_board *board, pp_position position, uint64_t stones, uint32_t column) {
+static inline pp_position with_stone(const connect4_board *board, pp_position position, uint64_t stones,
+                                     uint32_t column) {
     return (position ^ stones) + marker_of(board, position, column);
 }
 
@@ -64,7 +65,8 @@ static inline pp_position least_image(const connect4_board *board, pp_position p
     if (!board->mirror) return position;
     const uint32_t step = step_of(board);
     pp_position mirrored = 0, rest = position;
-    for (uint32_t i = 0; i < board->width; i++, rest >>= step) mirrored = mirrored << step | (rest & column_of(board, 0));
+    for (uint32_t i = 0; i < board->width; i++, rest >>= step)
+        mirrored = mirrored << step | (rest & column_of(board, 0));
     return mirrored < position ? mirrored : position;
 }
 

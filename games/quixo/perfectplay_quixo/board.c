@@ -43,7 +43,9 @@ static void add_content(line_moves *list, unsigned content) {
     list->content[list->count++] = (uint8_t)content;
 }
 
-static int may_take(unsigned inner, unsigned length, unsigned cell) { return !inner || cell == 0 || cell == length - 1; }
+static int may_take(unsigned inner, unsigned length, unsigned cell) {
+    return !inner || cell == 0 || cell == length - 1;
+}
 
 static void build_moves(quixo_board *board, unsigned inner, unsigned length) {
     const unsigned ends[2] = {0, length - 1};
@@ -128,8 +130,8 @@ static void build_symmetries(quixo_board *board) {
 
 typedef struct {
     unsigned count;
-    uint8_t cells[MOST_CELLS];      /* in order */
-    uint8_t place[MOST_CELLS];      /* of a cell among them */
+    uint8_t cells[MOST_CELLS]; /* in order */
+    uint8_t place[MOST_CELLS]; /* of a cell among them */
     uint8_t contains[MOST_CELLS];
 } block;
 
@@ -149,8 +151,10 @@ static void divide(const quixo_board *board, block *first, block *second) {
         block *into = first->count + size <= (board->cells + 1) / 2 ? first : second;
         for (unsigned i = 0; i < size; i++) into->cells[into->count++] = orbit[i];
     }
-    for (unsigned i = 0; i < first->count; i++) first->place[first->cells[i]] = (uint8_t)i, first->contains[first->cells[i]] = 1;
-    for (unsigned i = 0; i < second->count; i++) second->place[second->cells[i]] = (uint8_t)i, second->contains[second->cells[i]] = 1;
+    for (unsigned i = 0; i < first->count; i++)
+        first->place[first->cells[i]] = (uint8_t)i, first->contains[first->cells[i]] = 1;
+    for (unsigned i = 0; i < second->count; i++)
+        second->place[second->cells[i]] = (uint8_t)i, second->contains[second->cells[i]] = 1;
 }
 
 /* Writes the image of every code of a block. */
@@ -405,7 +409,8 @@ void quixo_unrank(const quixo_board *board, pp_slot first, size_t count, pp_posi
     uint32_t k = (uint32_t)((first - place->first) % place->width);
     for (;;) {
         const pp_position bits = board->first_bits[board->class_first[class] + number];
-        const pp_position *seconds = board->second_bits[place->group] + board->type_first[place->group][place->second_type];
+        const pp_position *seconds =
+            board->second_bits[place->group] + board->type_first[place->group][place->second_type];
         for (; k < place->width && count; k++, count--) *positions++ = bits | seconds[k];
         if (!count) return;
         k = 0;

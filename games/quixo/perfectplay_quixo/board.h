@@ -23,18 +23,18 @@
 #include "quixo.h"
 
 enum {
-    LONGEST = 5,        /* cells of a line */
-    MOST_LINES = 10,    /* rows, then columns */
+    LONGEST = 5,     /* cells of a line */
+    MOST_LINES = 10, /* rows, then columns */
     MOST_CELLS = 25,
-    DIRECTIONS = 4,     /* of a line of marks: right, down, and the two diagonals */
-    HALF = 32,          /* marks of both players: the mover's, or X's, in the lower half, the other's in the upper */
-    CONTENTS = 243,     /* 3^5 */
+    DIRECTIONS = 4, /* of a line of marks: right, down, and the two diagonals */
+    HALF = 32,      /* marks of both players: the mover's, or X's, in the lower half, the other's in the upper */
+    CONTENTS = 243, /* 3^5 */
     MOST_SYMMETRIES = 8,
-    GROUPS = 10,        /* subgroups of the square's symmetries */
-    TRIVIAL = 0,        /* the group of the identity alone */
-    MOST_TYPES = 105,   /* of a block of 13 cells */
+    GROUPS = 10,      /* subgroups of the square's symmetries */
+    TRIVIAL = 0,      /* the group of the identity alone */
+    MOST_TYPES = 105, /* of a block of 13 cells */
     CLASSES = MOST_TYPES * GROUPS,
-    MOST_MOVES = 44,    /* 4 corners × 2 + 12 other border cells × 3 */
+    MOST_MOVES = 44, /* 4 corners × 2 + 12 other border cells × 3 */
 };
 
 static const uint64_t IN_BOTH = 1 | (uint64_t)1 << HALF; /* one cell's bit in both halves */
@@ -69,13 +69,13 @@ struct quixo_board {
     uint32_t width, height, cells, tiers;
 
     /* ---- rows and columns ---- */
-    uint32_t lines, length[MOST_LINES];       /* a line here is a row or a column */
-    uint8_t inner[MOST_LINES];                /* has no border cells but its ends */
-    uint32_t goal;                            /* how many marks in a row end the game: as many as the shorter side has */
-    uint32_t step[DIRECTIONS];                /* from a cell to the next one in a direction */
-    uint64_t starts[DIRECTIONS];              /* the cells from which so many fit on the board, in both halves */
-    uint8_t has_goal[1 << LONGEST];           /* whether a mask of a line's cells has so many in a row */
-    uint32_t columns_of_row[1 << LONGEST];    /* a row's mask, its cells LONGEST bits apart */
+    uint32_t lines, length[MOST_LINES];    /* a line here is a row or a column */
+    uint8_t inner[MOST_LINES];             /* has no border cells but its ends */
+    uint32_t goal;                         /* how many marks in a row end the game: as many as the shorter side has */
+    uint32_t step[DIRECTIONS];             /* from a cell to the next one in a direction */
+    uint64_t starts[DIRECTIONS];           /* the cells from which so many fit on the board, in both halves */
+    uint8_t has_goal[1 << LONGEST];        /* whether a mask of a line's cells has so many in a row */
+    uint32_t columns_of_row[1 << LONGEST]; /* a row's mask, its cells LONGEST bits apart */
     line_moves moves[2][LONGEST + 1][CONTENTS];   /* by inner, length and content: what the mover makes of it */
     line_moves origins[2][LONGEST + 1][CONTENTS]; /* what the other player, moving an own mark, made it from */
     uint64_t line_code[MOST_LINES][CONTENTS]; /* a line's part in the codes: of the first block << 32, of the second */
@@ -85,22 +85,23 @@ struct quixo_board {
     uint8_t cell_image[MOST_SYMMETRIES][MOST_CELLS];
 
     /* ---- the index ---- */
-    uint32_t first_codes, second_codes;       /* 3^cells of each block */
-    uint32_t *anchors;                        /* by code of the first block */
-    uint16_t *second_number[MOST_SYMMETRIES]; /* by symmetry and code: the image's number among the blocks of its type */
-    uint16_t *orbit[GROUPS];                  /* by group and block: its orbit's number among those of its type */
-    uint8_t *symmetric[GROUPS];               /* ... and whether some of the group besides the identity fixes it */
+    uint32_t first_codes, second_codes; /* 3^cells of each block */
+    uint32_t *anchors;                  /* by code of the first block */
+    uint16_t
+        *second_number[MOST_SYMMETRIES]; /* by symmetry and code: the image's number among the blocks of its type */
+    uint16_t *orbit[GROUPS];             /* by group and block: its orbit's number among those of its type */
+    uint8_t *symmetric[GROUPS];          /* ... and whether some of the group besides the identity fixes it */
     uint32_t type_first[GROUPS][MOST_TYPES + 1]; /* where the orbits of a type begin */
-    class_place *places;                      /* by tier and class; one more at the end of each tier */
+    class_place *places;                         /* by tier and class; one more at the end of each tier */
     uint32_t class_first[CLASSES + 1];
-    pp_position *first_bits;                  /* by class_first + number: the marks of a representative */
-    pp_position *second_bits[GROUPS];         /* by type_first + orbit: likewise */
+    pp_position *first_bits;          /* by class_first + number: the marks of a representative */
+    pp_position *second_bits[GROUPS]; /* by type_first + orbit: likewise */
 };
 
 /* ---- contents of lines, whatever the board; built when the library is loaded ---- */
 extern uint8_t line_ternary[1 << LONGEST];               /* a mask as a number in base 3 with digits 0 and 1 */
 extern uint8_t line_ones[CONTENTS], line_twos[CONTENTS]; /* as masks */
-extern uint16_t line_counts[CONTENTS];                /* how many ones, and twos << 8 */
+extern uint16_t line_counts[CONTENTS];                   /* how many ones, and twos << 8 */
 
 static inline unsigned content_of(unsigned ones, unsigned twos) { return line_ternary[ones] + 2u * line_ternary[twos]; }
 

@@ -66,7 +66,8 @@ static inline void columns_of(const quixo_board *board, uint64_t cells, line_mas
     for (unsigned i = 0; i < board->height; i++) {
         const unsigned shift = i * board->width;
         columns |= ((uint64_t)board->columns_of_row[cells >> HALF >> shift & row] << HALF |
-                    board->columns_of_row[cells >> shift & row]) << i;
+                    board->columns_of_row[cells >> shift & row])
+                   << i;
     }
     for (unsigned i = 0; i < board->width; i++)
         masks->line[board->height + i] = columns >> LONGEST * i & IN_BOTH * ((1u << LONGEST) - 1);
@@ -80,7 +81,9 @@ static inline line_masks lines_of(const quixo_board *board, uint64_t marks) {
 }
 
 /* As the next mover sees it: his marks are the ones. */
-static inline unsigned content_of_line(uint64_t line) { return content_of((unsigned)(line >> HALF), (unsigned)line & 31); }
+static inline unsigned content_of_line(uint64_t line) {
+    return content_of((unsigned)(line >> HALF), (unsigned)line & 31);
+}
 
 /* For each row and column, the cells of it where one more mark makes a line that only crosses it, in each half. */
 static inline line_masks crossings_of(const quixo_board *board, uint64_t marks) {
