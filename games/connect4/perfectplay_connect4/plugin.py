@@ -16,14 +16,12 @@ class FastConnectFour(ConnectFour):
 
     def __init__(self, width: int, height: int, connect: int, mirror: bool) -> None:
         super().__init__(width, height, connect, mirror)
-        self._board = ffi.new("connect4_board *", lib.connect4_board_of(width, height, connect, mirror))
-        self._struct = ffi.new("pp_kernel *", lib.connect4_kernel)
-        self._struct.context = self._board  # both live as long as this object does
-        self._struct.tier_count = width * height + 1
+        board = ffi.new("connect4_board *", lib.connect4_board_of(width, height, connect, mirror))
+        self._kernel = Kernel(ffi, lib.connect4_kernel, context=board, max_moves=width, tier_count=width * height + 1)
 
     @hookimpl
     def kernel(self) -> Kernel:
-        return Kernel(ffi, self._struct)
+        return self._kernel
 
 
 @hookimpl

@@ -49,12 +49,12 @@ class Quixo:
         tables = lib.quixo_board_new(width, height)
         if tables == ffi.NULL:
             raise MemoryError(f"there is no room for the tables of a board of {width}×{height}")
-        # The kernel points to the tables: they live as long as this object does.
-        self._tables = ffi.gc(tables, lib.quixo_board_free)
-        self._struct = ffi.new("pp_kernel *", lib.quixo_kernel)
-        self._struct.context = self._tables
-        self._struct.tier_count = (self.cells + 1) * (self.cells + 2) // 2
-        self._kernel = Kernel(ffi, self._struct)
+        self._kernel = Kernel(
+            ffi,
+            lib.quixo_kernel,
+            context=ffi.gc(tables, lib.quixo_board_free),
+            tier_count=(self.cells + 1) * (self.cells + 2) // 2,
+        )
 
     @hookimpl
     def kernel(self) -> Kernel:
