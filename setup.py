@@ -11,6 +11,7 @@ setup(
         "native/perfectplay_native/build_engine.py:ffi",
         "games/connect4/perfectplay_connect4/build_kernel.py:ffi",
         "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
+        "games/morris/perfectplay_morris/build_kernel.py:ffi",
         "games/quantik/perfectplay_quantik/build_core.py:ffi",
         "games/quixo/perfectplay_quixo/build_kernel.py:ffi",
     ]

@@ -170,7 +170,7 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
 def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> str:
     if summary["table"] is None:
         return "Leave out --no-save to keep the table, and look at it with `solve show`."
-    rest = shlex.join([game.name, *as_words(game.options), *(["--dir", str(directory)] if directory else [])])
+    rest = shlex.join([game.command_word, *as_words(game.options), *(["--dir", str(directory)] if directory else [])])
     return f"Try `solve show {rest}`, or prove it all with `solve verify {rest}`."
 
 
