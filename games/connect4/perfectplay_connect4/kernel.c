@@ -121,6 +121,9 @@ static uint32_t tier(const pp_kernel *self, pp_position position) {
     return (uint32_t)__builtin_popcountll(stones_of(board_of(self), position));
 }
 
+/* Optional: the first player is to move whenever the number of stones is even. */
+static int mover(const pp_kernel *self, pp_position position) { return (int)(tier(self, position) & 1); }
+
 /* Optional: positions won on the spot need not be looked into. */
 static int wins_now(const pp_kernel *self, pp_position position) {
     const connect4_board *board = board_of(self);
@@ -149,6 +152,7 @@ static size_t children(const pp_kernel *self, pp_position position, pp_position 
 const pp_kernel connect4_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = MOST_COLUMNS,
     .valid = valid,
     .start = start,
@@ -157,6 +161,7 @@ const pp_kernel connect4_kernel = {
     .undo = undo,
     .canonicalize = canonicalize,
     .status = status,
+    .mover = mover,
     .tier = tier,
     .wins_now = wins_now,
     .children = children,

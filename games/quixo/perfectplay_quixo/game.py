@@ -94,10 +94,6 @@ class Quixo:
         return marks.index(1) if any(marks) else None
 
     @hookimpl
-    def movers(self, positions: Any) -> Any:
-        return (positions >> np.uint64(_SIDE_BIT)).astype(np.int8)
-
-    @hookimpl
     def colour_swapped(self, positions: Any) -> Any:
         """X and O exchanged, the side to move too."""
         side, half = np.uint64(1 << _SIDE_BIT), np.uint64(_HALF)

@@ -101,6 +101,11 @@ static pp_position start(const pp_kernel *self) {
     return 0;
 }
 
+static int mover(const pp_kernel *self, pp_position position) {
+    (void)self;
+    return (int)(position >> SIDE_BIT);
+}
+
 static int valid(const pp_kernel *self, pp_position position) {
     const uint64_t marks = position & ~SIDE, cells = ((uint64_t)1 << board_of(self)->cells) - 1;
     return !(marks & ~(cells | cells << HALF)) && !(marks & marks >> HALF);
@@ -325,6 +330,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
 const pp_kernel quixo_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = MOST_MOVES,
     .max_parents = MOST_MOVES,
     .valid = valid,
@@ -334,6 +340,7 @@ const pp_kernel quixo_kernel = {
     .undo = undo,
     .canonicalize = canonicalize,
     .status = status,
+    .mover = mover,
     .tier = tier,
     .tier_children = tier_children,
     .wins_now = wins_now,
