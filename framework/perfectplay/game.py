@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex
+from zlib import crc32
 
 from perfectplay import default_hooks, plugins
 from perfectplay.about import About
@@ -39,9 +40,9 @@ class GameInfo:
     name: str
     version: str
     kind: str
-    title: str = ""
     options: tuple[Option, ...] = ()
     broken: str | None = None
+    title: str = ""
 
 
 DEFAULT_PLAYERS = ("First", "Second")
@@ -59,6 +60,8 @@ class Game:
         self.version = plugin.version
         self.file = plugin.file
         """The file that the game was loaded from, where it is not installed."""
+        self.command_word = self.name if self.file is None else str(self.file)
+        """What the command line calls the game."""
         self.declared_options = tuple(declared)
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
@@ -203,8 +206,12 @@ class Game:
         """For each position 0 if the player who begins is to move, else 1; None where the game does not tell."""
         import numpy as np
 
-        if self._ask.has("movers"):
-            return np.asarray(self._ask.array("movers", positions), dtype=np.int8)
+        if self.kernel is not None:
+            from perfectplay_native.engine import movers_of_many
+
+            found = movers_of_many(self.kernel, positions)
+            if found is not None:
+                return np.asarray(found, dtype=np.int8)
         turns = [self.mover(int(position)) for position in positions]
         return None if None in turns else np.array(turns, dtype=np.int8)
 
@@ -275,7 +282,7 @@ class Game:
         """
         defaults = {option.name: option.default for option in self.declared_options}
         chosen = {name: value for name, value in self.options.items() if value != defaults[name]}
-        words = ["solve", self.name, *as_words(chosen)]
+        words = ["solve", self.command_word, *as_words(chosen)]
         words += ["--backend", backend] if backend else []
         words += ["--dir", str(directory)] if directory else []
         return shlex.join(words)
@@ -388,13 +395,15 @@ def _info(name: str) -> GameInfo:
         title = game.about.title
     except PerfectPlayError as error:
         return GameInfo(name, plugins.game_version(name), "", broken=str(error).removeprefix(f"{name}: "))
-    return GameInfo(name, game.version, game.kind, title, game.declared_options)
+    return GameInfo(name, game.version, game.kind, game.declared_options, title=title)
 
 
 def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
     if kernel is not None:
         return kernel.rules_version
-    version = getattr(plugin.source, "RULES_VERSION", 1)
+    version = getattr(plugin.source, "RULES_VERSION", None)
+    if version is None:  # a file is being worked on: any change may be one of the rules
+        return 1 if plugin.file is None else crc32(plugin.file.read_bytes())
     if not isinstance(version, int) or version < 1:
         raise PluginError(f"{plugin.name}: RULES_VERSION is {version!r}: an int from 1 up was expected")
     return version

@@ -234,7 +234,7 @@ def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> s
         return "Leave out --no-save to keep the table, and look at it with `solve show`."
     already = summary["already_solved"]
     again = f"Already solved (since {already.replace('T', ' ')[:16]}); --force solves it again.\n" if already else ""
-    rest = shlex.join([game.name, *as_words(game.options), *(["--dir", str(directory)] if directory else [])])
+    rest = shlex.join([game.command_word, *as_words(game.options), *(["--dir", str(directory)] if directory else [])])
     return f"{again}Try `solve show {rest}`, or prove it all with `solve verify {rest}`."
 
 

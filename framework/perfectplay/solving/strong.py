@@ -27,7 +27,7 @@ from perfectplay.tables.lmdb_store import COMMIT_BYTES
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.opening import open_table, require_same_game
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
-from perfectplay.tables.saving import claim_place, save_table
+from perfectplay.tables.saving import claim_place, remove_outdated, save_table
 from perfectplay.tables.store import Store
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, Propagation
@@ -89,6 +89,8 @@ def solve_game(
     if propagation == "retract" and not kernel.can_retract:
         raise UsageError(f"{game.name} has neither parents nor retract: choose another propagation")
     path = table_path(game, directory)
+    if save:
+        remove_outdated(game, path)
     place = claim_place(game, path) if save and not durable else None
     try:
         store = chosen.open(game, path, _new_info(game, kernel))

@@ -49,6 +49,8 @@ def require_same_game(store: Store, game: Game) -> None:
         problem = f"holds a table of {found.game}, not of {game.name}"
     elif found.options != game.options:
         problem = f"holds a table with other options: {found.options}, not {game.options}"
+    elif found.rules_version != game.rules_version and game.file is not None:
+        problem = f"was made before {game.file} changed: run `{game.solve_command()}` again"
     elif found.rules_version != game.rules_version:
         problem = (
             f"was made under version {found.rules_version} of the rules of {game.name}, this is version "
