@@ -280,3 +280,16 @@ def test_whole_games_of_gobblet_through_a_terminal(gobblet, side):
     with open_table(gobblet) as table:
         for seed in range(3):
             whole_game(table, "gobblet", side, seed, None)
+
+
+def test_the_arrow_keys_bring_back_what_was_typed(installed):
+    terminal = Terminal("play", "tictactoe", path=installed.path)
+    terminal.read()
+    terminal.type("moves")
+    first = terminal.read()
+    assert first is not None
+    terminal.type("\x1b[A")  # the arrow upwards
+    again = terminal.read()
+    assert again is not None
+    assert "a3  b3  c3" in again
+    terminal.close()
