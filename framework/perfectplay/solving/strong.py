@@ -6,7 +6,6 @@ progress a few times a second and can stop it at any moment.
 
 from __future__ import annotations
 
-import resource
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -117,7 +116,7 @@ def solve_game(
         seconds=time.monotonic() - started,
         cpu_seconds=background.cpu_seconds() - cpu_started,
         resumed=solve.done_before > 0,
-        peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        peak_rss=background.peak_memory(),
     )
 
 
