@@ -12,7 +12,7 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import BLOCK_SLOTS, histogram
+from perfectplay_native.engine import BLOCK_SLOTS, count_codes
 
 FORMAT = 2
 """Version of the table format (docs/tables.md). A table of another format is refused."""
@@ -69,12 +69,11 @@ class TierRecord:
 
     @classmethod
     def of(cls, tier: int, values: npt.NDArray[Any]) -> TierRecord:
-        counts = histogram(values)
         return cls(
             tier=tier,
             size=len(values),
             width=values.dtype.itemsize,
-            counts={int(code): int(counts[code]) for code in np.flatnonzero(counts)},
+            counts=count_codes(values),
             checksums=[checksum(block) for block in blocks_of(values)],
         )
 
@@ -86,8 +85,8 @@ class TierRecord:
         data = json.loads(text)
         _check_common(data["tier"], data["size"], data["checksums"])
         counts = {int(code): count for code, count in data["counts"].items()}
-        _require(all(_is_count(c, 1 << 16) and _is_count(n, MAX_TIER_SIZE) for c, n in counts.items()))
-        _require(data["width"] in (1, 2) and sum(counts.values()) == data["size"])
+        _require(all(_is_count(c, 1 << 32) and _is_count(n, MAX_TIER_SIZE) for c, n in counts.items()))
+        _require(data["width"] in (1, 2, 4) and sum(counts.values()) == data["size"])
         return cls(**{**data, "counts": counts})
 
 
