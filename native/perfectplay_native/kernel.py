@@ -216,9 +216,12 @@ class Kernel:
 
     def unrank(self, tier: int, index: int) -> int | None:
         """A position of a slot of a ranked game; None where the slot holds none."""
-        position = _engine_ffi.new("pp_position *")
-        self._ask("unrank", slot_of(tier, index), 1, position)
-        return None if position[0] == NO_POSITION else int(position[0])
+        positions = _buffers.pp_position
+        positions[1] = NO_POSITION
+        self._ask("unrank", slot_of(tier, index), 1, positions)
+        if positions[1] != NO_POSITION:
+            raise ValueError("the kernel's unrank wrote more positions than it was asked for")
+        return None if positions[0] == NO_POSITION else int(positions[0])
 
     # ---- the rest only where the kernel `has` the function ----
 
