@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import GameCommand, directory_option, open_game_table, rated_lines
+from perfectplay.cli.common import GameCommand, directory_option, open_game_table
+from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
 from perfectplay.errors import PerfectPlayError
-from perfectplay.match import REPETITIONS, Match, load_match
+from perfectplay.match import REPETITIONS, Match, Result, load_match
 from perfectplay.queries.moves import rate_moves
 from perfectplay.queries.opponent import Strength, choose_move
 from perfectplay.values import Outcome
@@ -59,8 +60,8 @@ class _Session:
     def __init__(self, table: Table, match: Match, person: int, strength: Strength, chance: random.Random) -> None:
         self.table, self.game, self.match = table, table.game, match
         self.person, self.strength, self.chance = person, strength, chance
-        start = self.game.start()
-        self.names = wording.player_names(self.game.board(start), start=True)
+        first, second = wording.sides(self.game, 0)
+        self.names = (first, second)
         self.words: dict[str, Callable[[str], None]] = {
             "help": lambda _: click.echo(HELP),
             "hint": lambda _: self._hint(),
@@ -71,30 +72,40 @@ class _Session:
         }
 
     def run(self) -> None:
-        click.echo(
-            f"You are {self.names[self.person]}; the table is {self.names[1 - self.person]}. Type help for help."
-        )
+        if self.game.is_puzzle:
+            click.echo("You play alone. Type help for help.")
+        else:
+            you, table = self.names[self.person], self.names[1 - self.person]
+            click.echo(f"You are {you}; the table is {table}. Type help for help.")
         self._show()
         while True:
             if (result := self.match.result) is not None:
-                if result.repetition:
-                    click.echo(f"Draw: this position has come up {REPETITIONS} times.")
-                else:
-                    click.echo("Draw." if result.winner is None else f"{self.names[result.winner]} wins.")
+                click.echo(self._ending(result))
                 return
-            if self.match.to_move != self.person:
+            if self.match.to_move != self.person and not self.game.is_puzzle:
                 self._table_moves()
             elif not self._person_types():
                 return
+
+    def _ending(self, result: Result) -> str:
+        if result.repetition:
+            return f"Draw: this position has come up {REPETITIONS} times."
+        if self.game.is_puzzle:
+            return "Solved." if result.outcome is Outcome.WIN else "A dead end."
+        if result.winner is None:
+            return "Draw."
+        score = abs(self.game.score(self.match.position)) if self.game.has_score else 0
+        return f"{self.names[result.winner]} wins{f' by {score}' if score else ''}."
 
     def _table_moves(self) -> None:
         position = self.match.position
         move = choose_move(self.game, self.table, position, self.strength, self.chance)
         click.echo(f"{self.names[1 - self.person]} plays {self.game.format_move(position, move)}")
         self._play(move)
-        value = self.table.probe(self.match.position).for_parent()
-        if self.strength is Strength.PERFECT and value.outcome is Outcome.WIN and value.remoteness != 1:
-            click.echo(f"The table announces a win in {wording.plies((value.remoteness or 1) - 1)}")
+        value = self.table.probe(self.match.position)
+        wins = Outcome.WIN if self.match.to_move != self.person else Outcome.LOSS  # the value is the next mover's
+        if self.strength is Strength.PERFECT and value.outcome is wins and value.remoteness:
+            click.echo(f"The table announces a win in {wording.plies(value.remoteness)}")
 
     def _person_types(self) -> bool:
         """Take one line from the person; False when there are no more."""
@@ -131,14 +142,15 @@ class _Session:
 
     def _hint(self) -> None:
         position = self.match.position
-        mover, opponent = self.names[self.person], self.names[1 - self.person]
-        click.echo(wording.verdict(self.table.probe(position), mover, opponent))
+        click.echo(wording.game_verdict(self.game, self.table.probe(position), self.match.to_move))
         for line in rated_lines(self.game, position, rate_moves(self.game, self.table, position)):
             click.echo(f"  {line}")
 
     def _take_back(self) -> None:
         """Back to the person's turn before this one, over the table's answer."""
-        self.match.undo(2)
+        self.match.undo()
+        while self.match.moves and not self.game.is_puzzle and self.match.to_move != self.person:
+            self.match.undo()
         self._show()
 
     def _save(self, name: str) -> None:

@@ -11,11 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import HealthCheck, find, settings
-from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
-
 from perfectplay.errors import PerfectPlayError
+from perfectplay.extras import needs_extra
 from perfectplay.game import Game, load_game, make_game
 from perfectplay.hook_guard import brief
 from perfectplay.testing.board_laws import BOARD_LAWS
@@ -26,6 +23,11 @@ from perfectplay.testing.index_laws import INDEX_LAWS, slot_positions
 from perfectplay.testing.kernel_laws import KERNEL_LAWS
 from perfectplay.testing.laws import LAWS, Law
 from perfectplay.testing.turn_laws import TURN_LAWS
+
+with needs_extra("check", "checking a game"):
+    from hypothesis import HealthCheck, find, settings
+    from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
 
 NEAR_POSITIONS = 150
 """How many positions are tried one by one, breadth first from the start."""
