@@ -154,6 +154,11 @@ class Kernel:
         return int(self.c.players) or 2
 
     @property
+    def turns_alternate(self) -> bool:
+        """Whether the kernel promises that every move passes the turn, although it has `mover`."""
+        return bool(self.c.flags & lib.PP_TURNS_ALTERNATE)
+
+    @property
     def scored(self) -> bool:
         """Whether the game is won by so and so much."""
         return bool(self.c.score)

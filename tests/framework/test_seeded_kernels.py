@@ -1,6 +1,6 @@
 """Mistakes in a C kernel with a perfect index, one at a time: `check` names every one before anything is solved.
 
-A line: what of tapatan's kernel.c is replaced by what, and the law that tells the author; `load` if the kernel is refused at
+A line: what of tapatan's kernel.c is replaced by what, and the law that tells the author; `load` if it is refused at
 once. The Python rules stay right, as an author's would.
 """
 
@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from perfectplay_native._engine import ffi
 
 from perfectplay import hookimpl, make_game
 from perfectplay.errors import PluginError
 from perfectplay.testing import run_checks
-from perfectplay_native._engine import ffi
 from perfectplay_native.build import INCLUDE
 from perfectplay_native.kernel import Kernel
 
