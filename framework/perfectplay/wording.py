@@ -78,7 +78,7 @@ def game_verdict(game: Game, value: Value, mover: int | None) -> str:
     """One sentence on a position of this game, in which `mover` is to move."""
     if game.is_puzzle:
         return puzzle_verdict(value)
-    return verdict(value, *sides(game, mover), alternating=not game.has_mover)
+    return verdict(value, *sides(game, mover), alternating=game.turns_alternate)
 
 
 def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = "The opponent") -> str:

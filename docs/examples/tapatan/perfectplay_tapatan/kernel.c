@@ -162,6 +162,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
 const pp_kernel tapatan_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .players = 2,
     .max_moves = MEN * 6, /* a man has at most six free places to go to; at the start there are nine */
     .max_parents = MEN * 6,
     .tier_count = ALL_PLACED + 1,
