@@ -29,6 +29,7 @@ from perfectplay.errors import Interrupted, TableError
 from perfectplay.options import as_words
 from perfectplay.queries.moves import rate_moves
 from perfectplay.values import Outcome, Value
+from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -179,7 +180,7 @@ def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: 
         "options": game.options,
         "outcome": value.outcome.name.lower(),
         "remoteness": value.remoteness,
-        "verdict": wording.verdict(value, *wording.player_names(game.board(start), start=True)),
+        "verdict": game_verdict(game, value, 0),
         "best_moves": best,
         "positions": found.positions,
         "wins": found.wins,
