@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from perfectplay import hookimpl
-from perfectplay_dobutsu._kernel import ffi, lib
-from perfectplay_native.kernel import Kernel
+from collections.abc import Mapping
+from typing import Any
 
-_kernel = Kernel(ffi, lib.dobutsu_kernel)
+from perfectplay import Board, hookimpl
+from perfectplay_dobutsu import board_view, kernels, layout, notation
+from perfectplay_native.engine import Positions
+from perfectplay_native.kernel import Kernel
 
 
 @hookimpl
 def kernel() -> Kernel:
-    return _kernel
+    return kernels.RANKED
+
+
+@hookimpl
+def encode(text: str) -> int:
+    return notation.encode(text)
+
+
+@hookimpl
+def decode(position: int) -> str:
+    return notation.decode(position)
+
+
+@hookimpl
+def notations(position: int) -> Mapping[str, str]:
+    return notation.notations(position)
+
+
+@hookimpl
+def format_move(position: int, move: int) -> str:
+    return notation.format_move(position, move)
+
+
+@hookimpl
+def parse_move(position: int, text: str) -> int:
+    return notation.parse_move(position, text)
+
+
+@hookimpl
+def board(position: int) -> Board:
+    return board_view.board(position)
+
+
+@hookimpl
+def movers(positions: Positions) -> Any:
+    return layout.movers(positions)
+
+
+@hookimpl
+def twins(positions: Positions) -> Positions:
+    return layout.twins(positions)
