@@ -27,7 +27,7 @@ HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
 RESERVED_NAMES = frozenset(
-    {"games", "show", "line", "play", "stats", "verify", "export", "import"}
+    {"games", "show", "line", "play", "stats", "verify", "export", "compare"}
     | {"compact", "bench", "new", "check", "serve", "random", "help"}
 )
 """The built-in commands: no game can be called like one of them."""
@@ -88,8 +88,7 @@ def load_plugin(name: str) -> Plugin:
         raise PluginError(f"{name}: {problem}; {origin} must give its game another name")
     if len(found) > 1:
         raise PluginError(f"{name}: {origin} both bring a game of this name; uninstall one")
-    source = _import(found[0])
-    return Plugin(name, source, check_game(name, source), game_version(name))
+    return make_plugin(_import(found[0]), name=name, version=game_version(name))
 
 
 def check_name(name: str) -> None:
@@ -115,36 +114,30 @@ def unknown_game(name: str) -> UsageError:
     return UsageError(f"unknown game '{name}'{did_you_mean(name, names)} ({installed})")
 
 
-def check_game(name: str, source: object) -> dict[str, Hook]:
-    """Return the plain functions of a game's hooks; PluginError names what is wrong and what would be right.
+def make_plugin(source: object, *, name: str, version: str = "") -> Plugin:
+    """Check the hooks of a module or object; PluginError names what is wrong and what would be right.
 
-    Rules may be missing here: `require_rules` asks for them once it is known whether there is a kernel.
+    Rules may be missing here: `require_rules` asks for them once it is known that there is no kernel.
     """
     if source is None or isinstance(source, type):
         what = "nothing" if source is None else f"the class {source.__name__}"
         raise PluginError(f"{name}: the plugin is {what}; it must be a module or an object with hooks")
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(GameSpec)
-    hooks = _register(manager, name, source)
-    for hook, partner in (
-        ("options", "configure"),
-        ("configure", "options"),
-        ("encode", "decode"),
-        ("decode", "encode"),
-    ):
-        if hook in hooks and partner not in hooks:
-            raise PluginError(f"{name}: hook '{hook}' needs its partner '{partner}', which is missing")
-    return hooks
+    hooks = _hooks_of(source, name, GameSpec)
+    for pair in (("options", "configure"), ("encode", "decode")):
+        for hook, partner in (pair, pair[::-1]):
+            if hook in hooks and partner not in hooks:
+                raise PluginError(f"{name}: hook '{hook}' needs its partner '{partner}', which is missing")
+    return Plugin(name, source, hooks, version)
 
 
-def require_rules(name: str, source: object, hooks: Mapping[str, Hook]) -> None:
-    """Raise PluginError that names the rules a game without a kernel leaves out."""
-    missing = [hook for hook in REQUIRED_HOOKS if hook not in hooks]
+def require_rules(plugin: Plugin) -> None:
+    """Raise PluginError that names the rules a plugin without a kernel leaves out."""
+    missing = [hook for hook in REQUIRED_HOOKS if hook not in plugin.hooks]
     if not missing:
         return
-    unmarked = [hook for hook in missing if callable(getattr(source, hook, None))]
+    unmarked = [hook for hook in missing if callable(getattr(plugin.source, hook, None))]
     hint = f" ({_quoted(unmarked)} is there, but not marked @hookimpl)" if unmarked else ""
-    raise PluginError(f"{name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
+    raise PluginError(f"{plugin.name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
 
 
 def host_registry() -> Registry:
@@ -156,9 +149,7 @@ def host_registry() -> Registry:
     ]
     for name, load in sources:
         try:
-            manager = pluggy.PluginManager(PROJECT)
-            manager.add_hookspecs(HostSpec)
-            hooks = _register(manager, name, load())
+            hooks = _hooks_of(load(), name, HostSpec)
             for hook, known in (
                 ("register_backends", registry.backends),
                 ("register_exporters", registry.exporters),
@@ -179,26 +170,28 @@ def _adder(plugin: str, known: dict[str, Any]) -> Callable[[str, Any], None]:
     return register
 
 
-def _register(manager: pluggy.PluginManager, name: str, source: object) -> dict[str, Hook]:
-    """Let pluggy check one plugin; return its plain functions."""
+def _hooks_of(source: object, name: str, spec: type) -> dict[str, Hook]:
+    """Let pluggy check one plugin against a specification; return its plain functions."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(spec)
     try:
         manager.register(source, name)
     except pluggy.PluginValidationError as error:  # arguments that the hook does not have
         raise PluginError(f"{name}: {' '.join(str(error).split())}") from error
-    hooks: dict[str, Hook] = {}
-    callers = manager.get_hookcallers(source) or []
-    known = [caller for caller in vars(manager.hook).values() if caller.has_spec()]
-    for caller in callers:
-        if caller.spec is None:
-            hint = did_you_mean(caller.name, [right.name for right in known])
-            raise PluginError(f"{name}: '{caller.name}' is marked @hookimpl but is no hook{hint}")
-        (implementation,) = caller.get_hookimpls()
-        if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
-            # Hooks are called directly, so the arguments must be exactly these.
-            signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
-            raise PluginError(f"{name}: hook '{caller.name}' must be a plain function {signature}")
-        hooks[caller.name] = implementation.function
-    return hooks
+    known = [caller.name for caller in vars(manager.hook).values() if caller.has_spec()]
+    return {caller.name: _plain_function(name, caller, known) for caller in manager.get_hookcallers(source) or []}
+
+
+def _plain_function(plugin: str, caller: pluggy.HookCaller, known: list[str]) -> Hook:
+    if caller.spec is None:
+        hint = did_you_mean(caller.name, known)
+        raise PluginError(f"{plugin}: '{caller.name}' is marked @hookimpl but is not a hook{hint}")
+    (implementation,) = caller.get_hookimpls()
+    if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
+        # Hooks are called directly, so the arguments must be exactly these.
+        signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
+        raise PluginError(f"{plugin}: hook '{caller.name}' must be a plain function {signature}")
+    return implementation.function
 
 
 def _import(point: EntryPoint) -> object:

@@ -225,13 +225,13 @@ def test_verify_proves_or_finds_the_damage(solve):
         (["show"], 2, ["Missing argument 'GAME'", "solve show --help"]),
         (["stones", "--thread", "2"], 2, ["--threads", "solve stones --help"]),
         (["stones", "--threads", "0"], 2, ["--threads"]),
-        (["stones", "--memory", "lots"], 2, ["'lots' is no size; write it as 256M or 2G"]),
+        (["stones", "--memory", "lots"], 2, ["'lots' is not a size; write it as 256M or 2G"]),
         (["stones", "--backend", "memry"], 2, ["unknown backend 'memry': did you mean 'memory'?"]),
         (["stones", "extra"], 2, ["extra"]),
         (["nim", "--stones", "99"], 2, ["--stones is a whole number from 1 to 30, not '99'"]),
         (["broken"], 1, ["broken: cannot import installed_try_broken: ZeroDivisionError"]),
         (["show", "broken"], 1, ["ZeroDivisionError"]),
-        (["show", "stones", "8"], 2, ["'8' is no position of stones"]),
+        (["show", "stones", "8"], 2, ["'8' is not a position of stones"]),
         (["show", "tictactoe", "XX"], 2, ["nine of . X O were expected"]),
         (["--threads", "2", "stones"], 2, ["--threads"]),
     ],
@@ -241,7 +241,7 @@ def test_bad_input_is_one_line_on_stderr(solve, arguments, code, words):
 
 
 def test_a_bug_of_ours_is_one_line_too(solve, monkeypatch):
-    monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments: {}[0])
+    monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments, **options: {}[0])
     solve("stones")
     result = solve("show", "stones")
     assert result.exit_code == 1

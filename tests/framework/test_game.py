@@ -56,7 +56,7 @@ def test_encode_refuses_what_is_no_position(subtraction, text):
 def test_the_words_of_a_plugins_value_error_reach_the_user(tic_tac_toe):
     with pytest.raises(UsageError, match=r"cannot read 'XX' as a position of tictactoe: nine of \. X O were expected"):
         tic_tac_toe.encode("XX")
-    with pytest.raises(UsageError, match=r"'XXX\.{6}' is no position of tictactoe that can occur"):
+    with pytest.raises(UsageError, match=r"'XXX\.{6}' is not a position of tictactoe that can occur"):
         tic_tac_toe.encode("XXX......")
 
 
@@ -70,7 +70,7 @@ def test_moves_are_parsed_by_how_they_are_written(tic_tac_toe):
 
 def test_an_illegal_move_from_a_plugins_parser_is_refused(codes):
     game = make_game(codes.module_of(codes.subtraction + "\n@hookimpl\ndef parse_move(position, text): return 9\n"))
-    with pytest.raises(UsageError, match="'9' is no legal move here: legal are 1, 2"):
+    with pytest.raises(UsageError, match="'9' is not a legal move here: legal are 1, 2"):
         game.parse_move(7, "9")
 
 
@@ -104,7 +104,7 @@ def test_every_method_refuses_what_is_no_position(subtraction, position):
         subtraction.decode,
         subtraction.board,
     ):
-        with pytest.raises(UsageError, match="is no position of subtraction"):
+        with pytest.raises(UsageError, match="is not a position of subtraction"):
             ask(position)
 
 

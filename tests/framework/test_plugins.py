@@ -28,7 +28,7 @@ def test_an_installed_game_is_found_with_its_version_and_kind(install, codes):
 def test_a_misspelt_hook_is_refused_with_the_right_name(install, codes):
     install("stones", codes.subtraction.replace("def canonicalize", "def canonicalise"))
     assert broken_reason("stones") == (
-        "'canonicalise' is marked @hookimpl but is no hook: did you mean 'canonicalize'?"
+        "'canonicalise' is marked @hookimpl but is not a hook: did you mean 'canonicalize'?"
     )
 
 

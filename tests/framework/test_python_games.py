@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
@@ -53,13 +52,11 @@ def changed(**hooks):
     return type("Changed", (Stones,), {name: hookimpl(function) for name, function in hooks.items()})()
 
 
-def test_tic_tac_toe_is_solved_in_under_a_second(tic_tac_toe):
-    started = time.process_time()
+def test_tic_tac_toe_is_a_draw_in_nine_and_proven(tic_tac_toe):
     with solve(tic_tac_toe).table as table:
         assert str(table.probe(tic_tac_toe.start())) == "draw in 9"
         assert table.statistics.positions == 765
         assert verify_table(table).bad == 0
-    assert time.process_time() - started < 1
 
 
 def test_every_value_is_the_one_that_plain_recursion_finds(tic_tac_toe):

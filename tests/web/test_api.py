@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from perfectplay.game import GameInfo, load_game, make_game
 from perfectplay.solving.strong import solve_game
-from perfectplay.web import guard, sessions
 from perfectplay.web import library as library_module
+from perfectplay.web import request_guard, sessions
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 from perfectplay.web.openapi import description
@@ -216,6 +216,14 @@ def test_sessions_are_bounded_in_number_and_age(monkeypatch: pytest.MonkeyPatch)
     assert len(kept) == 0
 
 
+def test_the_cookie_lives_on_while_it_is_used(client: TestClient) -> None:
+    """Its 24 hours begin anew with every move."""
+    for _ in range(2):
+        kept = client.post("/api/tictactoe/reset").headers.get("set-cookie", "")
+        assert f"Max-Age={24 * 3600}" in kept
+    assert len(client.app.state.sessions) == 1  # type: ignore[attr-defined]
+
+
 def test_reading_begins_no_session(client: TestClient) -> None:
     client.get("/api/tictactoe/game")
     client.post("/api/tictactoe/undo")
@@ -310,14 +318,16 @@ def test_a_foreign_host_name_is_refused(library: Library) -> None:
 
 def test_other_machines_are_held_to_a_rate(library: Library) -> None:
     now = [0.0]
-    client = TestClient(guard.Guard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234))
+    client = TestClient(
+        request_guard.Guard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234)
+    )
 
     def answered(count: int) -> int:
         return [client.get("/static/icon.svg").status_code for _ in range(count)].count(200)
 
-    assert answered(int(guard.BURST) + 20) == guard.BURST
+    assert answered(int(request_guard.BURST) + 20) == request_guard.BURST
     now[0] += 0.1
-    assert answered(20) == guard.RATE / 10
+    assert answered(20) == request_guard.RATE / 10
 
 
 # ---- solving, variants ----

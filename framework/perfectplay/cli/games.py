@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from perfectplay.cli.common import directory_option, json_option, print_json
 from perfectplay.errors import TableError
 from perfectplay.options import spell
+
+if TYPE_CHECKING:
+    from perfectplay.game import GameInfo
+
+Tables = list[dict[str, Any]]
 
 
 @click.command("games")
@@ -23,26 +29,28 @@ def command(directory: Path | None, as_json: bool) -> None:
     games = installed_games()
     tables = _tables_by_game(directory)
     if as_json:
-        print_json(
-            [
-                {
-                    "name": game.name,
-                    "version": game.version,
-                    "kind": game.kind or None,
-                    "options": [
-                        {"name": each.name, "default": each.default, "allowed": each.range, "help": each.help}
-                        for each in game.options
-                    ],
-                    "tables": tables.get(game.name, []),
-                    "broken": game.broken,
-                }
-                for game in games
-            ]
-        )
-        return
-    if not games:
+        print_json([_as_json(game, tables.get(game.name, [])) for game in games])
+    elif games:
+        _print_list(games, tables)
+    else:
         click.echo("No games are installed: a game is any package with an entry point in perfectplay.games.")
-        return
+
+
+def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
+    return {
+        "name": game.name,
+        "version": game.version,
+        "kind": game.kind or None,
+        "options": [
+            {"name": each.name, "default": each.default, "allowed": each.range, "help": each.help}
+            for each in game.options
+        ],
+        "tables": tables,
+        "broken": game.broken,
+    }
+
+
+def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None:
     rows = [("GAME", "VERSION", "RULES", "TABLE", "OPTIONS")]
     for game in games:
         options = " ".join(f"--{each.name} {spell(each.default)}" for each in game.options)
@@ -58,12 +66,12 @@ def command(directory: Path | None, as_json: bool) -> None:
         click.echo(f"{game.name} is broken: {game.broken}")
 
 
-def _tables_by_game(directory: Path | None) -> dict[str, list[dict[str, Any]]]:
+def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
     """What tables there are; one that cannot be read is another command's to complain about."""
     from perfectplay.tables.opening import table_directory
     from perfectplay.tables.store import LmdbStore
 
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, Tables] = {}
     place = directory or table_directory()
     for path in sorted(place.iterdir()) if place.is_dir() else []:
         with suppress(TableError):

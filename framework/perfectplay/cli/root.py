@@ -25,7 +25,7 @@ COMMANDS = {
     "stats": "Show counts of a table: by tier, outcome and remoteness.",
     "random": "Show random positions with their values.",
     "export": "Write a table in another format.",
-    "import": "Compare a file of outcomes with a table.",
+    "compare": "Compare a file of outcomes with a table.",
     "verify": "Prove a solved table right, position by position.",
     "compact": "Rewrite a finished table many times smaller, for keeping.",
     "bench": "Measure the speed of games, engine and tables on this machine.",
@@ -107,7 +107,7 @@ def _report(error: Exception) -> int:
         return 1
     code, kind = 1, "error: "
     if isinstance(error, Interrupted):
-        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is no error
+        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is not an error
     elif isinstance(error, PerfectPlayError):
         text, code = str(error), error.exit_code
     elif isinstance(error, click.Abort):

@@ -15,7 +15,6 @@ import numpy as np
 from perfectplay.errors import PerfectPlayError
 from perfectplay.exports.export import Source, mover_outcomes
 from perfectplay.hookspecs import hookimpl
-from perfectplay.kernels import raise_plugin_error
 from perfectplay.queries.selection import Rows, gathered
 from perfectplay.tables.gbl2 import entries, write_parts
 from perfectplay.values import Outcome, Value
@@ -79,7 +78,6 @@ def _solutions(rows: Rows, source: Source) -> Any:
     signed = positions.astype(np.int64).tolist()  # SQLite has no unsigned integers
     depths = [plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2).tolist(), strict=True)]
     best = source.table.engine.best_moves(positions)
-    raise_plugin_error(source.table.kernel)
     texts = [
         None if move < 0 else source.game.format_move(position, move)
         for position, move in zip(positions.tolist(), best.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Measurements for `solve bench`: rates of this machine, each the best of a few runs in processor seconds.
+"""Measurements for `solve bench`: rates on this machine, each the best of a few runs in processor seconds.
 
 The rates compare one version with another on one machine. Nothing here is a test; nothing fails for being slow.
 """

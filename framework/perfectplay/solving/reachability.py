@@ -6,7 +6,6 @@ also those that no game comes to. A slot counts as reached if play reaches a pos
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -74,7 +73,7 @@ def _bitmaps(
     sizes = {tier: record.size for tier, record in table.records.items()}
     graph = {tier: kernel.tier_children(tier) or [t for t in sizes if t >= tier] for tier in sizes}
     reached = [np.zeros(-(-sizes.get(tier, 0) // 64), dtype=np.uint64) for tier in range(kernel.tier_count)]
-    engine = Engine(kernel, tiers=kernel.tier_count, threads=threads or os.cpu_count() or 1)
+    engine = Engine(kernel, tiers=kernel.tier_count, threads=threads)
     started, tiers_done, positions = time.monotonic(), 0, table.statistics.positions
 
     def tell() -> None:
@@ -103,13 +102,7 @@ def _bitmaps(
         assert start is not None
         reached[start[0]][start[1] // 64] |= np.uint64(1 << start[1] % 64)
         for component in reversed(components(graph)):
-            background.run(
-                partial(expand, component.tiers),
-                kernel=kernel,
-                stop=stop,
-                cancel=engine.stop,
-                tell=tell,
-            )
+            background.run(partial(expand, component.tiers), stop=stop, cancel=engine.stop, tell=tell)
             tiers_done += len(component.tiers)
     finally:
         engine.close()

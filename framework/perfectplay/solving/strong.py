@@ -18,7 +18,7 @@ from pathlib import Path
 from perfectplay import plugins, wording
 from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
 from perfectplay.game import Game
-from perfectplay.kernels import game_kernel, raise_plugin_error
+from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.solving.enumeration import enumerate_positions
@@ -28,12 +28,10 @@ from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRec
 from perfectplay.tables.saving import check_writable, reads_well, save_table
 from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
 from perfectplay.tables.table import Table
-from perfectplay_native.engine import Engine, Way
+from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import PythonKernel
 
-PROPAGATIONS = {"auto": Way.AUTO, "retract": Way.RETRACT, "graph": Way.REVERSE_GRAPH, "forward": Way.FORWARD}
-
+PROPAGATIONS = {propagation.name.lower(): propagation for propagation in Propagation}
 
 FIXED_MEMORY = COMMIT_BYTES + (16 << 20)
 """Of a budget, what is not the engine's: LMDB's dirty pages, and small things."""
@@ -110,7 +108,7 @@ def solve_game(
     except BaseException as error:
         solve.engine_close()
         store.close()
-        raise background.in_our_words(error) from None
+        raise background.translate_error(error) from None
     table = solve.table()
     return Solution(
         table=table,
@@ -132,14 +130,13 @@ class _Solve:
         store: Store,
         threads: int | None,
         memory: int | None,
-        way: Way,
+        propagation: Propagation,
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
-        self.game, self.kernel, self.store, self.way = game, kernel, store, way
+        self.game, self.kernel, self.store, self.propagation = game, kernel, store, propagation
         self.memory = memory
-        # A Python game holds the interpreter lock: more threads would only wait for each other.
-        self.threads = 1 if isinstance(kernel, PythonKernel) else threads or os.cpu_count() or 1
+        self.threads = threads
         self.progress, self.stop = progress, stop or threading.Event()
         self.started = time.monotonic()
         self.engine: Engine | None = None
@@ -197,7 +194,6 @@ class _Solve:
                     found=found,
                     check=self._check,
                 ),
-                kernel=self.kernel,
                 stop=self.stop,
                 tell=lambda: self.report("enumerating", positions=count[1]),
             )
@@ -222,8 +218,6 @@ class _Solve:
         self.engine = Engine(self.kernel, tiers=max(self.sizes, default=0) + 1, threads=self.threads)
         if self.memory is not None:
             self.engine.set_memory(self.memory - FIXED_MEMORY, None if scratch is None else str(scratch))
-        if isinstance(self.kernel, PythonKernel):
-            self.kernel.on_error = self.engine.stop
         if isinstance(self.store, LmdbStore):
             self.store.on_moved = self._forget_attached
         else:
@@ -252,8 +246,7 @@ class _Solve:
             for tier in component.tiers:
                 self._define(tier)
             background.run(
-                lambda: engine.solve(component.tiers, cyclic=component.cyclic, way=self.way),
-                kernel=self.kernel,
+                lambda: engine.solve(component.tiers, cyclic=component.cyclic, propagation=self.propagation),
                 stop=self.stop,
                 cancel=engine.stop,
                 tell=lambda: self.report("solving"),
@@ -296,7 +289,6 @@ class _Solve:
     # ---- telling, stopping ----
 
     def _check(self) -> None:
-        raise_plugin_error(self.kernel)
         if self.stop.is_set():
             raise Interrupted("interrupted")
 

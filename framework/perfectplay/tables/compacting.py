@@ -16,7 +16,6 @@ from perfectplay.tables.store import LmdbStore, Store, number_key, remove_table
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, rule_codes
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import PythonKernel
 
 
 def compact_table(table: Table, output: Path | None, *, progress: Callable[[int], None]) -> Path:
@@ -32,10 +31,8 @@ def compact_table(table: Table, output: Path | None, *, progress: Callable[[int]
     if output is not None and output.exists():
         raise UsageError(f"{output} exists already: choose another --output")
     remove_table(path)
-    # A game in Python would take long to say again what its rules decide.
-    drop_settled = not isinstance(table.kernel, PythonKernel)
     try:
-        write_compact(table.store, table.kernel, path, drop_settled=drop_settled, done=progress)
+        write_compact(table.store, table.kernel, path, drop_settled=table.kernel.cheap, done=progress)
         check = CompactStore(path, kernel=table.kernel)
         try:
             for record in check.tier_records().values():

@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from perfectplay.errors import NotInTable
 from perfectplay.game import Game
-from perfectplay.kernels import raise_plugin_error
 from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.records import Statistics, TableInfo
 from perfectplay.tables.store import LmdbStore, Store
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import INDEX_BITS, NO_SLOT, Engine, index_of_slot, slot_of, tier_of_slot
-from perfectplay_native.kernel import Kernel
+from perfectplay_native.engine import NO_SLOT, Engine
+from perfectplay_native.kernel import INDEX_BITS, Kernel, index_of_slot, slot_of, tier_of_slot
 
 Default = TypeVar("Default")
 
@@ -78,7 +77,6 @@ class Table:
         if not self.kernel.valid(position):
             return default
         slot = self.engine.find(position)
-        raise_plugin_error(self.kernel)
         if slot is None or not self._attach(tier_of_slot(slot)):
             return default
         code = self.engine.value_of_slot(slot)
@@ -96,7 +94,6 @@ class Table:
         [13, 9]
         """
         slots = self.engine.find_many(np.asarray(positions, dtype=np.uint64))
-        raise_plugin_error(self.kernel)
         for tier in np.unique(slots[slots != NO_SLOT] >> np.uint64(INDEX_BITS)):
             self._attach(int(tier))
         return self.engine.values_of_slots(slots)
@@ -194,7 +191,6 @@ class CompactTable(Table):
             return default
         slot = self._find(position)
         code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
-        raise_plugin_error(self.kernel)
         return default if code == NO_POSITION_CODE else Value.from_code(code)
 
     def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:

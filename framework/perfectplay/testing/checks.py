@@ -17,7 +17,7 @@ from hypothesis.errors import NoSuchExample
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, load_game, make_game
-from perfectplay.testing.game_under_test import Subject
+from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.kernel_laws import KERNEL_LAWS
 from perfectplay.testing.laws import LAWS, Law
 
@@ -71,7 +71,7 @@ def check_game(game: Game | str | object, /, **options: Any) -> None:
 
 def run_checks(game: Game) -> list[Result]:
     """Try every law on a game; one result each, in the order of `law_names`."""
-    subject = Subject(game)
+    subject = GameUnderTest(game)
     trial = _Trial(subject)
     laws = {law.name for law in ALL_LAWS if _applies(law, subject)}
     trial.near_the_start()
@@ -88,7 +88,7 @@ def find_game(game: Game | str | object, /, **options: Any) -> Game:
     return load_game(game, **options) if isinstance(game, str) else make_game(game, **options)
 
 
-def _applies(law: Law, subject: Subject) -> bool:
+def _applies(law: Law, subject: GameUnderTest) -> bool:
     try:
         return law.applies(subject)
     except PerfectPlayError:
@@ -98,7 +98,7 @@ def _applies(law: Law, subject: Subject) -> bool:
 class _Trial:
     """One game's laws, and which of them are broken so far."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: GameUnderTest) -> None:
         self.subject = subject
         self.breaches: dict[str, str] = {}
         self._known: dict[int, dict[str, str]] = {}

@@ -9,7 +9,7 @@ from perfectplay.game import Game
 from perfectplay.solving.tier_order import components
 
 
-class Subject:
+class GameUnderTest:
     """One game, asked by the laws."""
 
     def __init__(self, game: Game) -> None:

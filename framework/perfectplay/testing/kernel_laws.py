@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from perfectplay.testing.game_under_test import Subject
+from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.laws import Law
 from perfectplay.values import Status
 
 
-def kernel(subject: Subject, position: int) -> str | None:
+def kernel(subject: GameUnderTest, position: int) -> str | None:
     game, c = subject.game, subject.game.kernel
     assert c is not None
     where = subject.name(position)
@@ -41,7 +41,7 @@ def kernel(subject: Subject, position: int) -> str | None:
     return None
 
 
-def rank(subject: Subject, position: int) -> str | None:
+def rank(subject: GameUnderTest, position: int) -> str | None:
     game, c = subject.game, subject.game.kernel
     assert c is not None
     where = subject.name(position)
@@ -59,7 +59,7 @@ def rank(subject: Subject, position: int) -> str | None:
     return None
 
 
-def retract(subject: Subject, position: int) -> str | None:
+def retract(subject: GameUnderTest, position: int) -> str | None:
     c = subject.game.kernel
     assert c is not None
     if subject.game.status(position) is not Status.ONGOING:
@@ -78,8 +78,8 @@ def retract(subject: Subject, position: int) -> str | None:
     return None
 
 
-def _has(*functions: str) -> Callable[[Subject], bool]:
-    def applies(subject: Subject) -> bool:
+def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
+    def applies(subject: GameUnderTest) -> bool:
         kernel = subject.game.kernel
         return kernel is not None and all(map(kernel.has, functions))
 

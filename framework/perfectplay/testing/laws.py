@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from perfectplay.errors import UsageError
-from perfectplay.testing.game_under_test import Subject
+from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.values import Status
 
 MOVE_TEXTS = 8
@@ -23,11 +23,11 @@ class Law:
 
     name: str
     promise: str
-    breach: Callable[[Subject, int], str | None]
-    applies: Callable[[Subject], bool] = lambda subject: True
+    breach: Callable[[GameUnderTest, int], str | None]
+    applies: Callable[[GameUnderTest], bool] = lambda subject: True
 
 
-def encoding(subject: Subject, position: int) -> str | None:
+def encoding(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     if not game.valid(position):
         return f"play reaches position {position}, but 'valid' refuses it: it must accept every position of the game"
@@ -43,7 +43,7 @@ def encoding(subject: Subject, position: int) -> str | None:
     return None
 
 
-def text(subject: Subject, position: int) -> str | None:
+def text(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     for name, written in {"decode": game.decode(position), **game.notations(position)}.items():
         try:
@@ -58,7 +58,7 @@ def text(subject: Subject, position: int) -> str | None:
     return None
 
 
-def moves(subject: Subject, position: int) -> str | None:
+def moves(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     legal = game.moves(position)
     for move in legal:
@@ -74,7 +74,7 @@ def moves(subject: Subject, position: int) -> str | None:
     return None
 
 
-def undo(subject: Subject, position: int) -> str | None:
+def undo(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     for move in game.moves(position):
         child = game.apply(position, move)
@@ -87,7 +87,7 @@ def undo(subject: Subject, position: int) -> str | None:
     return None
 
 
-def status(subject: Subject, position: int) -> str | None:
+def status(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     stands, legal = game.status(position), game.moves(position)
     if stands is Status.ONGOING and not legal:
@@ -103,7 +103,7 @@ def status(subject: Subject, position: int) -> str | None:
     return None
 
 
-def canonical(subject: Subject, position: int) -> str | None:
+def canonical(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     chosen = game.canonicalize(position)
     if not game.valid(chosen):
@@ -117,7 +117,7 @@ def canonical(subject: Subject, position: int) -> str | None:
     return None
 
 
-def symmetry(subject: Subject, position: int) -> str | None:
+def symmetry(subject: GameUnderTest, position: int) -> str | None:
     """Same status, tier and moves for images; by induction over the moves that means the same value, too."""
     game = subject.game
     chosen = game.canonicalize(position)
@@ -136,7 +136,7 @@ def symmetry(subject: Subject, position: int) -> str | None:
     return None
 
 
-def tiers(subject: Subject, position: int) -> str | None:
+def tiers(subject: GameUnderTest, position: int) -> str | None:
     game, kernel = subject.game, subject.game.kernel
     mine = game.tier(position)
     known = None if kernel is None else kernel.tier_children(mine)
@@ -153,7 +153,7 @@ def tiers(subject: Subject, position: int) -> str | None:
     return None
 
 
-def parents(subject: Subject, position: int) -> str | None:
+def parents(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     chosen = game.canonicalize(position)
     for child in subject.children(chosen):
@@ -164,7 +164,7 @@ def parents(subject: Subject, position: int) -> str | None:
             )
     for parent in game.parents(chosen):
         if not game.valid(parent) or game.canonicalize(parent) != parent:
-            return f"'parents' of {subject.name(chosen)} lists {parent}, which is no canonical position"
+            return f"'parents' of {subject.name(chosen)} lists {parent}, which is not a canonical position"
         if game.status(parent) is not Status.ONGOING or chosen not in subject.children(parent):
             return (
                 f"'parents' of {subject.name(chosen)} lists {subject.name(parent)}, but no move leads from there to it"
@@ -172,7 +172,7 @@ def parents(subject: Subject, position: int) -> str | None:
     return None
 
 
-def board(subject: Subject, position: int) -> str | None:
+def board(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     drawn = game.board(position)
     assert drawn is not None
@@ -183,11 +183,13 @@ def board(subject: Subject, position: int) -> str | None:
     for click in drawn.clicks:
         for place in (click.target, click.source):
             if place is not None and place not in places:
-                return f"'board' of {subject.name(position)} has a click on {place!r}, which is no cell and no tray"
+                return (
+                    f"'board' of {subject.name(position)} has a click on {place!r}, which is neither a cell nor a tray"
+                )
     return None
 
 
-def _draws(subject: Subject) -> bool:
+def _draws(subject: GameUnderTest) -> bool:
     return subject.game.board(subject.game.start()) is not None
 
 

@@ -18,7 +18,7 @@ from perfectplay.web.solving import SolveJob
 
 
 @dataclass(slots=True)
-class Served:
+class ServedGame:
     """One game in one variant, with its table once there is one."""
 
     game: Game
@@ -56,14 +56,14 @@ class Library:
         self.broken: dict[str, str] = {}
         self._lock = threading.Lock()
         found = self._installed() if games is None else list(games)
-        self.games = {game.identity: Served(game, table_path(game, self.directory)) for game in found}
+        self.games = {game.identity: ServedGame(game, table_path(game, self.directory)) for game in found}
         for served in self.games.values():
             served.find_table()
 
-    def get(self, name: str) -> Served | None:
+    def get(self, name: str) -> ServedGame | None:
         return self.games.get(name)
 
-    def start_solving(self, served: Served) -> SolveJob | None:
+    def start_solving(self, served: ServedGame) -> SolveJob | None:
         """Solve a game in the background; None where another solve is running."""
         with self._lock:
             if any(other.solving for other in self.games.values()):

@@ -56,5 +56,5 @@ def movers(positions: Positions) -> Any:
 
 
 @hookimpl
-def twins(positions: Positions) -> Positions:
+def colour_swapped(positions: Positions) -> Positions:
     return arrays.colours_swapped(positions)

@@ -42,10 +42,10 @@ def encode(text: str) -> int:
     if re.fullmatch(r"[0-9]{1,20}", text):
         position = int(text)
         if not _KERNEL.valid(position):
-            raise ValueError(f"{position} is no position of Quantik")
+            raise ValueError(f"{position} is not a position of Quantik")
         return position
     raise ValueError(
-        f"{text!r} is no position: write a QFEN such as .A../..b./.c../...D, a key of 32 or 36 hex digits, "
+        f"{text!r} is not a position: write a QFEN such as .A../..b./.c../...D, a key of 32 or 36 hex digits, "
         "or the decimal encoding"
     )
 
@@ -96,7 +96,7 @@ def parse_move(position: int, text: str) -> int:
     """The move `A@5` or `A(1,1)`; ValueError says why it is none or not legal here."""
     match = _MOVE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no move: write a shape A to D and a cell, A@5 or A(1,1)")
+        raise ValueError(f"{text!r} is not a move: write a shape A to D and a cell, A@5 or A(1,1)")
     shape = PIECES.index(match[1].upper())
     if match[2] is not None:
         cell = int(match[2])

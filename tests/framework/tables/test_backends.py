@@ -18,7 +18,7 @@ import pytest
 
 from perfectplay import Game, Outcome, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import Interrupted, TableError, UsageError
-from perfectplay.queries.moves import known_moves
+from perfectplay.queries.moves import rate_moves
 from perfectplay.solving.sorted_runs import Runs, Spill, merge_sorted
 from perfectplay.tables.opening import table_path
 
@@ -184,6 +184,8 @@ def test_an_unfinished_table_says_what_it_knows(game, tmp_path):
         known = lowest * ladder.RING + 5  # a cell with a rung up
         below = known - ladder.RING
         assert table.get(below) is None
-        assert len(known_moves(game, table, below)) == 1, "the rung up leads to a solved tier, the steps do not"
-        assert len(known_moves(game, table, known)) == len(game.move_classes(known))
+        assert len(rate_moves(game, table, below, known_only=True)) == 1, (
+            "the rung up leads to a solved tier, the steps do not"
+        )
+        assert len(rate_moves(game, table, known, known_only=True)) == len(game.move_classes(known))
         assert "of 12 are" in table.unfinished()
