@@ -8,6 +8,10 @@
  * leaves the index to the engine, and so gives each of those a slot of its own. */
 #include "index.h"
 
+/* With d kinds in hand, at most 6 - d other pieces are on the board beside the lion: that bounds drops and steps to 44, and
+ * steps back, with each piece that may have been taken, to 118. */
+enum { MOST_MOVES = 64, MOST_PARENTS = 128 };
+
 /* ---- moves ----
  *
  *      11        10    8  7         4 3       0
@@ -60,8 +64,8 @@ static pp_position undo(const pp_kernel *self, pp_position position, pp_move mov
 /* ---- the rules ---- */
 
 static int is_stuck(const board *b) {
-    if (b->hand[MINE]) return 0; /* there is always a free cell */
     const unsigned own = pieces(b, MINE);
+    if (b->hand[MINE] || (dobutsu_steps[MINE][LION][cell_of(b->on[MINE][LION])] & ~own)) return 0;
     for (int kind = 0; kind < KINDS; kind++)
         for (unsigned from = b->on[MINE][kind]; from; from &= from - 1)
             if (dobutsu_steps[MINE][kind][cell_of(from)] & ~own) return 0;
@@ -194,7 +198,6 @@ static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positi
 
 /* Slots gathered under the law of the header: an edge between two positions without a symmetry of their own counts as
  * often as there are moves along it, any other edge once. */
-enum { MOST_MOVES = 64, MOST_PARENTS = 256 };
 typedef struct {
     pp_slot *slots;
     size_t count;

@@ -103,13 +103,15 @@ def _check_lions(board: Mapping[int, Piece], mover: int) -> None:
 
 # ---- many at once ----
 
+Positions = npt.NDArray[np.uint64]
 
-def movers(positions: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
+
+def movers(positions: Positions) -> npt.NDArray[np.int8]:
     """The players to move."""
     return np.asarray(positions >> np.uint64(_SIDE_BIT) & np.uint64(1), dtype=np.int8)
 
 
-def twins(positions: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def colours_swapped(positions: Positions) -> Positions:
     """The same positions with the board turned, every piece the other player's, and the other player to move."""
     turned = np.zeros_like(positions)
     one = np.uint64(1)

@@ -45,11 +45,8 @@ def letter(player: int, kind: int) -> str:
 def encode(text: str) -> int:
     """Return the position that `text` describes; ValueError that says what is wrong and where."""
     bare = text.strip()
-    try:
-        position = int(bare) if re.fullmatch(r"[0-9]{1,20}", bare) else _read_sfen(bare)
-        check(position)
-    except ValueError as flaw:
-        raise ValueError(f"{_quote(text)} is not a position: {flaw}") from None
+    position = int(bare) if re.fullmatch(r"[0-9]{1,20}", bare) else _read_sfen(bare)
+    check(position)
     return position
 
 
@@ -146,10 +143,10 @@ def parse_move(position: int, text: str) -> int:
     bare = text.strip()
     found = _DROP.fullmatch(bare) or _STEP.fullmatch(bare)
     if not found:
-        raise ValueError(f"{_quote(text)} is not a move: write B3-B2 to step or C*B2 to drop")
+        raise ValueError("write B3-B2 to step or C*B2 to drop")
     origin, target = found[1].upper(), _CELL_OF_NAME[found[2].upper()]
     source = FROM_HAND + _KINDS[origin] - 1 if origin in _KINDS else _CELL_OF_NAME[origin]
     legal = {(source_of(move), target_of(move)): move for move in RANKED.moves(position)}
     if (source, target) not in legal:
-        raise ValueError(f"{bare} is not legal: {why_not(position, source, target)}")
+        raise ValueError(why_not(position, source, target))
     return legal[source, target]

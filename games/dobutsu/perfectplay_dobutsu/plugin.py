@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from perfectplay import Board, hookimpl
 from perfectplay_dobutsu import board_view, kernels, layout, notation
-from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
 
 
@@ -47,10 +48,10 @@ def board(position: int) -> Board:
 
 
 @hookimpl
-def movers(positions: Positions) -> Any:
+def movers(positions: layout.Positions) -> npt.NDArray[np.int8]:
     return layout.movers(positions)
 
 
 @hookimpl
-def twins(positions: Positions) -> Positions:
-    return layout.twins(positions)
+def colour_swapped(positions: layout.Positions) -> layout.Positions:
+    return layout.colours_swapped(positions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,9 +54,8 @@ def test_a_position_is_written_as_it_was_read(text):
     ],
 )
 def test_a_text_that_is_not_a_position_is_refused_with_the_reason(text, flaw):
-    with pytest.raises(ValueError, match="is not a position") as refusal:
+    with pytest.raises(ValueError, match=re.escape(flaw)):
         encode(text)
-    assert flaw in str(refusal.value)
 
 
 @given(positions())
@@ -91,9 +92,8 @@ def test_moves_are_written_as_people_write_them():
     ],
 )
 def test_a_move_that_is_not_legal_is_refused_with_the_reason(text, move, reason):
-    with pytest.raises(ValueError, match=r"is not (legal|a move)") as refusal:
+    with pytest.raises(ValueError, match=re.escape(reason)):
         parse_move(encode(text), move)
-    assert reason in str(refusal.value)
 
 
 @given(positions())
@@ -116,8 +116,8 @@ def test_the_board_shows_the_position_and_a_click_or_a_reason_for_each_target(po
 
 
 @given(st.lists(positions().map(reference.encode), min_size=1, max_size=5))
-def test_movers_and_twins_of_many_are_those_of_each(codes):
+def test_movers_and_swapped_colours_of_many_are_those_of_each(codes):
     numbers = np.array(codes, dtype=np.uint64)
     assert layout.movers(numbers).tolist() == [layout.side(code) for code in codes]
     turned = [reference.decode(code) for code in codes]
-    assert layout.twins(numbers).tolist() == [reference.encode(reference.turned(p)) for p in turned if p]
+    assert layout.colours_swapped(numbers).tolist() == [reference.encode(reference.turned(p)) for p in turned if p]

@@ -8,7 +8,7 @@
 #include "api.h"
 #include "graph_kernel.h"
 
-extern const pp_kernel gobblet_kernel, quantik_kernel;
+extern const pp_kernel dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel;
 
 #define CHECK(what) \
     do { \
@@ -240,6 +240,9 @@ static void solve_graphs(void) {
 
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
+    check_laws(&dobutsu_kernel, 2000);
+    check_laws(&dobutsu_enumerated_kernel, 2000);
+    puts("the Dōbutsu shōgi kernels keep their laws");
     check_laws(&gobblet_kernel, 2000);
     puts("gobblet's laws hold");
     check_laws(&quantik_kernel, 2000);
