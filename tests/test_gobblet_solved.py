@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Table, load_game, open_table
-from perfectplay.tables.opening import table_path
+from perfectplay.tables.locations import table_path
 from perfectplay.wording import share
 
 GOLDEN_HASHES = Path(__file__).parent / "golden" / "hashes.json"

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.errors import UsageError
-from perfectplay.hook_guard import MAX_POSITION, Guard, brief
+from perfectplay.hook_guard import MAX_POSITION, Guard, as_int, brief
 from perfectplay.plugins import Hook
 from perfectplay.values import Status
 
@@ -54,10 +55,31 @@ class CheckedHooks:
 
     def status(self, position: int) -> Status:
         answer = self.call("status", position)
-        try:
-            return Status(answer)
-        except ValueError:
-            raise self.guard.refuse("status", position, answer, "a Status was expected") from None
+        if not isinstance(answer, Status):
+            expected = "a Status was expected, such as Status.LOST if the player to move has lost"
+            if as_int(answer) is not None and not isinstance(answer, bool):
+                expected += "; by how much is for the hook 'score'"
+            raise self.guard.refuse("status", position, answer, expected)
+        return answer
+
+    def mover(self, position: int) -> int:
+        return self.guard.mover(position, self.call("mover", position))
+
+    def score(self, position: int) -> int:
+        return self.guard.score(position, self.call("score", position))
+
+    def players(self) -> tuple[str, ...]:
+        answer = self.guard.sequence("players", None, self.call("players"), "a list of one name or two")
+        names = tuple(self.guard.text("players", None, name) for name in answer)
+        if not 1 <= len(set(names)) == len(names) <= 2 or not all(map(str.strip, names)):
+            raise self.guard.refuse("players", None, answer, "two different names were expected, or one for a puzzle")
+        return names
+
+    def about(self) -> About:
+        answer = self.call("about")
+        if not isinstance(answer, About) or not answer.title.strip():
+            raise self.guard.refuse("about", None, answer, "an About with a title was expected")
+        return answer
 
     def tier(self, position: int) -> int:
         return self.guard.tier(position, self.call("tier", position))

@@ -6,19 +6,21 @@ and checks what goes in and what comes out. Engines that call a billion times us
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perfectplay import plugins
+from perfectplay import default_hooks, plugins
+from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.checked_hooks import CheckedHooks
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
-from perfectplay.hook_guard import MAX_POSITION, Guard, brief
-from perfectplay.options import Option, OptionValue, identity, read_options
+from perfectplay.hook_guard import Guard, brief
+from perfectplay.options import Option, OptionValue, as_words, identity, read_options
 from perfectplay.plugins import Hook, Plugin
 from perfectplay.values import Status
-from perfectplay_native.rules import Rules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +37,12 @@ class GameInfo:
     name: str
     version: str
     kind: str
+    title: str = ""
     options: tuple[Option, ...] = ()
     broken: str | None = None
+
+
+DEFAULT_PLAYERS = ("First", "Second")
 
 
 class Game:
@@ -49,23 +55,21 @@ class Game:
     def __init__(self, plugin: Plugin, declared: Sequence[Option], options: Mapping[str, OptionValue]) -> None:
         self.name = plugin.name
         self.version = plugin.version
+        self.file = plugin.file
+        """The file that the game was loaded from, where it is not installed."""
         self.declared_options = tuple(declared)
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
         """Names this variant among all games, and its table among all tables."""
         guard = Guard(plugin.name)
-        self.kernel: Kernel | None = _load_kernel(guard, plugin)
-        self._ask = CheckedHooks(guard, {**self._defaults(), **_derived(self.kernel), **plugin.hooks})
+        self.kernel: Kernel | None = default_hooks.load_kernel(guard, plugin)
         if self.kernel is None:
             plugins.require_rules(plugin)
+        self._ask = CheckedHooks(guard, {**self._defaults(), **default_hooks.of_kernel(self.kernel), **plugin.hooks})
         self.rules_version = _rules_version(plugin, self.kernel)
-        hooks = self._ask.functions
-        self.rules = Rules(
-            **{hook: hooks[hook] for hook in ("valid", *plugins.REQUIRED_HOOKS, "format_move")},
-            tier=hooks.get("tier"),
-            parents=hooks.get("parents"),
-        )
         self._try_start()
+        self._players = self._declared_players()
+        self.rules = default_hooks.bare_rules(self._ask.functions, players=len(self._players))
 
     def __repr__(self) -> str:
         return f"<Game {self.identity} ({self.kind})>"
@@ -93,8 +97,11 @@ class Game:
         return self._ask.apply(self._checked(position), move)
 
     def undo(self, position: int, move: int) -> int:
-        """The position before `move`, which led to this one."""
-        return self._ask.undo(self._checked(position), move)
+        """The position before `move`, which led to this one; only where `has_undo`."""
+        self._checked(position)
+        if not self.has_undo:
+            raise PluginError(f"{self.name}: there is no hook 'undo'; ask `has_undo` first")
+        return self._ask.undo(position, move)
 
     def canonicalize(self, position: int) -> int:
         """The representative of all positions that are the same up to symmetry."""
@@ -103,6 +110,52 @@ class Game:
     def status(self, position: int) -> Status:
         """How the position stands by rule alone, for the side to move."""
         return self._ask.status(self._checked(position))
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The players' names, who begins first; a puzzle has one. Without the hook they are those on the board."""
+        if self.is_puzzle or self._ask.has("players") or not self._ask.has("board"):
+            return self._players
+        return self._ask.board(self._ask.start()).players
+
+    @property
+    def is_puzzle(self) -> bool:
+        """Whether one player plays alone: WON is solved, and LOST a dead end."""
+        return len(self._players) == 1
+
+    @property
+    def has_mover(self) -> bool:
+        """Whether the game itself says whose turn it is; otherwise turns alternate."""
+        return self._ask.has("mover")
+
+    @property
+    def has_score(self) -> bool:
+        return self._ask.has("score")
+
+    def mover(self, position: int) -> int | None:
+        """Who is to move, 0 being the player who begins; None where the game does not tell.
+
+        A game without the hook tells if it has a board.
+        """
+        self._checked(position)
+        if self.has_mover:
+            return self._ask.mover(position)
+        if self.is_puzzle:
+            return 0
+        return self._ask.board(position).to_move if self._ask.has("board") else None
+
+    def keeps_turn(self, parent: int, child: int) -> bool:
+        """Whether a move from one position to the other leaves the turn with the same player."""
+        if self.is_puzzle:
+            return True
+        return self.has_mover and self.mover(parent) == self.mover(child)
+
+    def score(self, position: int) -> int:
+        """By how much the mover wins a finished game, negative if the mover loses; only where `has_score`."""
+        self._checked(position)
+        if not self.has_score:
+            raise PluginError(f"{self.name}: there is no hook 'score'; ask `has_score` first")
+        return self._ask.score(position)
 
     def move_classes(self, position: int) -> list[list[int]]:
         """The legal moves, those that lead to the same position up to symmetry together."""
@@ -113,6 +166,10 @@ class Game:
         return list(classes.values())
 
     # ---- structure, where the game has it ----
+
+    @property
+    def has_undo(self) -> bool:
+        return self._ask.has("undo")
 
     @property
     def has_tier(self) -> bool:
@@ -142,9 +199,8 @@ class Game:
 
         if self._ask.has("movers"):
             return np.asarray(self._ask.array("movers", positions), dtype=np.int8)
-        boards = map(self.board, map(int, positions))
-        turns = [board.to_move for board in boards if board is not None]
-        return np.array(turns, dtype=np.int8) if len(turns) == len(positions) else None
+        turns = [self.mover(int(position)) for position in positions]
+        return None if None in turns else np.array(turns, dtype=np.int8)
 
     def colour_swapped(self, positions: Positions) -> Positions | None:
         """For each position the other one that shares its slot in the table; None where slots are not shared."""
@@ -187,7 +243,25 @@ class Game:
         self._checked(position)
         return self._ask.board(position) if self._ask.has("board") else None
 
+    @property
+    def about(self) -> About:
+        """The title and the rules, for people."""
+        return self._ask.about() if self._ask.has("about") else About(self.name)
+
     # ---- helpers ----
+
+    def solve_command(self, *, backend: str | None = None, directory: Path | None = None) -> str:
+        """The command line that solves this variant, or with its backend resumes it.
+
+        >>> load_game("gobblet").solve_command(backend="lmdb")
+        'solve gobblet --backend lmdb'
+        """
+        defaults = {option.name: option.default for option in self.declared_options}
+        chosen = {name: value for name, value in self.options.items() if value != defaults[name]}
+        words = ["solve", self.name, *as_words(chosen)]
+        words += ["--backend", backend] if backend else []
+        words += ["--dir", str(directory)] if directory else []
+        return shlex.join(words)
 
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """The game's own measurements for `solve bench`; none by default."""
@@ -210,7 +284,8 @@ class Game:
         """For every hook that needs no kernel to be derived, how."""
         return {
             "valid": lambda position: True,
-            "encode": _read_number,
+            "canonicalize": lambda position: position,
+            "encode": default_hooks.read_number,
             "decode": str,
             "notations": lambda position: {"text": self._ask.decode(position)},
             "format_move": lambda position, move: str(move),
@@ -239,9 +314,18 @@ class Game:
         self._ask.status(start)
         self._ask.moves(start)
 
+    def _declared_players(self) -> tuple[str, ...]:
+        count = default_hooks.kernel_players(self.kernel)
+        names = self._ask.players() if self._ask.has("players") else DEFAULT_PLAYERS[:count]
+        if self.kernel is not None and len(names) != count:
+            raise PluginError(
+                f"{self.name}: hook 'players' has {len(names)} names, but the kernel's players is {count}"
+            )
+        return names
+
 
 def load_game(name: str, /, **options: object) -> Game:
-    """Return an installed game.
+    """Return an installed game, or the game in a file (`./mygame.py`).
 
     UsageError if there is none of this name or an option is wrong, PluginError if the game is broken.
     """
@@ -259,7 +343,8 @@ def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
     options = read_options(plugin.name, declared, given)
     if "configure" in plugin.hooks:
         source = Guard(plugin.name).call("configure", plugin.hooks["configure"], options)
-        plugin = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
+        variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
+        plugin = replace(variant, file=plugin.file)
     return Game(plugin, declared, options)
 
 
@@ -282,31 +367,10 @@ def installed_games() -> list[GameInfo]:
 def _info(name: str) -> GameInfo:
     try:
         game = load_game(name)
+        title = game.about.title
     except PerfectPlayError as error:
         return GameInfo(name, plugins.game_version(name), "", broken=str(error).removeprefix(f"{name}: "))
-    return GameInfo(name, game.version, game.kind, game.declared_options)
-
-
-def _load_kernel(guard: Guard, plugin: Plugin) -> Kernel | None:
-    if "kernel" not in plugin.hooks:
-        return None
-    from perfectplay_native.kernel import Kernel  # loads the engine: only where a game has a kernel
-
-    kernel = guard.call("kernel", plugin.hooks["kernel"])
-    if not isinstance(kernel, Kernel):
-        raise guard.refuse("kernel", None, kernel, "a perfectplay_native.kernel.Kernel was expected")
-    missing = [name for name in ("valid", *plugins.REQUIRED_HOOKS) if not getattr(kernel.c, name)]
-    if missing:
-        raise PluginError(f"{plugin.name}: the kernel leaves the required {', '.join(missing)} NULL")
-    return kernel
-
-
-def _derived(kernel: Kernel | None) -> dict[str, Hook]:
-    """The hooks that a kernel stands in for."""
-    if kernel is None:
-        return {}
-    optional = [name for name in ("tier", "parents") if kernel.has(name)]
-    return {name: getattr(kernel, name) for name in ("valid", *plugins.REQUIRED_HOOKS, *optional)}
+    return GameInfo(name, game.version, game.kind, title, game.declared_options)
 
 
 def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
@@ -316,12 +380,3 @@ def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
     if not isinstance(version, int) or version < 1:
         raise PluginError(f"{plugin.name}: RULES_VERSION is {version!r}: an int from 1 up was expected")
     return version
-
-
-def _read_number(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise ValueError("a number was expected")
-    number = int(text)
-    if number > MAX_POSITION:
-        raise ValueError("it is too large for a position")
-    return number

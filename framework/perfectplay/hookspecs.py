@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
+from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.values import Status
 
@@ -34,14 +35,6 @@ class GameSpec(Protocol):
         """Return the position in which play begins."""
 
     @hookspec
-    def encode(self, text: str) -> int:
-        """Return the position of `text`, or raise ValueError that says what is wrong (default: a number)."""
-
-    @hookspec
-    def decode(self, position: int) -> str:
-        """Return the text people use for `position`, which `encode` reads back (default: its number)."""
-
-    @hookspec
     def moves(self, position: int) -> Sequence[int]:
         """Return the legal moves, each once; none when the game is over or the mover is stuck."""
 
@@ -50,20 +43,44 @@ class GameSpec(Protocol):
         """Return the position after `move`."""
 
     @hookspec
-    def undo(self, position: int, move: int) -> int:
-        """Return the position before `move`: undo(apply(p, m), m) == p."""
-
-    @hookspec
-    def canonicalize(self, position: int) -> int:
-        """Return the chosen representative of all positions that are the same up to symmetry."""
-
-    @hookspec
     def status(self, position: int) -> Status:
         """Return ONGOING, or LOST, DRAWN or WON for the side to move; a stuck mover is never ONGOING."""
 
     @hookspec
+    def mover(self, position: int) -> int:
+        """Return who is to move, 0 for the player who begins or 1 for the other (default: turns alternate)."""
+
+    @hookspec
+    def players(self) -> Sequence[str]:
+        """Return the players' names, who begins first; a single name makes the game a puzzle (default: two)."""
+
+    @hookspec
+    def score(self, position: int) -> int:
+        """Return by how much the mover wins a finished game, negative if the mover loses (default: none is kept)."""
+
+    @hookspec
+    def canonicalize(self, position: int) -> int:
+        """Return the chosen representative of all positions that are the same up to symmetry (default: itself)."""
+
+    @hookspec
+    def undo(self, position: int, move: int) -> int:
+        """Return the position before `move`: undo(apply(p, m), m) == p; only `solve check` asks."""
+
+    @hookspec
     def valid(self, position: int) -> bool:
         """Return whether these 64 bits are a position of the game (default: yes); any may be asked."""
+
+    @hookspec
+    def encode(self, text: str) -> int:
+        """Return the position of `text`, or raise ValueError that says what is wrong (default: a number)."""
+
+    @hookspec
+    def decode(self, position: int) -> str:
+        """Return the text people use for `position`, which `encode` reads back (default: its number)."""
+
+    @hookspec
+    def about(self) -> About:
+        """Return the game's title and its rules, as people would tell them (default: its name)."""
 
     @hookspec
     def format_move(self, position: int, move: int) -> str:

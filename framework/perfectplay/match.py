@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.files import whole_file
+from perfectplay.files import atomic_write
 from perfectplay.values import Outcome, Status
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Match:
 
     def save(self, path: Path) -> None:
         """Keep the game in a file of readable JSON, which is written atomically."""
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(json.dumps(self.json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import pluggy
@@ -27,12 +31,12 @@ HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
 RESERVED_NAMES = frozenset(
-    {"games", "show", "line", "play", "stats", "verify", "export", "compare"}
+    {"games", "show", "line", "play", "stats", "rules", "verify", "export", "compare"}
     | {"compact", "bench", "new", "check", "serve", "random", "help"}
 )
 """The built-in commands: no game can be called like one of them."""
 
-REQUIRED_HOOKS = ("start", "moves", "apply", "undo", "canonicalize", "status")
+REQUIRED_HOOKS = ("start", "moves", "apply", "status")
 """The rules. A kernel gives them all; without one, the plugin must."""
 
 BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends", "perfectplay.exports.formats")
@@ -51,6 +55,8 @@ class Plugin:
     source: object
     hooks: Mapping[str, Hook]
     version: str = ""
+    file: Path | None = None
+    """The file it was loaded from, where it is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,9 @@ def game_version(name: str) -> str:
 
 
 def load_plugin(name: str) -> Plugin:
-    """Import an installed game and check its hooks; UsageError if there is none, PluginError if broken."""
+    """Import an installed game, or a file, and check its hooks; UsageError if there is none, PluginError if broken."""
+    if is_file(name):
+        return _load_file(Path(name))
     found = _found(GAMES_GROUP).get(name, [])
     if not found:
         raise unknown_game(name)
@@ -89,6 +97,30 @@ def load_plugin(name: str) -> Plugin:
     if len(found) > 1:
         raise PluginError(f"{name}: {origin} both bring a game of this name; uninstall one")
     return make_plugin(_import(found[0]), name=name, version=game_version(name))
+
+
+def is_file(word: str) -> bool:
+    """Whether a word means a file with a game, and not an installed one: `./mygame.py`."""
+    return word.endswith(".py")
+
+
+def _load_file(path: Path) -> Plugin:
+    """The plugin in a Python file, which need not be installed; the game is called like the file."""
+    name = path.stem
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    if problem := _name_problem(name):
+        raise UsageError(f"no game can be called {name!r}: {problem}; rename {path}")
+    spec = spec_from_file_location(f"perfectplay_file_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.absolute()))  # as `python mygame.py` has it
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise _cannot_import(name, str(path), error) from error
+    return replace(make_plugin(module, name=name), file=path)
 
 
 def check_name(name: str) -> None:
@@ -150,21 +182,22 @@ def host_registry() -> Registry:
     for name, load in sources:
         try:
             hooks = _hooks_of(load(), name, HostSpec)
-            for hook, known in (
-                ("register_backends", registry.backends),
-                ("register_exporters", registry.exporters),
+            for hook, known, (module, check) in (
+                ("register_backends", registry.backends, ("perfectplay.tables.backends", "check_backend")),
+                ("register_exporters", registry.exporters, ("perfectplay.exports.export", "check_exporter")),
             ):
                 if hook in hooks:
-                    hooks[hook](_adder(name, known))
+                    hooks[hook](_adder(name, known, getattr(import_module(module), check)))
         except (Exception, SystemExit) as error:
             registry.broken[name] = str(error).removeprefix(f"{name}: ")
     return registry
 
 
-def _adder(plugin: str, known: dict[str, Any]) -> Callable[[str, Any], None]:
+def _adder(plugin: str, known: dict[str, Any], check: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
     def register(name: str, thing: Any) -> None:
         if name in known:
             raise PluginError(f"{plugin}: '{name}' is registered already")
+        check(name, thing)
         known[name] = thing
 
     return register
@@ -198,8 +231,20 @@ def _import(point: EntryPoint) -> object:
     try:
         return point.load()
     except (Exception, SystemExit) as error:
-        text = " ".join(str(error).split())
-        raise PluginError(f"{point.name}: cannot import {point.value}: {type(error).__name__}: {text}") from error
+        raise _cannot_import(point.name, point.value, error) from error
+
+
+def _cannot_import(name: str, what: str, error: BaseException) -> PluginError:
+    text = " ".join(str(error).split())
+    return PluginError(f"{name}: cannot import {what}: {type(error).__name__}: {text}{_line_of(error)}")
+
+
+def _line_of(error: BaseException) -> str:
+    """Where in the plugin an import failed; a SyntaxError says so itself."""
+    if isinstance(error, SyntaxError) or error.__traceback__ is None:
+        return ""
+    frames = [frame for frame in extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
 
 
 def _found(group: str) -> dict[str, list[EntryPoint]]:

@@ -158,6 +158,7 @@ def _apply(rules: Rules, position: int, move: int) -> int:
 
 @_answers("undo")
 def _undo(rules: Rules, position: int, move: int) -> int:
+    assert rules.undo is not None
     return _checked(rules.undo(position, move), NO_POSITION)
 
 

@@ -17,9 +17,12 @@ class Rules:
     valid: Callable[[int], bool]
     moves: Callable[[int], Sequence[int]]
     apply: Callable[[int, int], int]
-    undo: Callable[[int, int], int]
     canonicalize: Callable[[int], int]
     status: Callable[[int], int]
     format_move: Callable[[int, int], str]
-    tier: Callable[[int], int] | None
-    parents: Callable[[int], Sequence[int]] | None
+    undo: Callable[[int, int], int] | None = None
+    tier: Callable[[int], int] | None = None
+    parents: Callable[[int], Sequence[int]] | None = None
+    mover: Callable[[int], int] | None = None
+    score: Callable[[int], int] | None = None
+    players: int = 2

@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
 from perfectplay.game import load_game
-from perfectplay.tables.store import LmdbStore, MemoryStore
+from perfectplay.tables.lmdb_store import LmdbStore
+from perfectplay.tables.store import MemoryStore
 from perfectplay.values import Outcome, Value
 
 from .damage import change_value
@@ -146,14 +147,14 @@ def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
     ("backend", "words"), [("memory", "stopped, nothing kept; start again with"), ("lmdb", "stopped; resume with")]
 )
 def test_ctrl_c_stops_in_good_order_and_says_how_to_go_on(solve, monkeypatch, backend, words):
-    seal = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].seal_keys
+    write = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].write_keys
 
     def interrupt(*arguments):
         signal.raise_signal(signal.SIGINT)
-        seal(*arguments)
+        write(*arguments)
 
     for store in (MemoryStore, LmdbStore):
-        monkeypatch.setattr(store, "seal_keys", interrupt)
+        monkeypatch.setattr(store, "write_keys", interrupt)
     result = solve("nim", "--stones", "5", "--backend", backend)
     assert result.exit_code == 130
     assert result.stderr == f"{words}: solve nim --stones 5 --backend {backend}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from click.testing import CliRunner
 
 from perfectplay.cli import root
@@ -30,3 +31,40 @@ def test_the_value_of_an_option_is_not_taken_for_the_game(install, codes, tmp_pa
     assert CliRunner().invoke(root, ["nim", "--stones", "5"]).exit_code == 0
     played = CliRunner().invoke(root, ["play", "--load", "stones", "nim", "--stones", "5"])
     assert "stones: No such file or directory" in played.output
+
+
+def test_a_file_need_not_be_installed(codes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nim.py").write_text(codes.variants)
+    assert "keeps all" in CliRunner().invoke(root, ["check", "./nim.py", "--stones", "9"]).output
+    solved = CliRunner().invoke(root, ["./nim.py", "--stones", "9", "--no-save"])
+    assert "Second player wins in 6 plies" in solved.output
+
+
+def test_rules_are_told(install, codes):
+    about = '\nfrom perfectplay import About\n@hookimpl\ndef about(): return About("Stones", "Take one\\nor two.")\n'
+    install("stones", codes.subtraction + about)
+    told = CliRunner().invoke(root, ["rules", "stones"]).output
+    assert told == "Stones\nFirst against Second\n\nTake one or two.\n"
+    assert "Stones" in CliRunner().invoke(root, ["games"]).output
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("none.py", None, "there is no file none.py"),
+        ("Big.py", "", "no game can be called 'Big'"),
+        ("check.py", "", "built-in command"),
+        ("empty.py", "", "missing 'start', 'moves', 'apply', 'status'"),
+        ("broken.py", "\n1 / 0\n", "broken.py, line 2"),
+    ],
+)
+def test_a_file_that_is_no_game_is_refused_in_one_line(tmp_path, monkeypatch, file, text, message):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / file).write_text(text)
+    for line in (["check", file], [file]):
+        refused = CliRunner().invoke(root, line)
+        assert refused.exit_code in (1, 2)
+        assert message in refused.stderr
+        assert refused.stderr.count("\n") == 1

@@ -184,8 +184,8 @@ def test_a_damaged_file_is_refused(gobblet, tmp_path):
         prove_position(gobblet, directory=tmp_path)
 
 
-def test_what_is_no_position_is_refused(gobblet):
-    with pytest.raises(UsageError, match="not a position of gobblet"):
+def test_what_is_not_a_position_is_refused(gobblet):
+    with pytest.raises(UsageError, match="3 is not a position of gobblet"):
         prove_position(gobblet, 3)
 
 
@@ -268,8 +268,8 @@ def test_the_command_proves_any_position_as_json(tmp_path):
         (["--from", "0"], "--from only works with --method alphabeta"),
         (["--no-prune"], "--no-prune only works with --method alphabeta"),
         (["--checkpoint", "5"], "--checkpoint only works with --method alphabeta"),
-        (["--method", "alphabeta", "--threads", "2"], "--threads does not go with --method alphabeta"),
-        (["--method", "alphabeta", "--backend", "lmdb"], "--backend does not go with --method alphabeta"),
+        (["--method", "alphabeta", "--threads", "2"], "--threads does not work with --method alphabeta"),
+        (["--method", "alphabeta", "--backend", "lmdb"], "--backend does not work with --method alphabeta"),
         (["--method", "alphabeta", "--from", "nonsense"], "cannot read 'nonsense' as a position of gobblet"),
         (["--method", "alphabeta", "--checkpoint", "0"], "--checkpoint"),
         (["--method", "minimax"], "--method"),

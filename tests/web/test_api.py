@@ -118,12 +118,12 @@ def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestCl
     assert {move["move"]: move["outcome"] for move in answer["moves"]} == {"1": "loss", "2": "win"}
 
 
-def test_check_says_why_a_text_is_no_position(client: TestClient) -> None:
+def test_check_says_why_a_text_is_not_a_position(client: TestClient) -> None:
     answer = client.get("/api/tictactoe/check", params={"position": "XX"}).json()
     check_schema("Check", answer)
     assert (answer["possible"], answer["reason"]) == (False, "nine of . X O were expected")
     answer = client.get("/api/tictactoe/check", params={"position": "XX......."}).json()
-    assert (answer["possible"], "no position" in answer["reason"]) == (False, True)
+    assert (answer["possible"], "not a position" in answer["reason"]) == (False, True)
     assert client.get("/api/tictactoe/check", params={"position": "X........"}).json()["possible"]
 
 

@@ -24,7 +24,10 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
     results = run_checks(game)
     broken = any(result.breach for result in results)
     if as_json:
-        laws = [{"law": r.law, "promise": r.promise, "applies": r.applies, "breach": r.breach} for r in results]
+        laws = [
+            {"law": r.law, "promise": r.promise, "applies": r.applies, "breach": r.breach, "hint": r.hint}
+            for r in results
+        ]
         print_json({"game": game.name, "options": game.options, "laws": laws})
     else:
         _print_results(game, results)
@@ -34,8 +37,8 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
 def _print_results(game: Game, results: Sequence[Result]) -> None:
     width = max(len(result.law) for result in results)
     for result in results:
-        mark = "✗" if result.breach else "✓" if result.applies else "–"
-        click.echo(f"{mark} {result.law:<{width}}  {result.breach or result.promise}")
+        mark = "✗" if result.breach else "?" if result.hint else "✓" if result.applies else "–"
+        click.echo(f"{mark} {result.law:<{width}}  {result.breach or result.hint or result.promise}")
     broken = sum(1 for result in results if result.breach)
     kept = sum(1 for result in results if result.applies and not result.breach)
     verdict = f"{broken} broken" if broken else f"keeps all {kept} laws that apply to it"

@@ -73,7 +73,7 @@ class GameCommand(click.Command):
             "words"
         ]
         names = plugins.game_names()
-        return next((word for word in words if word in names), None)
+        return next((word for word in words if word in names or plugins.is_file(word)), None)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, help_option = super().get_params(ctx)
@@ -133,7 +133,8 @@ def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[
 
 def open_game_table(game: Game, directory: Path | None) -> Table:
     """The finished table of a game, in `--dir` or where tables are kept."""
-    from perfectplay.tables.opening import open_table, table_path
+    from perfectplay.tables.locations import table_path
+    from perfectplay.tables.opening import open_table
 
     return open_table(game, table_path(game, directory))
 

@@ -175,6 +175,6 @@ def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> s
 
 
 def _saved_in(game: Game, directory: Path | None) -> Path:
-    from perfectplay.tables.opening import table_path
+    from perfectplay.tables.locations import table_path
 
     return table_path(game, directory)

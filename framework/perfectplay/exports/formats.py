@@ -15,7 +15,7 @@ import numpy as np
 from perfectplay.errors import PerfectPlayError
 from perfectplay.exports.export import Source, mover_outcomes
 from perfectplay.hookspecs import hookimpl
-from perfectplay.queries.selection import Rows, gathered
+from perfectplay.queries.selection import Rows, rebatched
 from perfectplay.tables.gbl2 import entries, write_parts
 from perfectplay.values import Outcome, Value
 
@@ -112,7 +112,7 @@ def write_parquet(path: Path, source: Source) -> None:
     }
     schema = arrow.schema(list(columns.items()), metadata=_metadata(source))
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for rows in gathered(source.rows(), ROW_GROUP):
+        for rows in rebatched(source.rows(), ROW_GROUP):
             codes, movers = rows["code"], source.game.movers(rows["position"])
             data = [
                 arrow.array(rows["position"], arrow.uint64()),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfectplay.errors import Interrupted, TableError
+from perfectplay.errors import Interrupted
 from perfectplay.exports.export import winners
 from perfectplay.progress import Progress
 from perfectplay.tables.gbl2 import Entries, read_gbl2, read_header
@@ -44,7 +44,7 @@ class Comparison:
     not_canonical: int = 0
     """Positions that are not their own canonical form; they are compared all the same."""
     unknown: int = 0
-    """Numbers that are no position of the table."""
+    """Numbers that are not a position of the table."""
     differences: list[Difference] = field(default_factory=list)
     unknown_examples: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -66,8 +66,7 @@ def compare_gbl2(
 
     Raises PerfectPlayError where the file is damaged, or where the game does not tell whose turn it is.
     """
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    table.require_complete()
     path, started, found = Path(path), time.monotonic(), Comparison()
     total = read_header(path).count
     for part in read_gbl2(path):

@@ -92,7 +92,7 @@ def select(table: Table, wanted: Selection) -> Iterator[Rows]:
                     return
 
 
-def gathered(parts: Iterable[Rows], least: int) -> Iterator[Rows]:
+def rebatched(parts: Iterable[Rows], least: int) -> Iterator[Rows]:
     """The same rows in parts of at least so many; filters leave parts of a few rows each."""
     held: list[Rows] = []
     count = 0

@@ -81,7 +81,7 @@ def enumerate_positions(
             children=sorted(children - {tier}),
             checksums=[checksum(block) for block in blocks_of(keys)],
         )
-        store.seal_keys(record, keys)
+        store.write_keys(record, keys)
         if store.copies:
             spill.give_back(keys)
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.errors import TableError
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.solving.tier_order import components
@@ -59,8 +58,7 @@ def find_reached(
     stop: threading.Event | None = None,
 ) -> Reached:
     """Walk a finished table from the start; minutes for hundreds of millions of positions, one bit of memory each."""
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    table.require_complete()
     ranked = table.kernel.ranked
     return Reached(table, _bitmaps(table, threads, progress, stop or threading.Event()) if ranked else None)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from perfectplay.errors import TableError
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.tables.records import TierRecord
@@ -50,8 +49,7 @@ def verify_table(
     stop: threading.Event | None = None,
 ) -> VerifyReport:
     """Check every value of a finished table; the checksums of all blocks are checked on the way."""
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    table.require_complete()
     started, cpu_started = time.monotonic(), background.cpu_seconds()
     stop = stop or threading.Event()
     engine = Engine(table.kernel, tiers=max(table.records) + 1, threads=threads)

@@ -22,7 +22,7 @@ from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
-from perfectplay.tables.opening import table_path
+from perfectplay.tables.locations import table_path
 from perfectplay.values import Outcome
 from perfectplay_native.engine import EngineOutOfMemory, Positions
 from perfectplay_native.search import Search, SearchCounts
@@ -162,7 +162,7 @@ class _Work:
 
     def run(self) -> Proof:
         known_before = self.saved = self.file.read_into(self.search) if self.file else 0
-        while not self._go_on():
+        while not self._search_on():
             self._save()
         self._save()
         _, outcomes = self.search.entries()
@@ -182,7 +182,7 @@ class _Work:
             peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
 
-    def _go_on(self) -> bool:
+    def _search_on(self) -> bool:
         """Search until all is proven, True, or the next checkpoint is due, False."""
         try:
             background.run(self._search, stop=self.stop, cancel=self.search.stop, tell=self._tell)

@@ -46,7 +46,7 @@ def _game_json(served: ServedGame) -> JSON:
     about: JSON = {"name": game.identity, "version": game.version, "kind": game.kind, "start": str(served.start)}
     if table is None:
         state = "solving" if served.solving else "unsolved"
-        return about | {"state": state, "reason": served.problem, "command": f"solve {game.name}"}
+        return about | {"state": state, "reason": served.problem, "command": game.solve_command()}
     return about | {
         "state": "ready" if table.complete else "unfinished",
         "positions": table.statistics.positions,
@@ -73,7 +73,9 @@ def _about(answer: Callable[[ServedGame, int], JSON]) -> Endpoint:
 def _needs_table(answer: Callable[[ServedGame, int], JSON]) -> Callable[[ServedGame, int], JSON]:
     def checked(served: ServedGame, position: int) -> JSON:
         if served.table is None:
-            raise Refusal(409, f"there is no table of {served.game.name} yet: run `solve {served.game.name}` first")
+            raise Refusal(
+                409, f"there is no table of {served.game.identity} yet: run `{served.game.solve_command()}` first"
+            )
         return answer(served, position)
 
     return checked
@@ -234,7 +236,7 @@ async def start_solve(request: Request) -> Response:
     if not request.app.state.may_solve:
         raise Refusal(403, "this server is open to other machines, so a solve is started on its own machine only")
     if served.table is not None and not served.table.complete:
-        raise Refusal(409, f"the table is unfinished: resume it with `solve {served.game.name} --backend lmdb`")
+        raise Refusal(409, f"the table is unfinished: resume it with `{served.table.resume_command}`")
     if served.table is not None:
         raise Refusal(409, f"{served.game.name} is solved already")
     library: Library = request.app.state.library
@@ -253,7 +255,7 @@ async def stop_solve(request: Request) -> Response:
 
 def _solve_json(served: ServedGame) -> JSON:
     if served.job is None or (served.table is not None and not served.solving):
-        return {"state": "done" if served.table else "unsolved", "command": f"solve {served.game.name}"}
+        return {"state": "done" if served.table else "unsolved", "command": served.game.solve_command()}
     return served.job.report()
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from perfectplay.about import About
 from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay.hookspecs import hookimpl
 from perfectplay_native.engine import Positions, tiers_of_many
@@ -23,12 +24,24 @@ _KERNEL = Kernel(ffi, lib.quantik_kernel)
 _NO_POSITION = 2**64 - 1
 _CELL_BITS = 4
 _SHAPE_NAMES = ("circle", "square", "triangle", "diamond")
+_RULES = """
+Each player has two pieces of each of four shapes. A turn puts one of them on an empty cell, but never in a row, column
+or quarter of the board that holds an opposing piece of the same shape.
+
+Whoever completes a row, a column or a quarter with all four shapes, in whatever colours, wins. A player who cannot move
+loses.
+"""
 _MOVE = re.compile(r"([A-D])\s*(?:@\s*(\d+)|\(\s*(\d+)\s*,\s*(\d+)\s*\))", re.IGNORECASE)
 
 
 @hookimpl
 def kernel() -> Kernel:
     return _KERNEL
+
+
+@hookimpl
+def about() -> About:
+    return About("Quantik", _RULES)
 
 
 @hookimpl

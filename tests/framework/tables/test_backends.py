@@ -20,7 +20,7 @@ from perfectplay import Game, Outcome, make_game, open_table, solve_game, verify
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.queries.moves import rate_moves
 from perfectplay.solving.sorted_runs import Runs, Spill, merge_sorted
-from perfectplay.tables.opening import table_path
+from perfectplay.tables.locations import table_path
 
 from . import ladder
 
@@ -63,7 +63,7 @@ def test_a_solved_table_is_not_solved_again(game, golden, tmp_path):
 
 
 def test_killed_at_any_moment_it_resumes_to_the_same_table(golden, tmp_path):
-    """Twenty times SIGKILL, at moments spread over the run; what was sealed stays, and the end is the same."""
+    """Twenty times SIGKILL, at moments spread over the run; what was finished stays, and the end is the same."""
     chance = random.Random(20)
     for attempt in range(20):
         process = subprocess.Popen([*RUNNER, str(tmp_path), "slow"], stdout=subprocess.DEVNULL)
@@ -120,7 +120,7 @@ def test_a_second_writer_is_refused(game, tmp_path):
 
 
 def test_a_file_size_limit_stops_the_solve_and_loses_nothing(game, golden, tmp_path):
-    """RLIMIT_FSIZE plays the full disk: the write fails in the middle, the table stays intact, and goes on later."""
+    """RLIMIT_FSIZE plays the full disk: the write fails in the middle, the table stays intact, and resumes later."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
