@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from perfectplay_dobutsu.kernels import RANKED
+from perfectplay_dobutsu.kernels import FINISHED, LION_CAN_BE_TAKEN, RANKED
 from perfectplay_dobutsu.layout import LION, NAMES, PLAYERS, board_of, cell_name, in_hand, piece, side
 
 FROM_HAND = 12
 """Sources from here on are giraffe, elephant and chick in hand."""
-
-_LION_CAN_BE_TAKEN = 1
-"""The tier."""
 
 
 def target_of(move: int) -> int:
@@ -27,7 +24,7 @@ def game_over(position: int) -> str | None:
         return f"the game is over: {PLAYERS[mover]}'s lion is taken"
     if RANKED.moves(position):
         return None
-    if RANKED.tier(position) == RANKED.tier_count - 1:
+    if RANKED.tier(position) == FINISHED:
         return f"the game is over: {PLAYERS[1 - mover]}'s lion has reached the far rank"
     return f"the game is over: {PLAYERS[mover]} cannot move"
 
@@ -50,7 +47,7 @@ def why_not(position: int, source: int, target: int) -> str:
         if found.player != mover:
             return f"the {NAMES[found.kind]} on {cell_name(source)} is {PLAYERS[found.player]}'s"
         kind = found.kind
-    if RANKED.tier(position) == _LION_CAN_BE_TAKEN:
+    if RANKED.tier(position) == LION_CAN_BE_TAKEN:
         return f"{PLAYERS[1 - mover]}'s lion can be taken, and must be"
     occupant = piece(position, target)
     if occupant and occupant.player == mover:

@@ -134,11 +134,11 @@ static inline pp_position position_of(const board *b) {
 /* Tiers. Taking the lion is compulsory (it wins), so play never returns from the second, nor from the third. */
 enum { UNFINISHED, LION_CAN_BE_TAKEN, FINISHED, TIERS };
 
-/* The tier of a board whose MINE is to move. A lion that cannot be taken on the far rank has won. */
-static inline uint32_t tier_of_board(const board *b) {
-    if (!b->on[MINE][LION]) return FINISHED;
-    if (attackers(b, MINE, cell_of(b->on[THEIRS][LION]))) return LION_CAN_BE_TAKEN;
-    return b->on[THEIRS][LION] & HOME_RANK ? FINISHED : UNFINISHED;
+/* The tier of a board with `mover` to move. A lion that cannot be taken on the far rank has won. */
+static inline uint32_t tier_of_board(const board *b, int mover) {
+    if (!b->on[mover][LION]) return FINISHED;
+    if (attackers(b, mover, cell_of(b->on[!mover][LION]))) return LION_CAN_BE_TAKEN;
+    return b->on[!mover][LION] & (mover == MINE ? HOME_RANK : FAR_RANK) ? FINISHED : UNFINISHED;
 }
 
 #endif

@@ -9,5 +9,5 @@ ffi = game_ffi(
     sources=[f"{HERE}/{name}.c" for name in ("index", "kernel", "tables")],
     kernels=["dobutsu_kernel", "dobutsu_enumerated_kernel"],
     include_dirs=[HERE],
-    depends=[f"{HERE}/board.h", f"{HERE}/index.h"],
+    depends=[f"{HERE}/{name}.h" for name in ("board", "index", "steps")],
 )

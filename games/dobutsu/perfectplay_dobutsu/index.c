@@ -2,13 +2,9 @@
 #include "index.h"
 
 static const group *group_of_index(uint64_t index) {
-    unsigned low = 0, high = GROUPS;
-    while (high - low > 1) {
-        const unsigned middle = (low + high) / 2;
-        if (dobutsu_group[middle].first <= index) low = middle;
-        else high = middle;
-    }
-    return &dobutsu_group[low];
+    const group *g = &dobutsu_group[dobutsu_group_near[index >> NEAR_SHIFT]];
+    while (g[1].first <= index) g++;
+    return g;
 }
 
 /* The cells of the lower and of the higher place of a layer, as masks: one of its ways on the free cells. */

@@ -24,6 +24,8 @@ enum {
     CHICK_TYPES = 21,   /* pairs of all six places */
     GROUPS = CHICK_TYPES * PIECE_TYPES * PIECE_TYPES,
     LION_PAIRS = 21,
+    NEAR_SHIFT = 16,
+    NEARS = (249442767 >> NEAR_SHIFT) + 1,
     CELLS_BESIDE_LIONS = CELLS - 2,
     PAIRS_OF_CELLS = CELLS_BESIDE_LIONS * (CELLS_BESIDE_LIONS - 1) / 2,
 };
@@ -58,6 +60,7 @@ extern uint8_t dobutsu_type_of_counts[243]; /* by how many in each place, in bas
 extern uint8_t dobutsu_ways[SHAPES][CELLS_BESIDE_LIONS + 1]; /* to put a layer on so many free cells */
 extern uint32_t dobutsu_group_first[CHICK_TYPES][PIECE_TYPES][PIECE_TYPES];
 extern group dobutsu_group[GROUPS + 1];                      /* by index; the last one has only `first`, the end */
+extern uint16_t dobutsu_group_near[NEARS];                   /* the group of index i << NEAR_SHIFT */
 extern lion_pair dobutsu_lion_pair[CELLS][CELLS];            /* MINE, THEIRS */
 extern two_cells dobutsu_lions_of_pair[LION_PAIRS];          /* MINE, THEIRS */
 extern two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS];      /* free cells, the lower one first */
@@ -116,6 +119,12 @@ static inline uint64_t index_of_board(const board *b) {
     if (pair.way == BY_MIRROR) return index;
     const uint64_t as_it_is = index_under_pair(b, pair.number);
     return as_it_is < index ? as_it_is : index;
+}
+
+/* The board, or its mirror image, so that the lions are a pair as they are: then boards with the same lions need no mirror. */
+static inline board with_lions_as_pair(const board *b) {
+    const lion_pair pair = dobutsu_lion_pair[cell_of(b->on[MINE][LION])][cell_of(b->on[THEIRS][LION])];
+    return pair.way == BY_MIRROR ? mirrored(b) : *b;
 }
 
 /* Writes the positions of `count` slots from index `first` on, Forest to move; PP_NO_POSITION where there is none. */

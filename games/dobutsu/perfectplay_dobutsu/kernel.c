@@ -1,16 +1,9 @@
 /* Dōbutsu shōgi for the engine: the rules, and moves forth and back as slots of the perfect index.
  *
- * Every piece moves a single step, so nothing is ever pinned, blocked or uncovered: whether a move leaves the lion to be
- * taken shows from the attackers before it. expand and retract rest on that.
- *
  * Two kernels share the rules. dobutsu_kernel ranks: the perfect index for unfinished positions, and one slot each for
  * all in which the lion can be taken, and for all finished ones, since those have one value. dobutsu_enumerated_kernel
- * leaves the index to the engine, and so gives each of those a slot of its own. */
-#include "index.h"
-
-/* With d kinds in hand, at most 6 - d other pieces are on the board beside the lion: that bounds drops and steps to 44, and
- * steps back, with each piece that may have been taken, to 118. */
-enum { MOST_MOVES = 64, MOST_PARENTS = 128 };
+ * leaves the index to the engine, which gives each of them a slot; only those without a lion share one. */
+#include "steps.h"
 
 /* ---- moves ----
  *
@@ -101,49 +94,45 @@ static pp_position start(const pp_kernel *self) {
 static int status(const pp_kernel *self, pp_position position) {
     (void)self;
     const board b = board_of_mover(position);
-    return tier_of_board(&b) == FINISHED || is_stuck(&b) ? PP_LOST : PP_ONGOING;
+    return tier_of_board(&b, MINE) == FINISHED || is_stuck(&b) ? PP_LOST : PP_ONGOING;
 }
+
+static inline unsigned cell_seen_by(unsigned cell, int side) { return side ? CELLS - 1 - cell : cell; }
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
     (void)self;
     const int mover = side_to_move(position);
     const board b = board_seen_by(position, mover);
-    const uint32_t tier = tier_of_board(&b);
+    const uint32_t tier = tier_of_board(&b, MINE);
     if (tier == FINISHED) return 0;
-    const unsigned turn = mover ? CELLS - 1 : 0; /* cell or turn - cell, as the position numbers them */
-    const unsigned theirs = pieces(&b, THEIRS), own = pieces(&b, MINE);
-    const unsigned landing = tier == LION_CAN_BE_TAKEN ? b.on[THEIRS][LION] : ALL_CELLS & ~own;
+    const unsigned landing = tier == LION_CAN_BE_TAKEN ? b.on[THEIRS][LION] : ALL_CELLS & ~pieces(&b, MINE);
     size_t count = 0;
     for (int kind = 0; kind < KINDS; kind++)
         for (unsigned from = b.on[MINE][kind]; from; from &= from - 1) {
-            const unsigned source = mover ? turn - cell_of(from) : cell_of(from);
+            const unsigned source = cell_seen_by(cell_of(from), mover);
             for (unsigned to = dobutsu_steps[MINE][kind][cell_of(from)] & landing; to; to &= to - 1) {
-                const unsigned target = mover ? turn - cell_of(to) : cell_of(to);
+                const unsigned target = cell_seen_by(cell_of(to), mover);
                 const pp_move promotes = kind == CHICK && (to & -to & FAR_RANK) ? PROMOTES : 0;
                 out[count++] = promotes | code_at(position, target) << CAPTURED_SHIFT | source << SOURCE_SHIFT | target;
             }
         }
     for (int kind = 0; kind < KINDS_IN_HAND; kind++)
         if (in_hand(&b, MINE, kind))
-            for (unsigned to = landing & ~theirs; to; to &= to - 1)
-                out[count++] = (FROM_HAND + (unsigned)kind) << SOURCE_SHIFT | (mover ? turn - cell_of(to) : cell_of(to));
+            for (unsigned to = landing & ~pieces(&b, THEIRS); to; to &= to - 1)
+                out[count++] = (FROM_HAND + (unsigned)kind) << SOURCE_SHIFT | cell_seen_by(cell_of(to), mover);
     return count;
-}
-
-static inline pp_position mirrored_position(pp_position position) {
-    return (position & ~PLANES) | mirror(position & PLANES);
 }
 
 static pp_position canonicalize(const pp_kernel *self, pp_position position) {
     (void)self;
-    const pp_position image = mirrored_position(position);
+    const pp_position image = (position & ~PLANES) | mirror(position & PLANES);
     return image < position ? image : position;
 }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     (void)self;
     const board b = board_of_mover(position);
-    return tier_of_board(&b);
+    return tier_of_board(&b, MINE);
 }
 
 static unsigned reach(const board *b, int side) {
@@ -158,8 +147,8 @@ static int wins_now(const pp_kernel *self, pp_position position) {
     (void)self;
     const board b = board_of_mover(position);
     if (attackers(&b, MINE, cell_of(b.on[THEIRS][LION]))) return 1;
-    const unsigned far = dobutsu_steps[MINE][LION][cell_of(b.on[MINE][LION])] & FAR_RANK & ~pieces(&b, MINE);
-    return far && (far & ~reach(&b, THEIRS));
+    const unsigned far = dobutsu_steps[MINE][LION][cell_of(b.on[MINE][LION])] & FAR_RANK;
+    return far && (far & ~pieces(&b, MINE) & ~reach(&b, THEIRS));
 }
 
 /* ---- the perfect index ---- */
@@ -169,15 +158,11 @@ static uint64_t tier_size(const pp_kernel *self, uint32_t number) {
     return number == UNFINISHED ? dobutsu_group[GROUPS].first : 1;
 }
 
-static inline pp_slot slot_of_board(const board *b) {
-    const uint32_t number = tier_of_board(b);
-    return pp_slot_of(number, number == UNFINISHED ? index_of_board(b) : 0);
-}
-
 static pp_slot rank(const pp_kernel *self, pp_position position) {
     (void)self;
     const board b = board_of_mover(position);
-    return slot_of_board(&b);
+    const uint32_t number = tier_of_board(&b, MINE);
+    return pp_slot_of(number, number == UNFINISHED ? index_of_board(&b) : 0);
 }
 
 enum { ALL_IN_HAND = 2 << 4 | 2 << 2 | 2 }; /* two of each kind */
@@ -212,44 +197,20 @@ static inline void add_board(slot_list *list, const board *b) {
     list->slots[list->count++] = slot;
 }
 
-/* ---- moves as boards ---- */
-
-static inline board after_step(const board *b, int side, int kind, unsigned from, unsigned to) {
-    const unsigned far = side == MINE ? FAR_RANK : HOME_RANK;
-    board after = *b;
-    after.on[side][kind] ^= (uint16_t)from;
-    after.on[side][kind == CHICK && (to & far) ? HEN : kind] |= (uint16_t)to;
-    for (int taken = 0; taken < KINDS; taken++)
-        if (after.on[!side][taken] & to) {
-            after.on[!side][taken] ^= (uint16_t)to;
-            after.hand[side] = (uint8_t)(after.hand[side] + one_in_hand(taken == HEN ? CHICK : taken));
-        }
-    return after;
-}
-
-static inline board after_drop(const board *b, int side, int kind, unsigned to) {
-    board after = *b;
-    after.on[side][kind] |= (uint16_t)to;
-    after.hand[side] = (uint8_t)(after.hand[side] - one_in_hand(kind));
-    return after;
-}
-
-static inline int is_one(unsigned mask) { return !(mask & (mask - 1)); }
-
 /* Everything is seen by the next mover, so THEIRS move. Other pieces than the lion are safe to move if nothing attacks
  * the lion, or if they take the only attacker. */
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
-    const board b = board_seen_by(position, !side_to_move(position));
-    if (attackers(&b, THEIRS, cell_of(b.on[MINE][LION]))) {
+    const board seen = board_seen_by(position, !side_to_move(position));
+    if (attackers(&seen, THEIRS, cell_of(seen.on[MINE][LION]))) {
         *slots = pp_slot_of(FINISHED, 0);
         return 1;
     }
+    const board b = with_lions_as_pair(&seen);
     slot_list list = {.slots = slots, .origin_symmetric = is_symmetric(&b)};
     const unsigned own = pieces(&b, THEIRS), open = ALL_CELLS & ~own, free_cells = open & ~pieces(&b, MINE);
     const unsigned lion = b.on[THEIRS][LION], attack = attackers(&b, MINE, cell_of(lion));
-    const unsigned safe = !attack ? ALL_CELLS : is_one(attack) ? attack : 0;
-    const unsigned danger = reach(&b, MINE);
+    const unsigned safe = all_or_only(attack), danger = reach(&b, MINE);
     unsigned exposed = 0; /* targets of moves that leave the lion to be taken */
     for (int kind = 0; kind < KINDS; kind++) {
         if (kind == LION) continue;
@@ -257,7 +218,8 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
             const unsigned steps = dobutsu_steps[THEIRS][kind][cell_of(from)] & open;
             exposed |= steps & ~safe;
             for (unsigned to = steps & safe; to; to &= to - 1) {
-                const board after = after_step(&b, THEIRS, kind, from & -from, to & -to);
+                board after = b;
+                step(&after, THEIRS, kind, from & -from, to & -to);
                 add_board(&list, &after);
             }
         }
@@ -267,13 +229,15 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
         if (attack) exposed |= free_cells;
         else
             for (unsigned to = free_cells; to; to &= to - 1) {
-                const board after = after_drop(&b, THEIRS, kind, to & -to);
+                board after = b;
+                drop(&after, THEIRS, kind, to & -to);
                 add_board(&list, &after);
             }
     }
     const unsigned steps = dobutsu_steps[THEIRS][LION][cell_of(lion)] & open;
     for (unsigned to = steps & ~danger & ~(unsigned)HOME_RANK; to; to &= to - 1) {
-        const board after = after_step(&b, THEIRS, LION, lion, to & -to);
+        board after = b;
+        step(&after, THEIRS, LION, lion, to & -to);
         add_board(&list, &after);
     }
     if (exposed | (steps & danger)) slots[list.count++] = pp_slot_of(LION_CAN_BE_TAKEN, 0);
@@ -281,65 +245,13 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
     return list.count;
 }
 
-/* ---- moves taken back ---- */
-
-/* Adds the boards before a step of MINE: with nothing taken by it, and with each piece that it may have taken. */
-static size_t add_steps_back(const board *b, int before, int now, unsigned from, unsigned to, board *boards) {
-    size_t count = 0;
-    board plain = *b;
-    plain.on[MINE][now] ^= (uint16_t)to;
-    plain.on[MINE][before] |= (uint16_t)from;
-    boards[count++] = plain;
-    for (int kind = 0; kind < KINDS_IN_HAND; kind++) {
-        if (!in_hand(b, MINE, kind)) continue;
-        board taking = plain;
-        taking.hand[MINE] = (uint8_t)(plain.hand[MINE] - one_in_hand(kind));
-        taking.on[THEIRS][kind] |= (uint16_t)to;
-        boards[count++] = taking;
-        if (kind != CHICK) continue;
-        taking.on[THEIRS][CHICK] ^= (uint16_t)to;
-        taking.on[THEIRS][HEN] |= (uint16_t)to;
-        boards[count++] = taking;
-    }
-    return count;
-}
-
-/* The unfinished boards before an unfinished position, seen by who moved, MINE. There he could not take the lion: so what
- * attacks it now has just come, and from where it did not. */
-static size_t boards_before(pp_position position, board *boards) {
-    const board b = board_seen_by(position, !side_to_move(position));
-    const unsigned lion = cell_of(b.on[THEIRS][LION]), attack = attackers(&b, MINE, lion);
-    const unsigned came = !attack ? ALL_CELLS : is_one(attack) ? attack : 0;
-    const unsigned free_cells = ALL_CELLS & ~(pieces(&b, MINE) | pieces(&b, THEIRS));
-    size_t count = 0;
-    for (int kind = 0; kind < KINDS; kind++) {
-        const unsigned forbidden = dobutsu_steps[THEIRS][kind][lion] | (kind == LION ? FAR_RANK : 0u);
-        const unsigned sources = free_cells & ~forbidden;
-        for (unsigned left = b.on[MINE][kind] & came; left; left &= left - 1) {
-            const unsigned to = left & -left, back = dobutsu_steps[THEIRS][kind][cell_of(to)] & sources;
-            if (kind < KINDS_IN_HAND) {
-                boards[count] = b;
-                boards[count].on[MINE][kind] ^= (uint16_t)to;
-                boards[count].hand[MINE] = (uint8_t)(b.hand[MINE] + one_in_hand(kind));
-                count++;
-            }
-            if (kind == CHICK && (to & FAR_RANK)) continue; /* it was dropped: stepping there makes a hen */
-            for (unsigned from = back; from; from &= from - 1)
-                count += add_steps_back(&b, kind, kind, from & -from, to, boards + count);
-            const unsigned chick = to << COLUMNS & free_cells & ~dobutsu_steps[THEIRS][CHICK][lion];
-            if (kind == HEN && (to & FAR_RANK) && chick)
-                count += add_steps_back(&b, CHICK, HEN, chick, to, boards + count);
-        }
-    }
-    return count;
-}
-
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
-    if (tier(self, position) != UNFINISHED) return 0; /* play does not come back */
-    const board now = board_of_mover(position);
+    (void)self;
+    const board now = board_seen_by(position, !side_to_move(position));
+    if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0; /* play does not come back */
     slot_list list = {.slots = slots, .origin_symmetric = is_symmetric(&now)};
     board before[MOST_PARENTS];
-    const size_t count = boards_before(position, before);
+    const size_t count = boards_before(&now, before);
     for (size_t i = 0; i < count; i++) add_board(&list, &before[i]);
     return list.count;
 }
@@ -377,9 +289,10 @@ static pp_position canonicalize_mover_first(const pp_kernel *self, pp_position p
 
 /* Only of unfinished positions: no others have parents that play can come back to, and the engine asks for no others'. */
 static size_t parents(const pp_kernel *self, pp_position position, pp_position *out) {
-    if (tier(self, position) != UNFINISHED) return 0;
+    const board now = board_seen_by(position, !side_to_move(position));
+    if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0;
     board before[MOST_PARENTS];
-    const size_t boards = boards_before(position, before);
+    const size_t boards = boards_before(&now, before);
     size_t count = 0;
     for (size_t i = 0; i < boards; i++) {
         const pp_position parent = canonicalize(self, position_of(&before[i]));

@@ -8,6 +8,7 @@ uint8_t dobutsu_type_of_counts[243];
 uint8_t dobutsu_ways[SHAPES][CELLS_BESIDE_LIONS + 1];
 uint32_t dobutsu_group_first[CHICK_TYPES][PIECE_TYPES][PIECE_TYPES];
 group dobutsu_group[GROUPS + 1];
+uint16_t dobutsu_group_near[NEARS];
 lion_pair dobutsu_lion_pair[CELLS][CELLS];
 two_cells dobutsu_lions_of_pair[LION_PAIRS];
 two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS];
@@ -126,6 +127,10 @@ static void build_groups(void) {
                 next = add_group(next, c, g, e);
                 if (other > number) next = add_group(next, swapped(c), swapped(g), swapped(e));
             }
+    for (unsigned near = 0, number = 0; near < NEARS; near++) {
+        while (dobutsu_group[number + 1].first <= near << NEAR_SHIFT) number++;
+        dobutsu_group_near[near] = (uint16_t)number;
+    }
 }
 
 __attribute__((constructor)) static void build_tables(void) {

@@ -11,12 +11,11 @@ from math import comb, perm
 from hypothesis import given
 
 from perfectplay import Status
-from perfectplay_dobutsu.kernels import RANKED
+from perfectplay_dobutsu.kernels import FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED
 
 from . import reference
 from .positions import positions, random_placements, random_symmetric_placements
 
-UNFINISHED, LION_CAN_BE_TAKEN, FINISHED = range(3)
 SLOTS = RANKED.tier_size(UNFINISHED)
 RUN = 200
 

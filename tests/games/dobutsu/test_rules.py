@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from perfectplay import Status, load_game
 from perfectplay.testing import check_game
-from perfectplay_dobutsu.kernels import ENUMERATED, RANKED
+from perfectplay_dobutsu.kernels import ENUMERATED, FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED
 from perfectplay_dobutsu.layout import check
 from perfectplay_dobutsu.notation import encode
 
@@ -19,8 +19,6 @@ from .reference import CELLS, CODES, DROPPED, Move, Position
 
 SLOW = 20_000
 """The Python reference counts sequences up to this many."""
-
-UNFINISHED, LION_CAN_BE_TAKEN, FINISHED = range(3)
 
 
 def kernel_move(position: Position, move: Move) -> int:
