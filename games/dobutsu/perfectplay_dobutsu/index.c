@@ -34,8 +34,9 @@ static void list_free_cells(const board *b, uint16_t *free_cells) {
         *free_cells++ = (uint16_t)(left & -left);
 }
 
-/* Writes `count` slots of a row, in which only the elephants differ, from its `way` on; `index` is that of the first. */
-static void unrank_row(const group *g, unsigned row, unsigned way, uint64_t index, size_t count, pp_position *positions) {
+/* Writes `count` slots of a row, in which only the elephants differ, from its `way` on; that one has this index. */
+static void unrank_row(const group *g, unsigned row, unsigned way, uint64_t index, size_t count,
+                       pp_position *positions) {
     uint16_t free_cells[CELLS];
     unsigned masks[2];
     const unsigned pair = row / g->ways[1] / g->ways[0];

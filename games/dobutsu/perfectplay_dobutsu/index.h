@@ -1,10 +1,10 @@
 /* The perfect index of unfinished positions: every way to put the pieces, the lions not yet decided, up to the mirror.
  *
- * Unfinished means: the mover cannot take the lion, nor has a lion reached the far rank. Then the lions are not neighbours,
- * and of all ways to put them 39 are left, 21 up to the mirror: the lion pairs. The other six pieces are three layers of two
- * pieces each, first chicks (hens among them), then giraffes, then elephants. A piece has a place: on the board as MINE or
- * as THEIRS, as a hen likewise, or in a hand. The two places of a layer, in no order, are its type; the three types are the
- * group. Within a group a position is a number in mixed radix,
+ * Unfinished means: the mover cannot take the lion, nor has a lion reached the far rank. Then the lions are not
+ * neighbours, and of all ways to put them 39 are left, 21 up to the mirror: the lion pairs. The other six pieces are
+ * three layers of two pieces each, first chicks (hens among them), then giraffes, then elephants. A piece has a place:
+ * on the board as MINE or as THEIRS, as a hen likewise, or in a hand. The two places of a layer, in no order, are its
+ * type; the three types are the group. Within a group a position is a number in mixed radix,
  *
  *     index = first of the group + ((lion pair * chicks + chick) * giraffes + giraffe) * elephants + elephant
  *
@@ -12,8 +12,8 @@
  * There are 21 * 11,878,227 = 249,442,767 slots. Those that hold no position are where the mover could take the lion,
  * and, of the three pairs with both lions in the middle column, where the mirror image has the smaller index.
  *
- * Moves of the same piece from neighbouring slots lead to neighbouring slots: the elephants, innermost, mostly stay. A group
- * lies beside the one with the sides swapped, where every move leads that neither takes, drops nor promotes. */
+ * Moves of the same piece from neighbouring slots lead to neighbouring slots: the elephants, innermost, mostly stay. A
+ * group lies beside the one with the sides swapped, where every move leads that neither takes, drops nor promotes. */
 #ifndef DOBUTSU_INDEX_H
 #define DOBUTSU_INDEX_H
 
@@ -121,7 +121,8 @@ static inline uint64_t index_of_board(const board *b) {
     return as_it_is < index ? as_it_is : index;
 }
 
-/* The board, or its mirror image, so that the lions are a pair as they are: then boards with the same lions need no mirror. */
+/* The board, or its mirror image, so that the lions are a pair as they are: boards with the same lions then need no
+ * mirror. */
 static inline board with_lions_as_pair(const board *b) {
     const lion_pair pair = dobutsu_lion_pair[cell_of(b->on[MINE][LION])][cell_of(b->on[THEIRS][LION])];
     return pair.way == BY_MIRROR ? mirrored(b) : *b;

@@ -18,7 +18,8 @@ static inline unsigned source_of(pp_move move) { return move >> SOURCE_SHIFT & 1
 static inline unsigned captured_by(pp_move move) { return move >> CAPTURED_SHIFT & 7; }
 
 static inline unsigned code_at(pp_position position, unsigned cell) {
-    return (plane(position, 1) >> cell & 1) | (plane(position, 2) >> cell & 1) << 1 | (plane(position, 3) >> cell & 1) << 2;
+    return (plane(position, 1) >> cell & 1) | (plane(position, 2) >> cell & 1) << 1 |
+           (plane(position, 3) >> cell & 1) << 2;
 }
 
 /* Puts a piece on an empty cell, or takes it away again. */
@@ -78,7 +79,8 @@ static int valid(const pp_kernel *self, pp_position position) {
         if (dobutsu_ones[on_board] + in_hand(&b, MINE, kind) + in_hand(&b, THEIRS, kind) != 2) return 0;
     }
     /* The mover's lion may have been taken; on the far rank the opponent would have taken it, or lost. */
-    return dobutsu_ones[b.on[MINE][LION]] <= 1 && dobutsu_ones[b.on[THEIRS][LION]] == 1 && !(b.on[MINE][LION] & FAR_RANK);
+    const unsigned mine = b.on[MINE][LION], theirs = b.on[THEIRS][LION];
+    return dobutsu_ones[mine] <= 1 && dobutsu_ones[theirs] == 1 && !(mine & FAR_RANK);
 }
 
 static pp_position start(const pp_kernel *self) {
@@ -287,7 +289,7 @@ static pp_position canonicalize_mover_first(const pp_kernel *self, pp_position p
     return b.on[MINE][LION] ? canonicalize(self, seen) : example(FINISHED);
 }
 
-/* Only of unfinished positions: no others have parents that play can come back to, and the engine asks for no others'. */
+/* Only of unfinished positions: no others have parents that play can come back to, and the engine asks of no others. */
 static size_t parents(const pp_kernel *self, pp_position position, pp_position *out) {
     const board now = board_seen_by(position, !side_to_move(position));
     if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0;

@@ -1,18 +1,18 @@
 /* Moves on a board, forth and back.
  *
- * Every piece moves a single step, so nothing is ever pinned, blocked or uncovered: whether a move leaves the lion to be
- * taken shows from the attackers before it, and whether it could be taken before a move, from those after it. */
+ * Every piece moves a single step, so nothing is ever pinned, blocked or uncovered: whether a move leaves the lion to
+ * be taken shows from the attackers before it, and whether it could be taken before a move, from those after it. */
 #ifndef DOBUTSU_STEPS_H
 #define DOBUTSU_STEPS_H
 
 #include "index.h"
 
-/* With d kinds in hand, at most 6 - d other pieces are on the board beside the lion: that bounds drops and steps to 43, and
- * steps back, with each piece that may have been taken, to 117. */
+/* With d kinds in hand, at most 6 - d other pieces are on the board beside the lion: that bounds drops and steps to 43,
+ * and steps back, with each piece that may have been taken, to 117. */
 enum { MOST_MOVES = 64, MOST_PARENTS = 128 };
 
-/* The targets of pieces other than the lion that leave it with no attacker: all if it has none, else only the one. The same
- * backwards: only the one has come. */
+/* The targets of pieces other than the lion that leave it with no attacker: all if it has none, else only the one. The
+ * same backwards: only the one has come. */
 static inline unsigned all_or_only(unsigned attack) {
     return !attack ? ALL_CELLS : attack & (attack - 1) ? 0 : attack;
 }
@@ -63,8 +63,8 @@ static size_t add_steps_back(const board *b, int before, int now, unsigned from,
     return (size_t)(next - boards);
 }
 
-/* The unfinished boards before an unfinished one, seen by who moved, MINE. There he could not take the lion: so what attacks
- * it now has just come, and from where it did not. */
+/* The unfinished boards before an unfinished one, seen by who moved, MINE. There he could not take the lion: so what
+ * attacks it now has just come, and from where it did not. */
 static size_t boards_before(const board *now, board *boards) {
     const board b = with_lions_as_pair(now);
     const unsigned lion = cell_of(b.on[THEIRS][LION]), attack = attackers(&b, MINE, lion);
@@ -85,9 +85,9 @@ static size_t boards_before(const board *now, board *boards) {
             if (kind == CHICK && (to & FAR_RANK)) continue; /* it was dropped: stepping there makes a hen */
             for (unsigned from = back; from; from &= from - 1)
                 count += add_steps_back(&b, kind, kind, from & -from, to, boards + count);
-            const unsigned chick = to << COLUMNS & free_cells & ~dobutsu_steps[THEIRS][CHICK][lion];
-            if (kind == HEN && (to & FAR_RANK) && chick)
-                count += add_steps_back(&b, CHICK, HEN, chick, to, boards + count);
+            const unsigned behind = to << COLUMNS & free_cells;
+            if (kind == HEN && (to & FAR_RANK) && behind)
+                count += add_steps_back(&b, CHICK, HEN, behind, to, boards + count);
         }
     }
     return count;
