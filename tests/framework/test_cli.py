@@ -69,9 +69,21 @@ def test_games_lists_what_works_and_what_does_not(solve):
     result = solve("games")
     assert result.exit_code == 0
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert rows[0] == ["GAME", "VERSION", "RULES", "TABLE", "OPTIONS"]
+    assert rows[0] == ["GAME", "TITLE", "VERSION", "RULES", "TABLE", "OPTIONS"]
     assert ["stones", "1.0", "Python", "not", "solved"] in rows
-    assert ["nim", "1.0", "Python", "not", "solved", "--stones", "7", "--last", "wins", "--quick-end", "no"] in rows
+    assert [
+        "nim",
+        "1.0",
+        "Python",
+        "not",
+        "solved",
+        "--stones",
+        "7",
+        "--last",
+        "wins",
+        "--quick-end",
+        "no",
+    ] in rows
     assert "broken is broken: cannot import installed_try_broken: ZeroDivisionError" in result.stdout
 
 
@@ -79,6 +91,7 @@ def test_games_as_json(solve):
     games = {game["name"]: game for game in json.loads(solve("games", "--json").stdout)}
     assert games["stones"] == {
         "name": "stones",
+        "title": "stones",
         "version": "1.0",
         "kind": "Python",
         "options": [],
@@ -91,7 +104,8 @@ def test_games_as_json(solve):
 
 def test_games_says_what_is_solved(solve):
     solve("stones")
-    assert "stones     1.0      Python  solved" in solve("games").stdout
+    rows = [line.split() for line in solve("games").stdout.splitlines()]
+    assert ["stones", "1.0", "Python", "solved"] in rows
     (stones,) = [game for game in json.loads(solve("games", "--json").stdout) if game["name"] == "stones"]
     assert stones["tables"] == [{"options": {}, "status": "complete", "compact": False}]
 
