@@ -131,6 +131,11 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
     return image < position ? image : position;
 }
 
+static int mover(const pp_kernel *self, pp_position position) {
+    (void)self;
+    return side_to_move(position);
+}
+
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     (void)self;
     const board b = board_of_mover(position);
@@ -261,6 +266,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
 const pp_kernel dobutsu_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = MOST_MOVES,
     .max_parents = MOST_PARENTS,
     .tier_count = TIERS,
@@ -271,6 +277,7 @@ const pp_kernel dobutsu_kernel = {
     .undo = undo,
     .canonicalize = canonicalize,
     .status = status,
+    .mover = mover,
     .tier = tier,
     .wins_now = wins_now,
     .tier_size = tier_size,
@@ -308,6 +315,7 @@ static size_t parents(const pp_kernel *self, pp_position position, pp_position *
 const pp_kernel dobutsu_enumerated_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = MOST_MOVES,
     .max_parents = MOST_PARENTS,
     .tier_count = TIERS,
