@@ -111,7 +111,7 @@ def movers(positions: Positions) -> npt.NDArray[np.int8]:
     return np.asarray(positions >> np.uint64(_SIDE_BIT) & np.uint64(1), dtype=np.int8)
 
 
-def colours_swapped(positions: Positions) -> Positions:
+def colour_swapped(positions: Positions) -> Positions:
     """The same positions with the board turned, every piece the other player's, and the other player to move."""
     turned = np.zeros_like(positions)
     one = np.uint64(1)

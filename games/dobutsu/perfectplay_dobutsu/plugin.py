@@ -1,13 +1,8 @@
-"""Dōbutsu shōgi as a perfectplay plugin: rules from the C kernel, texts and board from here."""
+"""Dōbutsu shōgi as a perfectplay plugin: rules from the C kernel, texts and board from the modules beside this one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-import numpy.typing as npt
-
-from perfectplay import About, Board, hookimpl
+from perfectplay import About, hookimpl
 from perfectplay_dobutsu import board_view, kernels, layout, notation
 from perfectplay_native.kernel import Kernel
 
@@ -32,41 +27,11 @@ def about() -> About:
     return About("Dōbutsu shōgi", _RULES)
 
 
-@hookimpl
-def encode(text: str) -> int:
-    return notation.encode(text)
-
-
-@hookimpl
-def decode(position: int) -> str:
-    return notation.decode(position)
-
-
-@hookimpl
-def notations(position: int) -> Mapping[str, str]:
-    return notation.notations(position)
-
-
-@hookimpl
-def format_move(position: int, move: int) -> str:
-    return notation.format_move(position, move)
-
-
-@hookimpl
-def parse_move(position: int, text: str) -> int:
-    return notation.parse_move(position, text)
-
-
-@hookimpl
-def board(position: int) -> Board:
-    return board_view.board(position)
-
-
-@hookimpl
-def movers(positions: layout.Positions) -> npt.NDArray[np.int8]:
-    return layout.movers(positions)
-
-
-@hookimpl
-def colour_swapped(positions: layout.Positions) -> layout.Positions:
-    return layout.colours_swapped(positions)
+encode = hookimpl(notation.encode)
+decode = hookimpl(notation.decode)
+notations = hookimpl(notation.notations)
+format_move = hookimpl(notation.format_move)
+parse_move = hookimpl(notation.parse_move)
+board = hookimpl(board_view.board)
+movers = hookimpl(layout.movers)
+colour_swapped = hookimpl(layout.colour_swapped)

@@ -120,4 +120,4 @@ def test_movers_and_swapped_colours_of_many_are_those_of_each(codes):
     numbers = np.array(codes, dtype=np.uint64)
     assert layout.movers(numbers).tolist() == [layout.side(code) for code in codes]
     turned = [reference.decode(code) for code in codes]
-    assert layout.colours_swapped(numbers).tolist() == [reference.encode(reference.turned(p)) for p in turned if p]
+    assert layout.colour_swapped(numbers).tolist() == [reference.encode(reference.turned(p)) for p in turned if p]
