@@ -24,8 +24,7 @@ static void put_layer(board *b, int kind, layer_type type, const unsigned masks[
         const int side = type.place[i] & 1; /* MINE and THEIRS alternate among the places */
         if (type.place[i] == HAND_MINE || type.place[i] == HAND_THEIRS)
             b->hand[side] = (uint8_t)(b->hand[side] + one_in_hand(kind));
-        else
-            b->on[side][type.place[i] >= HEN_MINE ? HEN : kind] |= (uint16_t)masks[i];
+        else b->on[side][type.place[i] >= HEN_MINE ? HEN : kind] |= (uint16_t)masks[i];
     }
 }
 

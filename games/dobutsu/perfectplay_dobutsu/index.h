@@ -20,12 +20,13 @@
 #include "board.h"
 
 enum {
-    PIECE_TYPES = 10,   /* pairs of the places ON_MINE .. HAND_THEIRS */
-    CHICK_TYPES = 21,   /* pairs of all six places */
+    PIECE_TYPES = 10, /* pairs of the places ON_MINE .. HAND_THEIRS */
+    CHICK_TYPES = 21, /* pairs of all six places */
     GROUPS = CHICK_TYPES * PIECE_TYPES * PIECE_TYPES,
     LION_PAIRS = 21,
+    SLOTS = 249442767,
     NEAR_SHIFT = 16,
-    NEARS = (249442767 >> NEAR_SHIFT) + 1,
+    NEARS = (SLOTS >> NEAR_SHIFT) + 1,
     CELLS_BESIDE_LIONS = CELLS - 2,
     PAIRS_OF_CELLS = CELLS_BESIDE_LIONS * (CELLS_BESIDE_LIONS - 1) / 2,
 };
@@ -59,11 +60,11 @@ extern layer_type dobutsu_type[CHICK_TYPES];
 extern uint8_t dobutsu_type_of_counts[243]; /* by how many in each place, in base 3; what is left over is HAND_THEIRS */
 extern uint8_t dobutsu_ways[SHAPES][CELLS_BESIDE_LIONS + 1]; /* to put a layer on so many free cells */
 extern uint32_t dobutsu_group_first[CHICK_TYPES][PIECE_TYPES][PIECE_TYPES];
-extern group dobutsu_group[GROUPS + 1];                      /* by index; the last one has only `first`, the end */
-extern uint16_t dobutsu_group_near[NEARS];                   /* the group of index i << NEAR_SHIFT */
-extern lion_pair dobutsu_lion_pair[CELLS][CELLS];            /* MINE, THEIRS */
-extern two_cells dobutsu_lions_of_pair[LION_PAIRS];          /* MINE, THEIRS */
-extern two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS];      /* free cells, the lower one first */
+extern group dobutsu_group[GROUPS + 1];                 /* by index; the last one has only `first`, the end */
+extern uint16_t dobutsu_group_near[NEARS];              /* the group of index i << NEAR_SHIFT */
+extern lion_pair dobutsu_lion_pair[CELLS][CELLS];       /* MINE, THEIRS */
+extern two_cells dobutsu_lions_of_pair[LION_PAIRS];     /* MINE, THEIRS */
+extern two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS]; /* free cells, the lower one first */
 
 /* ---- from a board to its slot ---- */
 

@@ -13,9 +13,7 @@ enum { MOST_MOVES = 64, MOST_PARENTS = 128 };
 
 /* The targets of pieces other than the lion that leave it with no attacker: all if it has none, else only the one. The
  * same backwards: only the one has come. */
-static inline unsigned all_or_only(unsigned attack) {
-    return !attack ? ALL_CELLS : attack & (attack - 1) ? 0 : attack;
-}
+static inline unsigned all_or_only(unsigned attack) { return !attack ? ALL_CELLS : attack & (attack - 1) ? 0 : attack; }
 
 /* ---- forth ---- */
 
