@@ -11,6 +11,7 @@ setup(
         "native/perfectplay_native/build_engine.py:ffi",
         "games/dobutsu/perfectplay_dobutsu/build_kernel.py:ffi",
         "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
+        "games/morris/perfectplay_morris/build_kernel.py:ffi",
         "games/quantik/perfectplay_quantik/build_core.py:ffi",
     ]
 )

@@ -7,13 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 NOT_SHIPPED = shutil.ignore_patterns(
-    ".*", "*.so", "*.egg-info", "build", "dist", "__pycache__", "node_modules", "tests"
+    ".git", ".venv*", ".*_cache", ".hypothesis", "*.so", "*.egg-info", "build", "dist", "__pycache__", "node_modules"
 )
 
 pytestmark = pytest.mark.packaging
@@ -35,11 +36,21 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bin directory of a fresh environment that has the wheel of the sdist of this checkout, and nothing else."""
     place = tmp_path_factory.mktemp("packaging")
     source = shutil.copytree(ROOT, place / "source", ignore=NOT_SHIPPED)
-    run(sys.executable, "-m", "build", "--outdir", place / "dist", source, cwd=place)  # the wheel from the sdist
+    build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", place / "dist")  # the wheel from the sdist
+    run(*build, source, cwd=place)
     (wheel,) = (place / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", place / "venv", cwd=place)
     run(place / "venv/bin/pip", "install", "--quiet", wheel, cwd=place)
     return place / "venv/bin"
+
+
+def test_the_sdist_is_the_whole_project(installed: Path):
+    (sdist,) = (installed.parents[1] / "dist").glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"docs/tutorial.md", "docs/images/page.png", "tests/conftest.py", "tests/perft/gobblet.txt"} <= names
+    assert {"native/perfectplay_native/src/engine.h", "CHANGELOG.md", ".ci/run"} <= names
+    assert not [name for name in names if name.endswith((".so", ".o", ".pyc"))]
 
 
 def test_the_wheel_serves_every_python_from_3_11(installed: Path):

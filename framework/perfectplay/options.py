@@ -17,6 +17,7 @@ RESERVED_OPTIONS = frozenset(
         "compress",
         "depth",
         "dir",
+        "force",
         "format",
         "from",
         "help",
@@ -27,7 +28,7 @@ RESERVED_OPTIONS = frozenset(
         "out",
         "output",
     }
-    | {"port", "position", "propagation", "prune", "save", "seed", "threads", "verbose", "version"}
+    | {"port", "position", "propagation", "prune", "quiet", "remove", "save", "seed", "threads", "verbose", "version"}
 )
 """Words the commands themselves use."""
 

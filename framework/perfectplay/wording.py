@@ -102,6 +102,18 @@ def seconds(time: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def age(time: float) -> str:
+    """How long ago, in one unit: seconds, minutes, hours or days.
+
+    >>> age(20), age(60), age(7265), age(200_000)
+    ('20 seconds', '1 minute', '2 hours', '2 days')
+    """
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if time >= length:
+            return counted(int(time // length), unit)
+    return counted(max(0, int(time)), "second")
+
+
 def rate(count: int, time: float) -> str:
     """
     >>> rate(340_000_000, 50), rate(5478, 0.5), rate(12, 0.5), rate(5, 0)

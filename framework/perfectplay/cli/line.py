@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
+from perfectplay.cli.colours import headline
 from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
 from perfectplay.display.board_text import draw
 from perfectplay.queries.moves import Line, best_line
@@ -36,7 +37,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     if as_json:
         print_json(_json(game, number, line, verdict))
         return
-    click.echo(click.style(verdict, bold=True) + "\n")
+    click.echo(headline(verdict, value) + "\n")
     moves = [[game.format_move(step.position, each.moves[0]) for each in step.best] for step in line.steps]
     width = max((len(first) for first, *_ in moves), default=0)
     name_width = max(map(len, names))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import GameCommand, directory_option, open_game_table, rated_lines
+from perfectplay.cli.common import GameCommand, directory_option, open_game_table
+from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
 from perfectplay.errors import PerfectPlayError
 from perfectplay.match import REPETITIONS, Match, load_match

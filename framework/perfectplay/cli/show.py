@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
+from perfectplay.cli.colours import headline
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
     open_game_table,
     print_json,
-    rated_lines,
 )
+from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
 from perfectplay.queries.moves import RatedMoves, rate_moves
 from perfectplay.values import value_json
@@ -53,7 +54,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     width = max(map(len, notations), default=0)
     for name, text in notations.items():
         click.echo(f"{name:<{width}}  {text}")
-    click.echo(f"\n{click.style(verdict, bold=True)}")
+    click.echo(f"\n{headline(verdict, value)}")
     if rated:
         click.echo()
     for line in rated_lines(game, number, rated):

@@ -104,7 +104,7 @@ def winners(game: Game, positions: Positions, codes: npt.NDArray[np.uint16]) -> 
     movers = game.movers(positions)
     if movers is None:
         raise PerfectPlayError(
-            f"{game.name} does not tell whose turn it is in a position (it has neither the hook 'movers' nor 'board'), "
+            f"{game.name} does not tell whose turn it is in a position (it has neither the hook 'mover' nor 'board'), "
             "and this format says which player wins: use csv or parquet, which speak of the side to move"
         )
     return np.asarray((1 - 2 * movers) * mover_outcomes(codes), dtype=np.int8)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay.errors import PerfectPlayError
 from perfectplay.exports.export import Source, mover_outcomes
+from perfectplay.extras import needs_extra
 from perfectplay.hookspecs import hookimpl
 from perfectplay.queries.selection import Rows, rebatched
 from perfectplay.tables.gbl2 import entries, write_parts
@@ -99,11 +99,9 @@ def _metadata(source: Source) -> dict[str, str]:
 
 def write_parquet(path: Path, source: Source) -> None:
     """Columns for pandas, duckdb and the like; values are for the side to move."""
-    try:
+    with needs_extra("parquet", "parquet"):
         import pyarrow as arrow
         from pyarrow import parquet
-    except ImportError:
-        raise PerfectPlayError("parquet needs pyarrow: pip install 'perfectplay[parquet]'") from None
     columns = {
         "position": arrow.uint64(),
         "to_move": arrow.int8(),

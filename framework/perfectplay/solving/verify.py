@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +17,8 @@ from perfectplay.solving import background
 from perfectplay.tables.records import TierRecord
 from perfectplay.tables.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Engine, Fault, histogram, slot_of
+from perfectplay_native.engine import Engine, Fault, count_codes
+from perfectplay_native.kernel import slot_of
 
 EXAMPLES = 10
 """How many wrong positions are named."""
@@ -123,8 +125,10 @@ def _check_tiers(table: Table) -> None:
 
 
 def _check_counts(table: Table, record: TierRecord) -> None:
-    counts = sum((histogram(block) for block in table.values(record.tier)), np.zeros(1 << 16, dtype=np.uint64))
-    if {int(code): int(counts[code]) for code in np.flatnonzero(counts)} != record.counts:
+    counts: Counter[int] = Counter()
+    for block in table.values(record.tier):
+        counts.update(count_codes(block))
+    if counts != record.counts:
         raise _damaged(table, f"the values of tier {record.tier} are not those that its record counts")
 
 

@@ -85,8 +85,8 @@ class TierRecord:
         data = json.loads(text)
         _check_common(data["tier"], data["size"], data["checksums"])
         counts = {int(code): count for code, count in data["counts"].items()}
-        _require(all(_is_count(c, 1 << 16) and _is_count(n, MAX_TIER_SIZE) for c, n in counts.items()))
-        _require(data["width"] in (1, 2) and sum(counts.values()) == data["size"])
+        _require(all(_is_count(c, 1 << 32) and _is_count(n, MAX_TIER_SIZE) for c, n in counts.items()))
+        _require(data["width"] in (1, 2, 4) and sum(counts.values()) == data["size"])
         return cls(**{**data, "counts": counts})
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, installed_games, load_game
-from perfectplay.tables.locations import find_tables, has_table, table_directory, table_path
+from perfectplay.tables.locations import find_tables, has_table, table_path
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
 from perfectplay.web.solving import SolveJob
@@ -52,11 +52,15 @@ class ServedGame:
 class Library:
     """All games that the server offers, by identity (`gobblet`, `connect4-height=4-width=5`)."""
 
-    def __init__(self, directory: Path | None = None, games: Iterable[Game] | None = None) -> None:
-        self.directory = directory or table_directory()
+    def __init__(
+        self, directory: Path | None = None, games: Iterable[Game] | None = None, *, files: Iterable[str] = ()
+    ) -> None:
+        """`games` are served instead of the installed ones; games in `files` besides, and before one of their name."""
+        self.directory = directory
         self.broken: dict[str, str] = {}
         self._lock = threading.Lock()
         found = self._installed() if games is None else list(games)
+        found += [load_game(file) for file in files]
         self.games = {game.identity: ServedGame(game, table_path(game, self.directory)) for game in found}
         for served in self.games.values():
             served.find_table()
@@ -69,7 +73,7 @@ class Library:
         with self._lock:
             if any(other.solving for other in self.games.values()):
                 return None
-            served.job = SolveJob(served.game, self.directory)
+            served.job = SolveJob(served.game, served.path.parent)
             return served.job
 
     def close(self) -> None:

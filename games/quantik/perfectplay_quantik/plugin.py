@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from perfectplay.about import About
 from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay.hookspecs import hookimpl
-from perfectplay_native.engine import Positions, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_quantik._core import ffi, lib
 from perfectplay_quantik.checks import PIECES, check_reachable, check_turn_order, piece_counts
@@ -169,9 +167,3 @@ def benchmarks() -> Iterator[tuple[str, float, str]]:
     from perfectplay_quantik import bench
 
     return bench.benchmarks()
-
-
-@hookimpl
-def movers(positions: Positions) -> Any:
-    """Colour 0 moves first, and the tier is the number of pieces on the board."""
-    return tiers_of_many(_KERNEL, positions) & 1
