@@ -106,11 +106,6 @@ def _check_lions(board: Mapping[int, Piece], mover: int) -> None:
 Positions = npt.NDArray[np.uint64]
 
 
-def movers(positions: Positions) -> npt.NDArray[np.int8]:
-    """The players to move."""
-    return np.asarray(positions >> np.uint64(_SIDE_BIT) & np.uint64(1), dtype=np.int8)
-
-
 def colour_swapped(positions: Positions) -> Positions:
     """The same positions with the board turned, every piece the other player's, and the other player to move."""
     turned = np.zeros_like(positions)
