@@ -116,10 +116,13 @@ def value_json(value: Value | None) -> dict[str, Any]:
 
     >>> value_json(Value(Outcome.WIN, 13))
     {'outcome': 'win', 'remoteness': 13}
+    >>> value_json(Value(Outcome.LOSS, 4, score=-10))
+    {'outcome': 'loss', 'remoteness': 4, 'score': -10}
     """
     if value is None:
         return {"outcome": None, "remoteness": None}
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
+    score = {"score": value.score} if value.score else {}
+    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness, **score}
 
 
 @cache

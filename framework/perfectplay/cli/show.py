@@ -18,6 +18,7 @@ from perfectplay.cli.common import (
 )
 from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
+from perfectplay.match import mover_of
 from perfectplay.queries.moves import RatedMoves, rate_moves
 from perfectplay.values import value_json
 
@@ -43,8 +44,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         rated = rate_moves(game, table, number, known_only=not table.complete)
         unknown = f"Not known: {table.unfinished()}"
     board = game.board(number)
-    names = wording.player_names(board, start=number == game.start())
-    verdict = unknown if value is None else wording.verdict(value, *names)
+    verdict = unknown if value is None else wording.game_verdict(game, value, mover_of(game, number))
     if as_json:
         print_json(_json(game, number, value, verdict, rated))
         return

@@ -2,7 +2,7 @@
 
 from perfectplay import load_game, solve_game
 
-GAME = "connect4"
+GAME = "connect4-python"
 
 
 def test_law(game_law):
