@@ -10,7 +10,8 @@
 #include "graph_kernel.h"
 #include "quixo.h"
 
-extern const pp_kernel connect4_kernel, gobblet_kernel, quantik_kernel, quixo_kernel;
+extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel,
+    quixo_kernel;
 
 #define CHECK(what) \
     do { \
@@ -309,6 +310,9 @@ static void solve_graphs(void) {
 
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
+    check_laws(&dobutsu_kernel, 2000);
+    check_laws(&dobutsu_enumerated_kernel, 2000);
+    puts("the Dōbutsu shōgi kernels keep their laws");
     check_laws(&gobblet_kernel, 2000);
     puts("gobblet's laws hold");
     check_laws(&quantik_kernel, 2000);
