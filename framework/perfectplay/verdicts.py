@@ -31,7 +31,7 @@ _PLAYOUTS, _LONGEST = 12, 300
 @lru_cache(maxsize=64)
 def turns_alternate(game: Game) -> bool:
     """Whether no player moves twice running, as far as a dozen random games show; for words, never for values."""
-    if game.is_puzzle or not game.has_mover:
+    if game.is_puzzle or game.turns_alternate:
         return not game.is_puzzle
     chance = random.Random(1)
     for _ in range(_PLAYOUTS):
