@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import csv
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from pyarrow import parquet
 
-from perfectplay import Outcome, Selection, Value, export_table, load_game, solve_game, value_columns
+from perfectplay import (
+    Match,
+    Outcome,
+    Selection,
+    Status,
+    Value,
+    export_table,
+    hookimpl,
+    load_game,
+    make_game,
+    solve_game,
+    value_columns,
+)
+from perfectplay.cli import root
 from perfectplay.exports.sorted_rows import ordered
 from perfectplay.queries.selection import select
 from perfectplay.queries.statistics import survey
@@ -72,3 +87,50 @@ def test_columns_of_a_scored_game_have_the_score(dots, values):
     columns = value_columns(dots.probe_many(list(values)))
     assert columns["score"].tolist() == [value.score for value in values.values()]
     assert "score" not in value_columns([55])
+
+
+def test_a_puzzle_is_shown_and_counted_without_sides(monkeypatch, tmp_path):
+    (tmp_path / "sliding.py").write_text((EXAMPLES / "sliding.py").read_text())
+    monkeypatch.chdir(tmp_path)
+
+    def solve(*words):
+        return CliRunner().invoke(root, [*words], prog_name="solve").stdout
+
+    assert "Solved in 15 moves" in solve("sliding.py", "--quiet")
+    for command in ("show", "line"):
+        assert "to move" not in solve(command, "sliding.py")
+    counted = solve("stats", "sliding.py")
+    assert re.search(r"solvable +360", counted)
+    assert re.search(r"hardest +21 moves", counted)
+    assert "Moves to the end" in counted
+    assert "plies" not in counted
+
+
+def test_a_dead_end_has_no_winner():
+    match = Match(make_game(DeadEnd(), name="deadend"))
+    match.play(0)
+    assert (match.result.outcome, match.result.winner) == (Outcome.LOSS, None)
+
+
+class DeadEnd:
+    """A puzzle whose only move spoils it."""
+
+    @hookimpl
+    def start(self):
+        return 0
+
+    @hookimpl
+    def players(self):
+        return ["Solver"]
+
+    @hookimpl
+    def moves(self, position):
+        return [] if position else [0]
+
+    @hookimpl
+    def apply(self, position, move):
+        return 1
+
+    @hookimpl
+    def status(self, position):
+        return Status.LOST if position else Status.ONGOING
