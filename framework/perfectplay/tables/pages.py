@@ -180,7 +180,7 @@ def read_snapshot(path: Path) -> Snapshot:
             same = False
         if snapshot is not None and same:
             return snapshot
-        if meta is None or same:
+        if same or (meta is None and not _has_grown(path, data)):
             raise DamagedTable(f"{path} is not a table, or is damaged: {damage}")
     raise TableError(f"{path} is being solved, and changes too quickly to be read: try again")
 
@@ -201,6 +201,14 @@ def _map(path: Path) -> memoryview:
         raise TableError(f"cannot read {path}: {reason(error)}") from None
     finally:
         os.close(file)
+
+
+def _has_grown(path: Path, data: memoryview) -> bool:
+    """Whether a writer has made the file longer since it was mapped: then the meta page may speak of pages beyond."""
+    try:
+        return path.stat().st_size > len(data)
+    except OSError:
+        return False
 
 
 def _newer_meta(data: memoryview) -> Meta:
