@@ -6,9 +6,6 @@ Sentences name the winner, count plies, and count the winner's own moves, becaus
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 from perfectplay.values import Outcome, Value
 
 
@@ -151,16 +148,6 @@ def size(count: int) -> str:
     if count < 10 << 20:
         return f"{count / (1 << 20):.1f} MiB"
     return f"{count / (1 << 20):.0f} MiB" if count < 1 << 30 else f"{count / (1 << 30):.1f} GiB"
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of an error message: the nearest right word, or nothing when none is near.
-
-    >>> did_you_mean("goblet", ["gobblet", "quantik"])
-    ": did you mean 'gobblet'?"
-    """
-    near = get_close_matches(word, list(known), n=1)
-    return f": did you mean '{near[0]}'?" if near else ""
 
 
 def _inside(name: str) -> str:

@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
-from perfectplay.wording import did_you_mean
+from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_you_mean
 
 COMMANDS = {
     "games": "List the installed games.",
@@ -87,6 +86,8 @@ class Root(click.Group):
         extra["standalone_mode"] = False
         try:
             code = super().main(*args, **extra)
+            if sys.stdout is None:
+                raise PerfectPlayError("standard output is closed: there is nowhere to write the answer")
             sys.stdout.flush()
         except Exception as error:
             code = _report(error)

@@ -6,7 +6,6 @@ progress a few times a second and can stop it at any moment.
 
 from __future__ import annotations
 
-import resource
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,14 +13,14 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from perfectplay import plugins, wording
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay import plugins
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError, did_you_mean
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.solving.enumeration import enumerate_positions
-from perfectplay.solving.memory_limits import available_memory
+from perfectplay.solving.memory_limits import Available, available_memory
 from perfectplay.solving.tier_order import Component, components
 from perfectplay.tables.backends import Backend
 from perfectplay.tables.lmdb_store import COMMIT_BYTES
@@ -117,7 +116,7 @@ def solve_game(
         seconds=time.monotonic() - started,
         cpu_seconds=background.cpu_seconds() - cpu_started,
         resumed=solve.done_before > 0,
-        peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        peak_rss=background.peak_memory(),
     )
 
 
@@ -126,7 +125,7 @@ def _backend(name: str) -> Backend:
     if name in registry.backends:
         backend: Backend = registry.backends[name]
         return backend
-    hint = wording.did_you_mean(name, registry.backends)
+    hint = did_you_mean(name, registry.backends)
     there_are = ", ".join(sorted(registry.backends))
     broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
     raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")
@@ -188,7 +187,7 @@ class _Solve:
         if self.store.info.status == "enumerating":
             budget = None if self.memory is None else (self.memory - FIXED_MEMORY) // 2
             if scratch is None and budget is None:
-                budget = available_memory()
+                budget = available_memory().bytes
             count = [0, 0]
 
             def found(tier: int, positions: int) -> None:
@@ -246,11 +245,12 @@ class _Solve:
         """Refuse at once what memory cannot hold, rather than be killed for it later."""
         largest = max((sum(self.sizes[t] for t in c.tiers) for c in self.order), default=0)
         needed = sum(self.sizes.values()) + largest
-        available = self.memory or available_memory()
-        if needed > available:
+        available = Available(self.memory, "--memory") if self.memory else available_memory()
+        if needed > available.bytes:
+            room = max(SMALLEST_BUDGET, available.bytes // 2) >> 20
             raise PerfectPlayError(
-                f"solving {self.game.name} in memory needs about {needed >> 20}M and {available >> 20}M are available: "
-                f"use --backend lmdb, which needs less"
+                f"solving {self.game.name} in memory needs about {needed >> 20}M and {available.limit} leaves "
+                f"{available.bytes >> 20}M: use `--backend lmdb --memory {room}M`, which needs less"
             )
 
     # ---- one component ----
