@@ -34,7 +34,7 @@ def board(position: int) -> Board:
     )
 
 
-def _blocked(position: int, legal: set[tuple[str | None, str]]) -> dict[str, dict[str, str]]:
+def _blocked(position: int, legal: set[tuple[str | None, str | None]]) -> dict[str, dict[str, str]]:
     """For each piece the mover can take hold of, why it may not go to each of the other cells."""
     if game_over(position):
         return {}
