@@ -29,6 +29,7 @@ from perfectplay.errors import Interrupted, TableError
 from perfectplay.options import as_words
 from perfectplay.queries.moves import rate_moves
 from perfectplay.values import Outcome, Value
+from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -181,7 +182,7 @@ def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: 
         "options": game.options,
         "outcome": value.outcome.name.lower(),
         "remoteness": value.remoteness,
-        "verdict": wording.game_verdict(game, value, 0),
+        "verdict": game_verdict(game, value, 0),
         "best_moves": best,
         "positions": found.positions,
         "wins": found.wins,
