@@ -93,6 +93,8 @@ def test_two_packages_with_a_game_of_one_name_are_both_named(examples):
 
 
 def test_an_uninstalled_game_is_gone(examples):
-    examples.run("pip uninstall -y perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere perfectplay-tapatan")
+    examples.run(
+        "pip uninstall -y perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere perfectplay-tapatan"
+    )
     assert not EXAMPLES & games(examples).keys()
     assert "unknown game 'tictactoe'" in examples.run("solve tictactoe", code=2)
