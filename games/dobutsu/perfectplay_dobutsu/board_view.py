@@ -62,4 +62,4 @@ def _tray_name(player: int, kind: int) -> str:
 
 
 def _piece(player: int, kind: int) -> Piece:
-    return Piece(player, letter(player, kind), shape="text")
+    return Piece(player, letter(player, kind), 0.9, "pentagon")
