@@ -23,6 +23,7 @@ from perfectplay.tables.layout import enveloped, number_key, opened
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.locking import DATA_FILE, NEW_FILE, WriterLock
 from perfectplay.tables.reader import TableReader
+from perfectplay.tables.records import TableInfo
 from perfectplay.tables.store import MemoryStore
 
 from ..damage import edit, flip, forge_info
@@ -152,6 +153,18 @@ def test_an_old_table_says_what_to_do(game, plain):
     for backend in ("memory", "lmdb"):
         with pytest.raises(TableError, match="delete it and solve again"):
             solve_game(game, backend=backend, directory=plain.parent)
+
+
+def test_a_checksum_may_begin_like_json(game, plain):
+    """One in 256 does, and was taken for metadata of format 1."""
+    info = TableReader(plain).info
+    number = next(n for n in range(10_000) if _stored_info(info, str(n))[:1] == b"{")
+    edit(plain, b"meta", lambda stored: _stored_info(info, str(number)))
+    assert codes(game, plain)
+
+
+def _stored_info(info: TableInfo, host_version: str) -> bytes:
+    return enveloped(b"meta", replace(info, host_version=host_version).to_json())
 
 
 def test_keys_out_of_place_are_found_by_verify(game, solved):
