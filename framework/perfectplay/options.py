@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from perfectplay.errors import UsageError
-from perfectplay.wording import did_you_mean
+from perfectplay.errors import UsageError, did_you_mean
 
 RESERVED_OPTIONS = frozenset(
     {

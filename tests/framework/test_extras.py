@@ -57,6 +57,16 @@ def test_every_extra_is_in_all(extra: str):
     assert any(line.startswith("perfectplay[") and extra in line and "extra == 'all'" in line for line in declared)
 
 
+def test_importing_needs_nothing_that_only_some_systems_have():
+    script = (
+        "import sys; sys.modules['fcntl'] = sys.modules['resource'] = None\n"
+        "import perfectplay, perfectplay.cli\n"
+        "for name in dir(perfectplay): getattr(perfectplay, name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_game_is_solved_shown_verified_and_compacted_without_any_extra(solve_without_extras):
     for command in (["stones"], ["show", "stones"], ["line", "stones"], ["stats", "stones"], ["verify", "stones"]):
         done = solve_without_extras(*command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,12 @@ from perfectplay import wording
 from perfectplay.cli.common import GameCommand, directory_option, open_game_table
 from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
-from perfectplay.errors import PerfectPlayError
+from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.match import REPETITIONS, Match, Result, load_match
 from perfectplay.queries.moves import rate_moves
 from perfectplay.queries.opponent import Strength, choose_move
 from perfectplay.values import Outcome
+from perfectplay.verdicts import game_verdict, sides
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 HELP = """\
 Type a move, or one of these words:
-  hint         what each move is worth
+  hint         the best moves
+  values       what each move is worth
   moves        the legal moves
   back         take back your last move
   save FILE    save the game
@@ -42,16 +45,35 @@ Type a move, or one of these words:
     help="How well the table's side plays (default: perfect).",
 )
 @click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Resume a saved game.")
+@click.option("--from", "root", metavar="POSITION", help="Begin at this position, in any notation of the game.")
 @click.option("--seed", type=int, metavar="N", help="Make the same choices among equally good moves.")
 @directory_option
-def command(game: Game, side: str, strength: str, saved: Path | None, seed: int | None, directory: Path | None) -> None:
+def command(
+    game: Game,
+    side: str,
+    strength: str,
+    saved: Path | None,
+    root: str | None,
+    seed: int | None,
+    directory: Path | None,
+) -> None:
     """Play GAME against its table.
 
     A position that comes up for the third time is a draw. Inside the game, `help` lists what you can type.
     """
+    if saved is not None and root is not None:
+        raise UsageError("give --load or --from, not both: a saved game has its own start")
+    _edit_lines()
     with open_game_table(game, directory) as table:
-        match = Match(game) if saved is None else load_match(game, saved)
+        begun = Match(game, start=None if root is None else game.encode(root))
+        match = begun if saved is None else load_match(game, saved)
         _Session(table, match, ("first", "second").index(side), Strength(strength), random.Random(seed)).run()
+
+
+def _edit_lines() -> None:
+    """Where Python has readline, `input` then knows arrow keys and the lines typed before."""
+    with suppress(ImportError):
+        import readline  # noqa: F401
 
 
 class _Session:
@@ -60,11 +82,12 @@ class _Session:
     def __init__(self, table: Table, match: Match, person: int, strength: Strength, chance: random.Random) -> None:
         self.table, self.game, self.match = table, table.game, match
         self.person, self.strength, self.chance = person, strength, chance
-        first, second = wording.sides(self.game, 0)
+        first, second = sides(self.game, 0)
         self.names = (first, second)
         self.words: dict[str, Callable[[str], None]] = {
             "help": lambda _: click.echo(HELP),
-            "hint": lambda _: self._hint(),
+            "hint": lambda _: self._hint(best_only=True),
+            "values": lambda _: self._hint(),
             "moves": lambda _: click.echo("  ".join(self._move_names())),
             "back": lambda _: self._take_back(),
             "save": self._save,
@@ -140,10 +163,12 @@ class _Session:
         position = self.match.position
         return [self.game.format_move(position, move) for move in self.game.moves(position)]
 
-    def _hint(self) -> None:
+    def _hint(self, *, best_only: bool = False) -> None:
         position = self.match.position
-        click.echo(wording.game_verdict(self.game, self.table.probe(position), self.match.to_move))
-        for line in rated_lines(self.game, position, rate_moves(self.game, self.table, position)):
+        click.echo(game_verdict(self.game, self.table.probe(position), self.match.to_move))
+        rated = rate_moves(self.game, self.table, position)
+        shown = [each for each in rated if each.value == rated[0].value] if best_only else rated
+        for line in rated_lines(self.game, position, shown):
             click.echo(f"  {line}")
 
     def _take_back(self) -> None:

@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
-from perfectplay.wording import did_you_mean
+from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_you_mean
 
 COMMANDS = {
     "games": "List the installed games.",

@@ -11,7 +11,7 @@ import click
 
 from perfectplay import wording
 from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.errors import UsageError
+from perfectplay.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from perfectplay.tables.locations import FoundTable
@@ -62,7 +62,7 @@ def _remove(unwanted: tuple[str, ...], tables: list[FoundTable], place: Path) ->
     known = {table.path.name: table for table in tables}
     for name in unwanted:  # all are looked up before the first is gone
         if name not in known:
-            hint = wording.did_you_mean(name, known)
+            hint = did_you_mean(name, known)
             raise UsageError(f"there is no table '{name}' in {place}{hint}")
     for name in dict.fromkeys(unwanted):
         remove_table(known[name].path)

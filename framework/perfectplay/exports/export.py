@@ -19,12 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError
+from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError, did_you_mean
 from perfectplay.exports.sorted_rows import ordered
 from perfectplay.files import atomic_write
 from perfectplay.progress import Progress
 from perfectplay.queries.selection import Rows, Selection, count_selected, select
-from perfectplay.wording import did_you_mean
 from perfectplay_native.engine import Positions
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ class Available:
 
 def available_memory() -> Available:
     """What can be had before the machine, or a limit on this process or its control group, says no."""
+    import resource  # only where it is asked for: not every system has it
+
     page = os.sysconf("SC_PAGE_SIZE")
     try:
         fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())

@@ -6,7 +6,6 @@ progress a few times a second and can stop it at any moment.
 
 from __future__ import annotations
 
-import resource
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,8 +13,8 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from perfectplay import plugins, wording
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay import plugins
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError, did_you_mean
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
@@ -117,7 +116,7 @@ def solve_game(
         seconds=time.monotonic() - started,
         cpu_seconds=background.cpu_seconds() - cpu_started,
         resumed=solve.done_before > 0,
-        peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        peak_rss=background.peak_memory(),
     )
 
 
@@ -126,7 +125,7 @@ def _backend(name: str) -> Backend:
     if name in registry.backends:
         backend: Backend = registry.backends[name]
         return backend
-    hint = wording.did_you_mean(name, registry.backends)
+    hint = did_you_mean(name, registry.backends)
     there_are = ", ".join(sorted(registry.backends))
     broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
     raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")

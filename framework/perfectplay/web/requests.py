@@ -11,9 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
 from perfectplay.web.library import Library, ServedGame
-from perfectplay.wording import did_you_mean
 
 MAX_TEXT = 1000
 """Characters of a position or a move: far more than any notation needs."""
