@@ -146,6 +146,21 @@ def test_a_table_called_finished_that_is_not_is_found(game, tmp_path):
         open_table(game, path)
 
 
+@pytest.mark.parametrize("kind", [b"T", b"K"])
+def test_a_flipped_bit_in_a_record_of_an_unfinished_table_is_found(game, tmp_path, kind):
+    """It has no hash yet: the record's own checksum is all there is."""
+    stop = threading.Event()
+    with pytest.raises(Interrupted):
+        solve_game(stopping(stop, after=8100), backend="lmdb", directory=tmp_path, stop=stop)
+    path = table_path(game, tmp_path)
+    tier = max(TableReader(path).tier_records())
+    for at in range(0, 120, 7):
+        flip(path, number_key(kind, tier), at)
+        with pytest.raises(DamagedTable, match=f"the record of tier {tier} cannot be read"):
+            open_table(game, path)
+        flip(path, number_key(kind, tier), at)
+
+
 def test_an_old_table_says_what_to_do(game, plain):
     edit(plain, b"meta", lambda stored: json.dumps({"format": 1, "game": "ladder"}).encode())
     with pytest.raises(TableError, match="has table format 1, this perfectplay reads 2: delete it and solve again"):
