@@ -24,6 +24,7 @@ def board(position: int) -> Board:
         ),
         to_move=mover,
         players=PLAYERS,
+        colours=("green", "blue"),
         trays=tuple(
             Tray(_tray_name(player, kind), _piece(player, kind), in_hand(position, player, kind))
             for player in (0, 1)
