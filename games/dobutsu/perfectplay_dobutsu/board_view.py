@@ -24,6 +24,7 @@ def board(position: int) -> Board:
         ),
         to_move=mover,
         players=PLAYERS,
+        colours=("green", "blue"),
         trays=tuple(
             Tray(_tray_name(player, kind), _piece(player, kind), in_hand(position, player, kind))
             for player in (0, 1)
@@ -34,7 +35,7 @@ def board(position: int) -> Board:
     )
 
 
-def _blocked(position: int, legal: set[tuple[str | None, str]]) -> dict[str, dict[str, str]]:
+def _blocked(position: int, legal: set[tuple[str | None, str | None]]) -> dict[str, dict[str, str]]:
     """For each piece the mover can take hold of, why it may not go to each of the other cells."""
     if game_over(position):
         return {}
@@ -61,4 +62,4 @@ def _tray_name(player: int, kind: int) -> str:
 
 
 def _piece(player: int, kind: int) -> Piece:
-    return Piece(player, letter(player, kind), shape="text")
+    return Piece(player, letter(player, kind), 0.9, "pentagon")
