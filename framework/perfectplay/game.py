@@ -271,9 +271,13 @@ class Game:
         return move
 
     def board(self, position: SupportsIndex) -> Board | None:
-        """The board to draw and to click; None where the game has no drawing."""
+        """The board to draw and to click, with the names that `players` gives; None where the game has no drawing."""
         position = self._checked(position)
-        return self._ask.board(position) if self._ask.has("board") else None
+        if not self._ask.has("board"):
+            return None
+        board = self._ask.board(position)
+        unnamed = board.players == DEFAULT_PLAYERS and self._players != DEFAULT_PLAYERS
+        return replace(board, players=self._players) if unnamed else board
 
     @property
     def about(self) -> About:
