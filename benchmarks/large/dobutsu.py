@@ -9,6 +9,7 @@ in which the lion can be taken; enumerated, each has its own, and the total is h
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -99,7 +100,9 @@ def enumerated() -> None:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["--enumerated"]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--enumerated", action="store_true", help="solve without the perfect index")
+    if parser.parse_args().enumerated:
         enumerated()
     else:
         with tempfile.TemporaryDirectory() as directory:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex
@@ -120,7 +121,7 @@ class Game:
         """How the position stands by rule alone, for the side to move."""
         return self._ask.status(self._checked(position))
 
-    @property
+    @cached_property
     def players(self) -> tuple[str, ...]:
         """The players' names, who begins first; a puzzle has one. Without the hook they are those on the board."""
         if self.is_puzzle or self._ask.has("players") or not self._ask.has("board"):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from functools import lru_cache
-
 from perfectplay import wording
 from perfectplay.game import DEFAULT_PLAYERS, Game
 from perfectplay.values import Value
@@ -22,26 +19,4 @@ def game_verdict(game: Game, value: Value, mover: int | None) -> str:
     """One sentence on a position of this game, in which `mover` is to move."""
     if game.is_puzzle:
         return wording.puzzle_verdict(value)
-    return wording.verdict(value, *sides(game, mover), alternating=turns_alternate(game))
-
-
-_PLAYOUTS, _LONGEST = 12, 300
-
-
-@lru_cache(maxsize=64)
-def turns_alternate(game: Game) -> bool:
-    """Whether no player moves twice running, as far as a dozen random games show; for words, never for values."""
-    if game.is_puzzle or game.turns_alternate:
-        return not game.is_puzzle
-    chance = random.Random(1)
-    for _ in range(_PLAYOUTS):
-        position = game.start()
-        for _ in range(_LONGEST):
-            moves = game.moves(position)
-            if not moves:
-                break
-            following = game.apply(position, chance.choice(moves))
-            if game.keeps_turn(position, following):
-                return False
-            position = following
-    return True
+    return wording.verdict(value, *sides(game, mover), alternating=game.turns_alternate)

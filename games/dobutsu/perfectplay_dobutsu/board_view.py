@@ -24,6 +24,7 @@ def board(position: int) -> Board:
         ),
         to_move=mover,
         players=PLAYERS,
+        colours=("green", "blue"),
         trays=tuple(
             Tray(_tray_name(player, kind), _piece(player, kind), in_hand(position, player, kind))
             for player in (0, 1)
@@ -61,4 +62,4 @@ def _tray_name(player: int, kind: int) -> str:
 
 
 def _piece(player: int, kind: int) -> Piece:
-    return Piece(player, letter(player, kind), shape="text")
+    return Piece(player, letter(player, kind), 0.9, "pentagon")

@@ -23,6 +23,7 @@ from perfectplay.tables.layout import enveloped, number_key, opened
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.locking import DATA_FILE, NEW_FILE, WriterLock
 from perfectplay.tables.reader import TableReader
+from perfectplay.tables.records import TableInfo
 from perfectplay.tables.store import MemoryStore
 
 from ..damage import edit, flip, forge_info
@@ -145,6 +146,21 @@ def test_a_table_called_finished_that_is_not_is_found(game, tmp_path):
         open_table(game, path)
 
 
+@pytest.mark.parametrize("kind", [b"T", b"K"])
+def test_a_flipped_bit_in_a_record_of_an_unfinished_table_is_found(game, tmp_path, kind):
+    """It has no hash yet: the record's own checksum is all there is."""
+    stop = threading.Event()
+    with pytest.raises(Interrupted):
+        solve_game(stopping(stop, after=8100), backend="lmdb", directory=tmp_path, stop=stop)
+    path = table_path(game, tmp_path)
+    tier = max(TableReader(path).tier_records())
+    for at in range(0, 120, 7):
+        flip(path, number_key(kind, tier), at)
+        with pytest.raises(DamagedTable, match=f"the record of tier {tier} cannot be read"):
+            open_table(game, path)
+        flip(path, number_key(kind, tier), at)
+
+
 def test_an_old_table_says_what_to_do(game, plain):
     edit(plain, b"meta", lambda stored: json.dumps({"format": 1, "game": "ladder"}).encode())
     with pytest.raises(TableError, match="has table format 1, this perfectplay reads 2: delete it and solve again"):
@@ -152,6 +168,18 @@ def test_an_old_table_says_what_to_do(game, plain):
     for backend in ("memory", "lmdb"):
         with pytest.raises(TableError, match="delete it and solve again"):
             solve_game(game, backend=backend, directory=plain.parent)
+
+
+def test_a_checksum_may_begin_like_json(game, plain):
+    """One in 256 does, and was taken for metadata of format 1."""
+    info = TableReader(plain).info
+    number = next(n for n in range(10_000) if _stored_info(info, str(n))[:1] == b"{")
+    edit(plain, b"meta", lambda stored: _stored_info(info, str(number)))
+    assert codes(game, plain)
+
+
+def _stored_info(info: TableInfo, host_version: str) -> bytes:
+    return enveloped(b"meta", replace(info, host_version=host_version).to_json())
 
 
 def test_keys_out_of_place_are_found_by_verify(game, solved):
