@@ -12,6 +12,7 @@ setup(
         "games/connect4/perfectplay_connect4/build_kernel.py:ffi",
         "games/dobutsu/perfectplay_dobutsu/build_kernel.py:ffi",
         "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
+        "games/kalah/perfectplay_kalah/build_kernel.py:ffi",
         "games/morris/perfectplay_morris/build_kernel.py:ffi",
         "games/quantik/perfectplay_quantik/build_core.py:ffi",
         "games/quixo/perfectplay_quixo/build_kernel.py:ffi",
