@@ -1,4 +1,4 @@
-"""Kalah as a perfectplay plugin: rules from the C kernel, texts and board from here. The encoding is told in kernel.c."""
+"""Kalah as a perfectplay plugin: rules from the C kernel, which tells the encoding; texts and board from here."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST_BITS = 63
 _TEXT = re.compile(r"([\d,]+)/([\d,]+)/(\d+)-(\d+):([SN])", re.IGNORECASE)
 
 _RULES = """
-{pits} a side, {seeds} in each at the start. Take all seeds out of one of your pits and sow them one by one counter-clockwise,
-into your own store too, but not into your opponent's.
+{pits} a side, {seeds} in each at the start. Take all seeds out of one of your pits and sow them one by one
+counter-clockwise, into your own store too, but not into your opponent's.
 
 If the last seed falls into your store, you move again. If it falls into an empty pit of yours, {capture}.
 
@@ -57,7 +57,9 @@ class Kalah:
     @hookimpl
     def about(self) -> About:
         what = "that seed and all opposite go into your store"
-        capture = f"{what}, even if there are none opposite" if self.empty_capture else f"and there are some opposite, {what}"
+        capture = (
+            f"{what}, even if there are none opposite" if self.empty_capture else f"and there are some opposite, {what}"
+        )
         pits = "One pit" if self.pits == 1 else f"{self.pits} pits"
         seeds = "one seed" if self.seeds == 1 else f"{self.seeds} seeds"
         return About(f"Kalah({self.pits}, {self.seeds})", _RULES.format(pits=pits, seeds=seeds, capture=capture))
