@@ -11,6 +11,7 @@ setup(
         "native/perfectplay_native/build_engine.py:ffi",
         "games/connect4/perfectplay_connect4/build_kernel.py:ffi",
         "games/dobutsu/perfectplay_dobutsu/build_kernel.py:ffi",
+        "games/dots/perfectplay_dots/build_kernel.py:ffi",
         "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
         "games/kalah/perfectplay_kalah/build_kernel.py:ffi",
         "games/morris/perfectplay_morris/build_kernel.py:ffi",
