@@ -1,4 +1,4 @@
-"""Dots and boxes as a perfectplay plugin: rules from the C kernel, where the encoding is drawn; texts and board here."""
+"""Dots and boxes as a perfectplay plugin: rules from the C kernel, which draws the encoding; texts and board here."""
 
 from __future__ import annotations
 

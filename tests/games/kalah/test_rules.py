@@ -113,7 +113,7 @@ def test_what_is_a_position(code: int) -> None:
     assert kalah(2, 1, False).valid(code) == (turn < 2 and row.bit_count() == 4 and (not stuck or not any(pits)))
 
 
-@pytest.mark.parametrize("variant", VARIANTS[:3])
+@pytest.mark.parametrize("variant", VARIANTS[:2])
 def test_the_laws_hold(variant: tuple[int, int, bool]) -> None:
     check_game(kalah(*variant))
 
