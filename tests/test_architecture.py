@@ -49,6 +49,15 @@ def folder_of(module: str) -> str:
     return parts[1] if len(parts) > 1 and (HOST / parts[1]).is_dir() else ""
 
 
+def test_the_page_names_only_files_that_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+\.(?:c|h|py|json))`", text))
+    assert len(named) > 10
+    files = [path for folder in ("framework", "native", "games", "tests") for path in (ROOT / folder).rglob("*.*")]
+    for name in sorted(named):
+        assert any(str(path).endswith(f"/{name}") for path in files), f"docs/architecture.md names {name}"
+
+
 def test_every_folder_is_in_the_picture() -> None:
     folders = {path.parent.name for path in HOST.glob("*/__init__.py")}
     assert set(layers()) == folders

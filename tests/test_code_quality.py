@@ -25,6 +25,14 @@ def tracked_files() -> list[Path]:
     return [ROOT / name for name in listing.stdout.split("\0") if name]
 
 
+def test_the_c_code_is_formatted() -> None:
+    files = [str(path) for path in tracked_files() if path.suffix in {".c", ".h"} and path.is_file()]
+    assert files
+    command = [str(Path(sys.executable).with_name("clang-format")), "--dry-run", "--Werror", *files]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_file_names_a_place_on_somebodys_machine() -> None:
     pattern = re.compile(r"/(?:home|root|Users)/\w|/work/\w")
     for path in tracked_files():

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Table, load_game, open_table
-from perfectplay.tables.opening import table_path
+from perfectplay.tables.locations import table_path
+from perfectplay.wording import share
 
 GOLDEN_HASHES = Path(__file__).parent / "golden" / "hashes.json"
+DOCS = Path(__file__).parent.parent / "docs"
 POSITIONS = 266_238_323
 
 
@@ -46,6 +48,13 @@ def test_the_first_player_wins_in_13_and_the_best_first_moves_are_known(run_solv
 def test_the_table_is_bit_for_bit_the_known_one(table: Table):
     """This hash must not change when code gets faster, whatever the machine and the number of threads."""
     assert table.info.hash == json.loads(GOLDEN_HASHES.read_text())["gobblet"]
+
+
+def test_the_share_that_the_rules_decide_at_once_is_the_one_in_the_docs(table: Table):
+    """Code 1 is a finished game (Gobblet's finished games are lost for the side to move), 7 a win on the spot."""
+    decided = sum(record.counts.get(code, 0) for record in table.records.values() for code in (1, 7))
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    assert f"In Gobblet that is {share(decided, POSITIONS)} of the positions." in text
 
 
 def test_every_value_is_proven_by_the_rules(run_solve, gobblet_tables: Path):

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from perfectplay.about import About
     from perfectplay.board import Board, Cell, Click, Piece, Tray
     from perfectplay.errors import NotInTable, PerfectPlayError, PluginError, TableError, UsageError
     from perfectplay.exports.export import export_table
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from perfectplay.values import Outcome, Status, Value
 
 _HOMES = {
+    "about": ("About",),
     "board": ("Board", "Cell", "Click", "Piece", "Tray"),
     "errors": ("NotInTable", "PerfectPlayError", "PluginError", "TableError", "UsageError"),
     "exports.export": ("export_table",),
@@ -53,6 +55,7 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "About",
     "Board",
     "Cell",
     "Click",

@@ -8,7 +8,7 @@ class PerfectPlayError(Exception):
 
 
 class UsageError(PerfectPlayError):
-    """The request itself is wrong: an unknown game, a text that is no position, an option out of range."""
+    """The request itself is wrong: an unknown game, a text that is not a position, an option out of range."""
 
     exit_code = 2
 

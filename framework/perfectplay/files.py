@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written under another name beside the final one, and renamed at the end."""
+"""Files written atomically: under another name beside the final one, and renamed at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfectplay.errors import UsageError
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a name to write to, in the same directory; it becomes `path` only if the block ends well."""
     if path.is_dir():
         raise UsageError(f"{path} is a directory: give the name of a file")

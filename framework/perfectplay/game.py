@@ -6,15 +6,19 @@ and checks what goes in and what comes out. Engines that call a billion times us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from perfectplay import plugins
+from perfectplay import default_hooks, plugins
+from perfectplay.about import About
 from perfectplay.board import Board
+from perfectplay.checked_hooks import CheckedHooks
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
-from perfectplay.hook_guard import MAX_POSITION, Guard, brief
-from perfectplay.options import Option, OptionValue, identity, read_options
+from perfectplay.hook_guard import Guard, brief
+from perfectplay.options import Option, OptionValue, as_words, identity, read_options
 from perfectplay.plugins import Hook, Plugin
 from perfectplay.values import Status
 
@@ -27,33 +31,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """The bare rules, for an engine's inner loop: no checks, and a hook's exceptions as they come.
-
-    Use `Game.hook_error` to say what happened when one does.
-    """
-
-    start: Callable[[], int]
-    valid: Callable[[int], bool]
-    moves: Callable[[int], Sequence[int]]
-    apply: Callable[[int, int], int]
-    undo: Callable[[int, int], int]
-    canonicalize: Callable[[int], int]
-    status: Callable[[int], int]
-    format_move: Callable[[int, int], str]
-    tier: Callable[[int], int] | None
-    parents: Callable[[int], Sequence[int]] | None
-
-
-@dataclass(frozen=True, slots=True)
 class GameInfo:
     """One line of `solve games`. A broken game has a reason in `broken`, and little else."""
 
     name: str
     version: str
     kind: str
+    title: str = ""
     options: tuple[Option, ...] = ()
     broken: str | None = None
+
+
+DEFAULT_PLAYERS = ("First", "Second")
 
 
 class Game:
@@ -66,23 +55,21 @@ class Game:
     def __init__(self, plugin: Plugin, declared: Sequence[Option], options: Mapping[str, OptionValue]) -> None:
         self.name = plugin.name
         self.version = plugin.version
+        self.file = plugin.file
+        """The file that the game was loaded from, where it is not installed."""
         self.declared_options = tuple(declared)
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
         """Names this variant among all games, and its table among all tables."""
-        self._guard = Guard(plugin.name)
-        self._hooks = dict(plugin.hooks)
-        self.kernel: Kernel | None = self._load_kernel()
-        self._hooks = {**self._defaults(), **self._hooks}
+        guard = Guard(plugin.name)
+        self.kernel: Kernel | None = default_hooks.load_kernel(guard, plugin)
         if self.kernel is None:
-            plugins.require_rules(self.name, plugin.source, self._hooks)
-        self.rules_version = self._rules_version(plugin.source)
-        self.rules = Rules(
-            **{hook: self._hooks[hook] for hook in ("valid", *plugins.REQUIRED_HOOKS, "format_move")},
-            tier=self._hooks.get("tier"),
-            parents=self._hooks.get("parents"),
-        )
+            plugins.require_rules(plugin)
+        self._ask = CheckedHooks(guard, {**self._defaults(), **default_hooks.of_kernel(self.kernel), **plugin.hooks})
+        self.rules_version = _rules_version(plugin, self.kernel)
         self._try_start()
+        self._players = self._declared_players()
+        self.rules = default_hooks.bare_rules(self._ask.functions, players=len(self._players))
 
     def __repr__(self) -> str:
         return f"<Game {self.identity} ({self.kind})>"
@@ -95,75 +82,114 @@ class Game:
 
     def start(self) -> int:
         """The position in which play begins."""
-        return self._guard.position("start", None, self._call("start"))
+        return self._ask.start()
 
-    def valid(self, position: int) -> bool:
+    def valid(self, position: object) -> bool:
         """Whether this is a position of the game. Anything may be asked."""
-        in_range = isinstance(position, int) and 0 <= position <= MAX_POSITION
-        return in_range and bool(self._call("valid", position))
+        return self._ask.valid(position)
 
     def moves(self, position: int) -> list[int]:
         """The legal moves; none when the game is over."""
-        self._check(position)
-        answer = self._call("moves", position)
-        answer = self._guard.sequence("moves", position, answer, "a list of moves")
-        return [self._guard.move("moves", position, move) for move in answer]
+        return self._ask.moves(self._checked(position))
 
     def apply(self, position: int, move: int) -> int:
         """The position after one of its `moves`."""
-        self._check(position)
-        return self._guard.position("apply", position, self._call("apply", position, move))
+        return self._ask.apply(self._checked(position), move)
 
     def undo(self, position: int, move: int) -> int:
-        """The position before `move`, which led to this one."""
-        self._check(position)
-        return self._guard.position("undo", position, self._call("undo", position, move))
+        """The position before `move`, which led to this one; only where `has_undo`."""
+        self._checked(position)
+        if not self.has_undo:
+            raise PluginError(f"{self.name}: there is no hook 'undo'; ask `has_undo` first")
+        return self._ask.undo(position, move)
 
     def canonicalize(self, position: int) -> int:
         """The representative of all positions that are the same up to symmetry."""
-        self._check(position)
-        return self._guard.position("canonicalize", position, self._call("canonicalize", position))
+        return self._ask.canonicalize(self._checked(position))
 
     def status(self, position: int) -> Status:
         """How the position stands by rule alone, for the side to move."""
-        self._check(position)
-        answer = self._call("status", position)
-        try:
-            return Status(answer)
-        except ValueError:
-            raise self._guard.refuse("status", position, answer, "a Status was expected") from None
+        return self._ask.status(self._checked(position))
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The players' names, who begins first; a puzzle has one. Without the hook they are those on the board."""
+        if self.is_puzzle or self._ask.has("players") or not self._ask.has("board"):
+            return self._players
+        return self._ask.board(self._ask.start()).players
+
+    @property
+    def is_puzzle(self) -> bool:
+        """Whether one player plays alone: WON is solved, and LOST a dead end."""
+        return len(self._players) == 1
+
+    @property
+    def has_mover(self) -> bool:
+        """Whether the game itself says whose turn it is; otherwise turns alternate."""
+        return self._ask.has("mover")
+
+    @property
+    def has_score(self) -> bool:
+        return self._ask.has("score")
+
+    def mover(self, position: int) -> int | None:
+        """Who is to move, 0 being the player who begins; None where the game does not tell.
+
+        A game without the hook tells if it has a board.
+        """
+        self._checked(position)
+        if self.has_mover:
+            return self._ask.mover(position)
+        if self.is_puzzle:
+            return 0
+        return self._ask.board(position).to_move if self._ask.has("board") else None
+
+    def keeps_turn(self, parent: int, child: int) -> bool:
+        """Whether a move from one position to the other leaves the turn with the same player."""
+        if self.is_puzzle:
+            return True
+        return self.has_mover and self.mover(parent) == self.mover(child)
+
+    def score(self, position: int) -> int:
+        """By how much the mover wins a finished game, negative if the mover loses; only where `has_score`."""
+        self._checked(position)
+        if not self.has_score:
+            raise PluginError(f"{self.name}: there is no hook 'score'; ask `has_score` first")
+        return self._ask.score(position)
 
     def move_classes(self, position: int) -> list[list[int]]:
         """The legal moves, those that lead to the same position up to symmetry together."""
+        ask = self._ask
         classes: dict[int, list[int]] = {}
         for move in self.moves(position):
-            classes.setdefault(self.canonicalize(self.apply(position, move)), []).append(move)
+            classes.setdefault(ask.canonicalize(ask.apply(position, move)), []).append(move)
         return list(classes.values())
 
     # ---- structure, where the game has it ----
 
     @property
+    def has_undo(self) -> bool:
+        return self._ask.has("undo")
+
+    @property
     def has_tier(self) -> bool:
-        return self.rules.tier is not None
+        return self._ask.has("tier")
 
     @property
     def has_parents(self) -> bool:
-        return self.rules.parents is not None
+        return self._ask.has("parents")
 
     def tier(self, position: int) -> int:
         """The tier, which never falls as play goes on; 0 for a game without tiers."""
-        self._check(position)
-        if not self.has_tier:
-            return 0
-        return self._guard.tier(position, self._call("tier", position))
+        self._checked(position)
+        return self._ask.tier(position) if self.has_tier else 0
 
     def parents(self, position: int) -> list[int]:
         """The canonical positions with a move into an image of this one; only where `has_parents`."""
-        self._check(position)
+        self._checked(position)
         if not self.has_parents:
             raise PluginError(f"{self.name}: there is no hook 'parents'; ask `has_parents` first")
-        answer = self._guard.sequence("parents", position, self._call("parents", position), "a list of positions")
-        return [self._guard.position("parents", position, parent) for parent in answer]
+        return self._ask.parents(position)
 
     # ---- many positions at once, as numpy arrays ----
 
@@ -171,175 +197,166 @@ class Game:
         """For each position 0 if the player who begins is to move, else 1; None where the game does not tell."""
         import numpy as np
 
-        if "movers" in self._hooks:
-            return np.asarray(self._many("movers", positions), dtype=np.int8)
-        boards = map(self.board, map(int, positions))
-        turns = [board.to_move for board in boards if board is not None]
-        return np.array(turns, dtype=np.int8) if len(turns) == len(positions) else None
+        if self._ask.has("movers"):
+            return np.asarray(self._ask.array("movers", positions), dtype=np.int8)
+        turns = [self.mover(int(position)) for position in positions]
+        return None if None in turns else np.array(turns, dtype=np.int8)
 
-    def twins(self, positions: Positions) -> Positions | None:
+    def colour_swapped(self, positions: Positions) -> Positions | None:
         """For each position the other one that shares its slot in the table; None where slots are not shared."""
-        return self._many("twins", positions) if "twins" in self._hooks else None
-
-    def _many(self, hook: str, positions: Positions) -> Any:
-        answer = self._call(hook, positions)
-        if getattr(answer, "shape", None) != positions.shape:
-            raise self._guard.refuse(hook, None, answer, f"an array of length {len(positions)} was expected")
-        return answer
+        if not self._ask.has("colour_swapped"):
+            return None
+        swapped: Positions = self._ask.array("colour_swapped", positions)
+        return swapped
 
     # ---- what people read and write ----
 
     def encode(self, text: str) -> int:
         """The position a text describes, in any notation of the game; UsageError if it describes none."""
-        try:
-            answer = self._hooks["encode"](text)
-        except ValueError as error:
-            raise UsageError(f"cannot read {brief(text)} as a position of {self.name}: {error}") from error
-        except Exception as error:
-            raise self._guard.raised("encode", text, error) from error
-        position = self._guard.position("encode", text, answer)
+        position = self._ask.encode(text)
         if not self.valid(position):
-            raise UsageError(f"{brief(text)} is no position of {self.name} that can occur")
+            raise UsageError(f"{brief(text)} is not a position of {self.name} that can occur")
         return position
 
     def decode(self, position: int) -> str:
         """The text people use for a position; `encode` reads it back."""
-        self._check(position)
-        return self._guard.text("decode", position, self._call("decode", position))
+        return self._ask.decode(self._checked(position))
 
     def notations(self, position: int) -> dict[str, str]:
         """Every notation of a position, by name."""
-        self._check(position)
-        answer = self._call("notations", position)
-        if not isinstance(answer, Mapping):
-            raise self._guard.refuse("notations", position, answer, "texts by name were expected")
-        return {name: self._guard.text("notations", position, text) for name, text in answer.items()}
+        return self._ask.notations(self._checked(position))
 
     def format_move(self, position: int, move: int) -> str:
         """The text people use for a move."""
-        self._check(position)
-        return self._guard.text("format_move", position, self._call("format_move", position, move))
+        return self._ask.format_move(self._checked(position), move)
 
     def parse_move(self, position: int, text: str) -> int:
         """The legal move that a text names; UsageError if it names none."""
         legal = self.moves(position)
-        try:
-            answer = self._hooks["parse_move"](position, text)
-        except ValueError as error:
-            raise UsageError(f"cannot read {brief(text)} as a move here: {error}") from error
-        except Exception as error:
-            raise self._guard.raised("parse_move", position, error) from error
-        move = self._guard.move("parse_move", position, answer)
+        move = self._ask.parse_move(position, text)
         if move not in legal:
-            raise UsageError(f"{brief(text)} is no legal move here: {self._some_moves(position)}")
+            raise UsageError(f"{brief(text)} is not a legal move here: {self._some_moves(position, legal)}")
         return move
 
     def board(self, position: int) -> Board | None:
         """The board to draw and to click; None where the game has no drawing."""
-        self._check(position)
-        if "board" not in self._hooks:
-            return None
-        answer = self._call("board", position)
-        if not isinstance(answer, Board):
-            raise self._guard.refuse("board", position, answer, "a Board was expected")
-        return answer
+        self._checked(position)
+        return self._ask.board(position) if self._ask.has("board") else None
+
+    @property
+    def about(self) -> About:
+        """The title and the rules, for people."""
+        return self._ask.about() if self._ask.has("about") else About(self.name)
 
     # ---- helpers ----
 
+    def solve_command(self, *, backend: str | None = None, directory: Path | None = None) -> str:
+        """The command line that solves this variant, or with its backend resumes it.
+
+        >>> load_game("gobblet").solve_command(backend="lmdb")
+        'solve gobblet --backend lmdb'
+        """
+        defaults = {option.name: option.default for option in self.declared_options}
+        chosen = {name: value for name, value in self.options.items() if value != defaults[name]}
+        words = ["solve", self.name, *as_words(chosen)]
+        words += ["--backend", backend] if backend else []
+        words += ["--dir", str(directory)] if directory else []
+        return shlex.join(words)
+
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """The game's own measurements for `solve bench`; none by default."""
-        measured: Iterable[tuple[str, float, str]] = self._call("benchmarks") if "benchmarks" in self._hooks else ()
+        measured: Iterable[tuple[str, float, str]] = self._ask.call("benchmarks") if self._ask.has("benchmarks") else ()
         return measured
 
     def hook_error(self, hook: str, position: int, error: Exception) -> PerfectPlayError:
         """The error for an engine to raise when one of `rules` raised: it names game, hook and position."""
-        return self._guard.raised(hook, position, error)
+        return self._ask.guard.raised(hook, position, error)
 
-    def _call(self, hook: str, *arguments: Any) -> Any:
-        return self._guard.call(hook, self._hooks[hook], *arguments)
-
-    def _check(self, position: int) -> None:
-        if not self.valid(position):
-            raise UsageError(f"{brief(position)} is no position of {self.name}")
+    def _checked(self, position: int) -> int:
+        """The position, if it is one; UsageError if not."""
+        if not self._ask.valid(position):
+            raise UsageError(f"{brief(position)} is not a position of {self.name}")
+        return position
 
     # ---- filling the gaps ----
 
-    def _load_kernel(self) -> Kernel | None:
-        if "kernel" not in self._hooks:
-            return None
-        from perfectplay_native.kernel import Kernel  # loads the engine: only where a game has a kernel
-
-        kernel = self._call("kernel")
-        if not isinstance(kernel, Kernel):
-            raise self._guard.refuse("kernel", None, kernel, "a perfectplay_native.kernel.Kernel was expected")
-        missing = [name for name in ("valid", *plugins.REQUIRED_HOOKS) if not getattr(kernel.c, name)]
-        if missing:
-            raise PluginError(f"{self.name}: the kernel leaves the required {', '.join(missing)} NULL")
-        return kernel
-
     def _defaults(self) -> dict[str, Hook]:
-        """For every hook that can be derived, how."""
-        defaults: dict[str, Hook] = {
+        """For every hook that needs no kernel to be derived, how."""
+        return {
             "valid": lambda position: True,
-            "encode": _read_number,
+            "canonicalize": lambda position: position,
+            "encode": default_hooks.read_number,
             "decode": str,
-            "notations": lambda position: {"text": self.decode(position)},
+            "notations": lambda position: {"text": self._ask.decode(position)},
             "format_move": lambda position, move: str(move),
             "parse_move": self._find_move,
         }
-        kernel = self.kernel
-        if kernel is not None:
-            derived = ["valid", *plugins.REQUIRED_HOOKS]
-            derived += [name for name in ("tier", "parents") if getattr(kernel.c, name)]
-            defaults |= {name: getattr(kernel, name) for name in derived}
-        return defaults
 
     def _find_move(self, position: int, text: str) -> int:
-        for move in self.moves(position):
-            if self.format_move(position, move) == text.strip():
+        legal = self._ask.moves(position)
+        for move in legal:
+            if self._ask.format_move(position, move) == text.strip():
                 return move
-        raise ValueError(self._some_moves(position))
+        raise ValueError(self._some_moves(position, legal))
 
-    def _some_moves(self, position: int) -> str:
-        names = [self.format_move(position, move) for move in self.moves(position)]
-        if not names:
+    def _some_moves(self, position: int, legal: Sequence[int]) -> str:
+        if not legal:
             return "the game is over"
-        return "legal are " + ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-
-    def _rules_version(self, source: object) -> int:
-        if self.kernel is not None:
-            return self.kernel.rules_version
-        version = getattr(source, "RULES_VERSION", 1)
-        if not isinstance(version, int) or version < 1:
-            raise PluginError(f"{self.name}: RULES_VERSION is {version!r}: an int from 1 up was expected")
-        return version
+        names = ", ".join(self._ask.format_move(position, move) for move in legal[:10])
+        return f"legal are {names}" + (f" and {len(legal) - 10} more" if len(legal) > 10 else "")
 
     def _try_start(self) -> None:
         """Ask each rule once, so that a game that cannot work is refused when it is loaded."""
-        start = self.start()
-        if not self.valid(start):
+        start = self._ask.start()
+        if not self._ask.valid(start):
             raise PluginError(f"{self.name}: hook 'start' returned {start}, which hook 'valid' refuses")
-        self.canonicalize(start)
-        self.status(start)
-        self.moves(start)
+        self._ask.canonicalize(start)
+        self._ask.status(start)
+        self._ask.moves(start)
+
+    def _declared_players(self) -> tuple[str, ...]:
+        count = default_hooks.kernel_players(self.kernel)
+        names = self._ask.players() if self._ask.has("players") else DEFAULT_PLAYERS[:count]
+        if self.kernel is not None and len(names) != count:
+            raise PluginError(
+                f"{self.name}: hook 'players' has {len(names)} names, but the kernel's players is {count}"
+            )
+        return names
 
 
 def load_game(name: str, /, **options: object) -> Game:
-    """Return an installed game.
+    """Return an installed game, or the game in a file (`./mygame.py`).
 
     UsageError if there is none of this name or an option is wrong, PluginError if the game is broken.
     """
-    return _build(plugins.load_plugin(name), options)
+    return build_game(plugins.load_plugin(name), options)
 
 
 def make_game(source: object, /, *, name: str = "game", version: str = "", **options: object) -> Game:
     """Return the game of a plugin (module or object) that need not be installed."""
-    return _build(Plugin(name, source, plugins.check_game(name, source), version), options)
+    return build_game(plugins.make_plugin(source, name=name, version=version), options)
 
 
-def game_options(name: str) -> tuple[Option, ...]:
-    """The options an installed game declares."""
-    return _declared(plugins.load_plugin(name))
+def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
+    """Return the variant of a loaded plugin that these options choose."""
+    declared = declared_options(plugin)
+    options = read_options(plugin.name, declared, given)
+    if "configure" in plugin.hooks:
+        source = Guard(plugin.name).call("configure", plugin.hooks["configure"], options)
+        variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
+        plugin = replace(variant, file=plugin.file)
+    return Game(plugin, declared, options)
+
+
+def declared_options(plugin: Plugin) -> tuple[Option, ...]:
+    """The options that a plugin has."""
+    if "options" not in plugin.hooks:
+        return ()
+    guard = Guard(plugin.name)
+    declared = guard.call("options", plugin.hooks["options"])
+    if not isinstance(declared, Sequence) or not all(isinstance(option, Option) for option in declared):
+        raise guard.refuse("options", None, declared, "a list of Option was expected")
+    return tuple(declared)
 
 
 def installed_games() -> list[GameInfo]:
@@ -350,35 +367,16 @@ def installed_games() -> list[GameInfo]:
 def _info(name: str) -> GameInfo:
     try:
         game = load_game(name)
+        title = game.about.title
     except PerfectPlayError as error:
         return GameInfo(name, plugins.game_version(name), "", broken=str(error).removeprefix(f"{name}: "))
-    return GameInfo(name, game.version, game.kind, game.declared_options)
+    return GameInfo(name, game.version, game.kind, title, game.declared_options)
 
 
-def _build(plugin: Plugin, given: Mapping[str, object]) -> Game:
-    declared = _declared(plugin)
-    options = read_options(plugin.name, declared, given)
-    if "configure" in plugin.hooks:
-        source = Guard(plugin.name).call("configure", plugin.hooks["configure"], options)
-        hooks = plugins.check_game(plugin.name, source)
-        plugin = Plugin(plugin.name, source, hooks, plugin.version)
-    return Game(plugin, declared, options)
-
-
-def _declared(plugin: Plugin) -> tuple[Option, ...]:
-    if "options" not in plugin.hooks:
-        return ()
-    guard = Guard(plugin.name)
-    declared = guard.call("options", plugin.hooks["options"])
-    if not isinstance(declared, Sequence) or not all(isinstance(option, Option) for option in declared):
-        raise guard.refuse("options", None, declared, "a list of Option was expected")
-    return tuple(declared)
-
-
-def _read_number(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise ValueError("a number was expected")
-    number = int(text)
-    if number > MAX_POSITION:
-        raise ValueError("it is too large for a position")
-    return number
+def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
+    if kernel is not None:
+        return kernel.rules_version
+    version = getattr(plugin.source, "RULES_VERSION", 1)
+    if not isinstance(version, int) or version < 1:
+        raise PluginError(f"{plugin.name}: RULES_VERSION is {version!r}: an int from 1 up was expected")
+    return version

@@ -6,6 +6,7 @@ Every error says which game, which hook, on which position or text, and what was
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 from perfectplay.errors import PerfectPlayError, PluginError
@@ -14,6 +15,7 @@ MAX_POSITION = 2**64 - 2
 """The largest position; all ones stands for "no position" in the engine."""
 MAX_MOVE = 2**32 - 1
 MAX_TIER = 2**24 - 1
+MAX_SCORE = 2**15 - 1
 
 Subject = int | str | None
 """What a hook was asked about: a position, a text, or nothing."""
@@ -55,6 +57,22 @@ class Guard:
     def tier(self, subject: Subject, answer: Any) -> int:
         return self._number("tier", subject, answer, "a tier", MAX_TIER)
 
+    def mover(self, subject: Subject, answer: Any) -> int:
+        number = as_int(answer)
+        if number not in (0, 1):
+            raise self.refuse("mover", subject, answer, "0 for the player who begins, or 1 for the other, was expected")
+        return number
+
+    def score(self, subject: Subject, answer: Any) -> int:
+        number = as_int(answer)
+        if number is None or isinstance(answer, bool):
+            raise self.refuse(
+                "score", subject, answer, "a score is an int: by how much the mover wins, or loses if < 0"
+            )
+        if abs(number) > MAX_SCORE:
+            raise self.refuse("score", subject, answer, f"a score is between -{MAX_SCORE:,} and {MAX_SCORE:,}")
+        return number
+
     def text(self, hook: str, subject: Subject, answer: Any) -> str:
         if not isinstance(answer, str):
             raise self.refuse(hook, subject, answer, "a text was expected")
@@ -66,13 +84,22 @@ class Guard:
         return answer
 
     def _number(self, hook: str, subject: Subject, answer: Any, what: str, largest: int) -> int:
-        if not isinstance(answer, int):
+        number = as_int(answer)
+        if number is None:
             raise self.refuse(hook, subject, answer, f"{what} is an int")
-        if not 0 <= answer <= largest:
+        if not 0 <= number <= largest:
             bits = largest.bit_length()
             limit = f"2**{bits}-{2**bits - largest}"
             raise self.refuse(hook, subject, answer, f"{what} must fit {bits} bits, from 0 to {limit}")
-        return answer
+        return number
+
+
+def as_int(thing: Any) -> int | None:
+    """The integer that something is, numpy's included; None if it is not one."""
+    try:
+        return index(thing)
+    except TypeError:
+        return None
 
 
 def brief(thing: object) -> str:

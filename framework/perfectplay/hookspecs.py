@@ -8,10 +8,11 @@ given, the host derives from it every hook that the plugin leaves out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
+from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.values import Status
 
@@ -26,116 +27,111 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
-class GameSpec:
+class GameSpec(Protocol):
     """What a game may implement. Positions are ints below 2**64, moves ints below 2**32."""
 
-    @hookspec(firstresult=True)
+    @hookspec
     def start(self) -> int:
         """Return the position in which play begins."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
-    def encode(self, text: str) -> int:
-        """Return the position of `text`, or raise ValueError that says what is wrong (default: a number)."""
-        raise NotImplementedError
-
-    @hookspec(firstresult=True)
-    def decode(self, position: int) -> str:
-        """Return the text people use for `position`, which `encode` reads back (default: its number)."""
-        raise NotImplementedError
-
-    @hookspec(firstresult=True)
+    @hookspec
     def moves(self, position: int) -> Sequence[int]:
         """Return the legal moves, each once; none when the game is over or the mover is stuck."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def apply(self, position: int, move: int) -> int:
         """Return the position after `move`."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
-    def undo(self, position: int, move: int) -> int:
-        """Return the position before `move`: undo(apply(p, m), m) == p."""
-        raise NotImplementedError
-
-    @hookspec(firstresult=True)
-    def canonicalize(self, position: int) -> int:
-        """Return the chosen representative of all positions that are the same up to symmetry."""
-        raise NotImplementedError
-
-    @hookspec(firstresult=True)
+    @hookspec
     def status(self, position: int) -> Status:
         """Return ONGOING, or LOST, DRAWN or WON for the side to move; a stuck mover is never ONGOING."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
+    def mover(self, position: int) -> int:
+        """Return who is to move, 0 for the player who begins or 1 for the other (default: turns alternate)."""
+
+    @hookspec
+    def players(self) -> Sequence[str]:
+        """Return the players' names, who begins first; a single name makes the game a puzzle (default: two)."""
+
+    @hookspec
+    def score(self, position: int) -> int:
+        """Return by how much the mover wins a finished game, negative if the mover loses (default: none is kept)."""
+
+    @hookspec
+    def canonicalize(self, position: int) -> int:
+        """Return the chosen representative of all positions that are the same up to symmetry (default: itself)."""
+
+    @hookspec
+    def undo(self, position: int, move: int) -> int:
+        """Return the position before `move`: undo(apply(p, m), m) == p; only `solve check` asks."""
+
+    @hookspec
     def valid(self, position: int) -> bool:
         """Return whether these 64 bits are a position of the game (default: yes); any may be asked."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
+    def encode(self, text: str) -> int:
+        """Return the position of `text`, or raise ValueError that says what is wrong (default: a number)."""
+
+    @hookspec
+    def decode(self, position: int) -> str:
+        """Return the text people use for `position`, which `encode` reads back (default: its number)."""
+
+    @hookspec
+    def about(self) -> About:
+        """Return the game's title and its rules, as people would tell them (default: its name)."""
+
+    @hookspec
     def format_move(self, position: int, move: int) -> str:
         """Return the text people use for a move (default: its number)."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def parse_move(self, position: int, text: str) -> int:
         """Return the move that `text` names, or raise ValueError (default: what `format_move` writes)."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def notations(self, position: int) -> Mapping[str, str]:
         """Return every notation of a position by name; `encode` reads each (default: decode's alone)."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def board(self, position: int) -> Board:
         """Return cells, stacks, trays and click targets for terminal and browser (default: only text)."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def movers(self, positions: Positions) -> Any:
         """Return, for an array of positions, 0 where who begins is to move, else 1 (default: from `board`)."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
-    def twins(self, positions: Positions) -> Positions:
-        """Return each position's twin, colours and mover swapped; only where `rank` gives both one slot."""
-        raise NotImplementedError
+    @hookspec
+    def colour_swapped(self, positions: Positions) -> Positions:
+        """Return each position with colours and mover swapped; only where `rank` gives both one slot."""
 
-    @hookspec(firstresult=True)
+    @hookspec
     def tier(self, position: int) -> int:
         """Return a number from 0 up that never falls as play goes on; enables tier-by-tier solving."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def parents(self, position: int) -> Sequence[int]:
         """Return the canonical positions with a move into an image of this one; speeds up loopy games."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def kernel(self) -> Kernel:
         """Return the game's C kernel. The host derives from it every hook that the plugin leaves out."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """Measure and yield (what, rate, unit) for `solve bench`, such as ("perft", 5e7, "nodes/s")."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def options(self) -> Sequence[Option]:
         """Return the variants' options (`--width 5`); `configure` must be there too."""
-        raise NotImplementedError
 
-    @hookspec(firstresult=True)
+    @hookspec
     def configure(self, options: Mapping[str, Any]) -> object:
         """Return the plugin for these options: an object or module with the hooks above."""
-        raise NotImplementedError
 
 
-class HostSpec:
+class HostSpec(Protocol):
     """What a plugin in the group `perfectplay.host` may add to the host; built-in ones come the same way."""
 
     @hookspec

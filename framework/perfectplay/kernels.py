@@ -21,15 +21,6 @@ def game_kernel(game: Game) -> Kernel:
     return PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
 
 
-def raise_plugin_error(kernel: Kernel) -> None:
-    """Raise what a Python game's function raised while the engine called it."""
-    if isinstance(kernel, PythonKernel):
-        try:
-            kernel.raise_error()
-        except ValueError as error:  # an answer that the kernel cannot pass on
-            raise PluginError(str(error)) from None
-
-
 def explain_fault(game: Game, question: str, position: int, error: Exception) -> PerfectPlayError:
     """The error to raise for `question` (a hook, or `children`) about `position`, which ended in `error`."""
     try:

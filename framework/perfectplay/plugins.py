@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import pluggy
@@ -27,12 +31,12 @@ HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
 RESERVED_NAMES = frozenset(
-    {"games", "show", "line", "play", "stats", "verify", "export", "import"}
+    {"games", "show", "line", "play", "stats", "rules", "verify", "export", "compare"}
     | {"compact", "bench", "new", "check", "serve", "random", "help"}
 )
 """The built-in commands: no game can be called like one of them."""
 
-REQUIRED_HOOKS = ("start", "moves", "apply", "undo", "canonicalize", "status")
+REQUIRED_HOOKS = ("start", "moves", "apply", "status")
 """The rules. A kernel gives them all; without one, the plugin must."""
 
 BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends", "perfectplay.exports.formats")
@@ -51,6 +55,8 @@ class Plugin:
     source: object
     hooks: Mapping[str, Hook]
     version: str = ""
+    file: Path | None = None
+    """The file it was loaded from, where it is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,9 @@ def game_version(name: str) -> str:
 
 
 def load_plugin(name: str) -> Plugin:
-    """Import an installed game and check its hooks; UsageError if there is none, PluginError if broken."""
+    """Import an installed game, or a file, and check its hooks; UsageError if there is none, PluginError if broken."""
+    if is_file(name):
+        return _load_file(Path(name))
     found = _found(GAMES_GROUP).get(name, [])
     if not found:
         raise unknown_game(name)
@@ -88,8 +96,31 @@ def load_plugin(name: str) -> Plugin:
         raise PluginError(f"{name}: {problem}; {origin} must give its game another name")
     if len(found) > 1:
         raise PluginError(f"{name}: {origin} both bring a game of this name; uninstall one")
-    source = _import(found[0])
-    return Plugin(name, source, check_game(name, source), game_version(name))
+    return make_plugin(_import(found[0]), name=name, version=game_version(name))
+
+
+def is_file(word: str) -> bool:
+    """Whether a word means a file with a game, and not an installed one: `./mygame.py`."""
+    return word.endswith(".py")
+
+
+def _load_file(path: Path) -> Plugin:
+    """The plugin in a Python file, which need not be installed; the game is called like the file."""
+    name = path.stem
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    if problem := _name_problem(name):
+        raise UsageError(f"no game can be called {name!r}: {problem}; rename {path}")
+    spec = spec_from_file_location(f"perfectplay_file_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.absolute()))  # as `python mygame.py` has it
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise _cannot_import(name, str(path), error) from error
+    return replace(make_plugin(module, name=name), file=path)
 
 
 def check_name(name: str) -> None:
@@ -115,36 +146,30 @@ def unknown_game(name: str) -> UsageError:
     return UsageError(f"unknown game '{name}'{did_you_mean(name, names)} ({installed})")
 
 
-def check_game(name: str, source: object) -> dict[str, Hook]:
-    """Return the plain functions of a game's hooks; PluginError names what is wrong and what would be right.
+def make_plugin(source: object, *, name: str, version: str = "") -> Plugin:
+    """Check the hooks of a module or object; PluginError names what is wrong and what would be right.
 
-    Rules may be missing here: `require_rules` asks for them once it is known whether there is a kernel.
+    Rules may be missing here: `require_rules` asks for them once it is known that there is no kernel.
     """
     if source is None or isinstance(source, type):
         what = "nothing" if source is None else f"the class {source.__name__}"
         raise PluginError(f"{name}: the plugin is {what}; it must be a module or an object with hooks")
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(GameSpec)
-    hooks = _register(manager, name, source)
-    for hook, partner in (
-        ("options", "configure"),
-        ("configure", "options"),
-        ("encode", "decode"),
-        ("decode", "encode"),
-    ):
-        if hook in hooks and partner not in hooks:
-            raise PluginError(f"{name}: hook '{hook}' needs its partner '{partner}', which is missing")
-    return hooks
+    hooks = _hooks_of(source, name, GameSpec)
+    for pair in (("options", "configure"), ("encode", "decode")):
+        for hook, partner in (pair, pair[::-1]):
+            if hook in hooks and partner not in hooks:
+                raise PluginError(f"{name}: hook '{hook}' needs its partner '{partner}', which is missing")
+    return Plugin(name, source, hooks, version)
 
 
-def require_rules(name: str, source: object, hooks: Mapping[str, Hook]) -> None:
-    """Raise PluginError that names the rules a game without a kernel leaves out."""
-    missing = [hook for hook in REQUIRED_HOOKS if hook not in hooks]
+def require_rules(plugin: Plugin) -> None:
+    """Raise PluginError that names the rules a plugin without a kernel leaves out."""
+    missing = [hook for hook in REQUIRED_HOOKS if hook not in plugin.hooks]
     if not missing:
         return
-    unmarked = [hook for hook in missing if callable(getattr(source, hook, None))]
+    unmarked = [hook for hook in missing if callable(getattr(plugin.source, hook, None))]
     hint = f" ({_quoted(unmarked)} is there, but not marked @hookimpl)" if unmarked else ""
-    raise PluginError(f"{name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
+    raise PluginError(f"{plugin.name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
 
 
 def host_registry() -> Registry:
@@ -156,57 +181,70 @@ def host_registry() -> Registry:
     ]
     for name, load in sources:
         try:
-            manager = pluggy.PluginManager(PROJECT)
-            manager.add_hookspecs(HostSpec)
-            hooks = _register(manager, name, load())
-            for hook, known in (
-                ("register_backends", registry.backends),
-                ("register_exporters", registry.exporters),
+            hooks = _hooks_of(load(), name, HostSpec)
+            for hook, known, (module, check) in (
+                ("register_backends", registry.backends, ("perfectplay.tables.backends", "check_backend")),
+                ("register_exporters", registry.exporters, ("perfectplay.exports.export", "check_exporter")),
             ):
                 if hook in hooks:
-                    hooks[hook](_adder(name, known))
+                    hooks[hook](_adder(name, known, getattr(import_module(module), check)))
         except (Exception, SystemExit) as error:
             registry.broken[name] = str(error).removeprefix(f"{name}: ")
     return registry
 
 
-def _adder(plugin: str, known: dict[str, Any]) -> Callable[[str, Any], None]:
+def _adder(plugin: str, known: dict[str, Any], check: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
     def register(name: str, thing: Any) -> None:
         if name in known:
             raise PluginError(f"{plugin}: '{name}' is registered already")
+        check(name, thing)
         known[name] = thing
 
     return register
 
 
-def _register(manager: pluggy.PluginManager, name: str, source: object) -> dict[str, Hook]:
-    """Let pluggy check one plugin; return its plain functions."""
+def _hooks_of(source: object, name: str, spec: type) -> dict[str, Hook]:
+    """Let pluggy check one plugin against a specification; return its plain functions."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(spec)
     try:
         manager.register(source, name)
     except pluggy.PluginValidationError as error:  # arguments that the hook does not have
         raise PluginError(f"{name}: {' '.join(str(error).split())}") from error
-    hooks: dict[str, Hook] = {}
-    callers = manager.get_hookcallers(source) or []
-    known = [caller for caller in vars(manager.hook).values() if caller.has_spec()]
-    for caller in callers:
-        if caller.spec is None:
-            hint = did_you_mean(caller.name, [right.name for right in known])
-            raise PluginError(f"{name}: '{caller.name}' is marked @hookimpl but is no hook{hint}")
-        (implementation,) = caller.get_hookimpls()
-        if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
-            # Hooks are called directly, so the arguments must be exactly these.
-            signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
-            raise PluginError(f"{name}: hook '{caller.name}' must be a plain function {signature}")
-        hooks[caller.name] = implementation.function
-    return hooks
+    known = [caller.name for caller in vars(manager.hook).values() if caller.has_spec()]
+    return {caller.name: _plain_function(name, caller, known) for caller in manager.get_hookcallers(source) or []}
+
+
+def _plain_function(plugin: str, caller: pluggy.HookCaller, known: list[str]) -> Hook:
+    if caller.spec is None:
+        hint = did_you_mean(caller.name, known)
+        raise PluginError(f"{plugin}: '{caller.name}' is marked @hookimpl but is not a hook{hint}")
+    (implementation,) = caller.get_hookimpls()
+    if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
+        # Hooks are called directly, so the arguments must be exactly these.
+        signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
+        raise PluginError(f"{plugin}: hook '{caller.name}' must be a plain function {signature}")
+    return implementation.function
 
 
 def _import(point: EntryPoint) -> object:
     try:
         return point.load()
     except (Exception, SystemExit) as error:
-        text = " ".join(str(error).split())
-        raise PluginError(f"{point.name}: cannot import {point.value}: {type(error).__name__}: {text}") from error
+        raise _cannot_import(point.name, point.value, error) from error
+
+
+def _cannot_import(name: str, what: str, error: BaseException) -> PluginError:
+    text = " ".join(str(error).split())
+    return PluginError(f"{name}: cannot import {what}: {type(error).__name__}: {text}{_line_of(error)}")
+
+
+def _line_of(error: BaseException) -> str:
+    """Where in the plugin an import failed; a SyntaxError says so itself."""
+    if isinstance(error, SyntaxError) or error.__traceback__ is None:
+        return ""
+    frames = [frame for frame in extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
 
 
 def _found(group: str) -> dict[str, list[EntryPoint]]:

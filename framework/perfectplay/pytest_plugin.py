@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +40,12 @@ def game_law(request: pytest.FixtureRequest) -> Callable[[], None]:
 
     def check() -> None:
         __tracebackhide__ = True
-        if not result.applies:
-            pytest.skip("the game has nothing that this law is about")
         if result.breach:
             pytest.fail(result.breach, pytrace=False)
+        if result.hint:
+            warnings.warn(result.hint, stacklevel=2)
+        if not result.applies:
+            pytest.skip("the game has nothing that this law is about")
 
     return check
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from typing import Any
 
 NO_POSITION_CODE = 4
 """Stored where a slot of a perfect index holds no position of the game."""
@@ -83,6 +84,17 @@ class Value:
         if self.outcome is Outcome.DRAW:
             return (1, plies) if plies is not None else (2, 0)
         return (3, -(plies or 0))
+
+
+def value_json(value: Value | None) -> dict[str, Any]:
+    """A value in JSON, the same in every command and answer; nulls where it is not known.
+
+    >>> value_json(Value(Outcome.WIN, 13))
+    {'outcome': 'win', 'remoteness': 13}
+    """
+    if value is None:
+        return {"outcome": None, "remoteness": None}
+    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
 
 
 @cache

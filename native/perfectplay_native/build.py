@@ -23,10 +23,11 @@ COMPILE_ARGS = ["-O3", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-fno-sem
 
 
 def kernel_cdef() -> str:
-    """The declarations of perfectplay.h that cffi can read: all but macros, includes and inline functions."""
+    """The declarations of perfectplay.h as cffi reads them: without inline functions, constants by name alone."""
     text = re.sub(r"/\*.*?\*/", "", (INCLUDE / "perfectplay.h").read_text(), flags=re.DOTALL)
     text = re.sub(r"^static inline .*?^}\n|^static inline .*}\n", "", text, flags=re.DOTALL | re.MULTILINE)
-    return re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^#(?!define PP_\w+ ).*\n", "", text, flags=re.MULTILINE)
+    return re.sub(r"^(#define PP_\w+) .*", r"\1 ...", text, flags=re.MULTILINE)
 
 
 def game_ffi(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -12,42 +12,27 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.kernel import Kernel
+from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
 
 BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
 """Values and keys are kept in blocks of this many positions."""
 
-STEPS = ("idle", "settling", "expanding", "propagating", "storing", "verifying")
-
 Positions = npt.NDArray[np.uint64]
 
-NO_SLOT = 2**64 - 1
-INDEX_BITS = 40
-
-
-def slot_of(tier: int, index: int) -> int:
-    return tier << INDEX_BITS | index
-
-
-def tier_of_slot(slot: int) -> int:
-    return slot >> INDEX_BITS
-
-
-def index_of_slot(slot: int) -> int:
-    return slot & (1 << INDEX_BITS) - 1
+NO_SLOT = NO_POSITION
 
 
 def _pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
     return ffi.from_buffer(ctype, array)
 
 
-class Way(IntEnum):
-    """How newly decided positions reach their parents. All ways give the same table."""
+class Propagation(IntEnum):
+    """How newly decided positions reach their parents. The table is the same."""
 
-    AUTO = 0
-    RETRACT = 1
-    REVERSE_GRAPH = 2
-    FORWARD = 3
+    AUTO = lib.PP_PROPAGATE_AUTO
+    RETRACT = lib.PP_PROPAGATE_RETRACT
+    GRAPH = lib.PP_PROPAGATE_GRAPH
+    FORWARD = lib.PP_PROPAGATE_FORWARD
 
 
 class EngineError(Exception):
@@ -72,7 +57,6 @@ class EngineProgress:
     """A snapshot of a running call."""
 
     positions: int
-    step: str
     level: int
     memory: int
 
@@ -89,10 +73,15 @@ class Fault:
 
 
 class Engine:
-    """One game's tiers in memory. Not thread-safe, but for `stop` and `progress`."""
+    """One game's tiers in memory. Not thread-safe, but for `stop` and `progress`.
 
-    def __init__(self, kernel: Kernel, *, tiers: int, threads: int = 1) -> None:
+    What a Python game's function raises while the engine asks it stops the call, which then raises it.
+    """
+
+    def __init__(self, kernel: Kernel, *, tiers: int, threads: int | None = 1) -> None:
+        """Work with so many threads, None for one a processor, where the kernel allows it."""
         self.kernel = kernel
+        threads = (threads or os.cpu_count() or 1) if kernel.parallel else 1
         self._keep: dict[int, list[Any]] = {}  # memory lent to the engine, by tier
         self._c = lib.pp_engine_new(kernel.c, tiers, threads)
         if self._c == ffi.NULL:
@@ -115,7 +104,7 @@ class Engine:
     @property
     def progress(self) -> EngineProgress:
         p = lib.pp_engine_progress(self._c)
-        return EngineProgress(p.positions, STEPS[p.step], p.level, p.used)
+        return EngineProgress(p.positions, p.level, p.used)
 
     def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
         """Give a tier its size, and for an enumerated game its sorted keys in blocks."""
@@ -138,9 +127,9 @@ class Engine:
         lib.pp_tier_drop(self._c, tier)
         self._keep.pop(tier, None)
 
-    def solve(self, tiers: Sequence[int], *, cyclic: bool, way: Way = Way.AUTO) -> None:
+    def solve(self, tiers: Sequence[int], *, cyclic: bool, propagation: Propagation = Propagation.AUTO) -> None:
         """Solve tiers that reach each other; every other tier they lead to must be finished."""
-        self._check(lib.pp_solve(self._c, ffi.new("uint32_t[]", list(tiers)), len(tiers), cyclic, way))
+        self._run(lib.pp_solve, ffi.new("uint32_t[]", list(tiers)), len(tiers), cyclic, propagation)
 
     def values(self, tier: int, size: int) -> npt.NDArray[Any]:
         """The codes of a tier the engine has solved, without copying; valid until the tier is attached or dropped."""
@@ -150,14 +139,16 @@ class Engine:
 
     def find(self, position: int) -> int | None:
         """The slot of a valid position, None where the index has no such position."""
-        slot = int(lib.pp_find(self._c, position))
+        with self.kernel.asking():
+            slot = int(lib.pp_find(self._c, position))
         return None if slot == NO_SLOT else slot
 
     def find_many(self, positions: Positions) -> npt.NDArray[np.uint64]:
-        """The slot of each position; NO_SLOT where it is no position or not in the index."""
+        """The slot of each position; NO_SLOT where it is not a position, or not in the index."""
         given = np.ascontiguousarray(positions, dtype=np.uint64)
         slots = np.empty(given.shape, dtype=np.uint64)
-        lib.pp_find_many(self._c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
+        with self.kernel.asking():
+            lib.pp_find_many(self._c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
         return slots
 
     def value_of_slot(self, slot: int) -> int:
@@ -180,7 +171,8 @@ class Engine:
         """The first of each valid position's best moves; -1 where it has no move, or none whose value is known."""
         given = np.ascontiguousarray(positions, dtype=np.uint64)
         best = np.empty(given.shape, dtype=np.int64)
-        lib.pp_best_moves(self._c, _pointer("pp_position[]", given), given.size, _pointer("int64_t[]", best))
+        with self.kernel.asking():
+            lib.pp_best_moves(self._c, _pointer("pp_position[]", given), given.size, _pointer("int64_t[]", best))
         return best
 
     def mark_reachable(
@@ -192,14 +184,19 @@ class Engine:
         """
         bitmaps = ffi.new("uint64_t *[]", [_pointer("uint64_t[]", bitmap) for bitmap in reached])
         count = ffi.new("uint64_t *")
-        self._check(lib.pp_mark_reachable(self._c, tier, bitmaps, _pointer("uint64_t[]", expanded), count))
+        self._run(lib.pp_mark_reachable, tier, bitmaps, _pointer("uint64_t[]", expanded), count)
         return int(count[0])
 
     def verify(self, tier: int, *, examples: int = 10) -> tuple[int, list[Fault]]:
         """How many values of a tier its children contradict, and the first of them."""
         wrong, faults = ffi.new("uint64_t *"), ffi.new("pp_fault[]", max(1, examples))
-        self._check(lib.pp_verify(self._c, tier, wrong, faults, examples))
+        self._run(lib.pp_verify, tier, wrong, faults, examples)
         return wrong[0], [_fault(faults[i]) for i in range(min(examples, wrong[0]))]
+
+    def _run(self, function: Callable[..., int], *arguments: Any) -> None:
+        with self.kernel.asking(self.stop):
+            result = function(self._c, *arguments)
+        self._check(result)
 
     def _check(self, result: int) -> None:
         if result == lib.PP_OK:
@@ -211,7 +208,9 @@ class Engine:
         if result == lib.PP_SCRATCH_FAILED:
             raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self._c))}")
         if result == lib.PP_TOO_REMOTE:
-            raise EngineError("some position is more than 16382 plies from its end, more than a table can store")
+            raise EngineError(
+                f"some position is more than {lib.PP_LARGEST_REMOTENESS} plies from its end: a table cannot store that"
+            )
         position = int(lib.pp_engine_error_position(self._c))
         if result == lib.PP_STUCK:
             raise stuck(position)
@@ -224,7 +223,7 @@ def _fault(fault: Any) -> Fault:
     return Fault(
         tier=tier_of_slot(fault.slot),
         index=index_of_slot(fault.slot),
-        position=None if fault.position == 2**64 - 1 else fault.position,
+        position=None if fault.position == NO_POSITION else fault.position,
         stored=fault.stored,
         expected=None if fault.expected == 2**32 - 1 else fault.expected,
     )
@@ -242,14 +241,15 @@ def children_of_many(kernel: Kernel, positions: Positions, *, room: int) -> tupl
     given = np.ascontiguousarray(positions, dtype=np.uint64)
     children = np.empty(max(room, kernel.c.max_moves), dtype=np.uint64)
     used = ffi.new("size_t *")
-    count = lib.pp_children_of_many(
-        kernel.c,
-        _pointer("pp_position[]", given),
-        given.size,
-        used,
-        _pointer("pp_position[]", children),
-        children.size,
-    )
+    with kernel.asking():
+        count = lib.pp_children_of_many(
+            kernel.c,
+            _pointer("pp_position[]", given),
+            given.size,
+            used,
+            _pointer("pp_position[]", children),
+            children.size,
+        )
     return children[:count], used[0]
 
 
@@ -257,7 +257,8 @@ def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32
     """The tier of each position."""
     given = np.ascontiguousarray(positions, dtype=np.uint64)
     tiers = np.empty(given.shape, dtype=np.uint32)
-    lib.pp_tiers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", tiers))
+    with kernel.asking():
+        lib.pp_tiers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", tiers))
     return tiers
 
 
@@ -265,9 +266,10 @@ def canonicalize_many(kernel: Kernel, positions: Positions) -> Positions:
     """The canonical form of each valid position."""
     given = np.ascontiguousarray(positions, dtype=np.uint64)
     canonical = np.empty(given.shape, dtype=np.uint64)
-    lib.pp_canonicalize_many(
-        kernel.c, _pointer("pp_position[]", given), given.size, _pointer("pp_position[]", canonical)
-    )
+    with kernel.asking():
+        lib.pp_canonicalize_many(
+            kernel.c, _pointer("pp_position[]", given), given.size, _pointer("pp_position[]", canonical)
+        )
     return canonical
 
 
@@ -275,5 +277,6 @@ def rule_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint8]:
     """The codes that the rules alone give: finished, won at once, no position; 0 where they leave it open."""
     given = np.ascontiguousarray(positions, dtype=np.uint64)
     codes = np.empty(given.shape, dtype=np.uint8)
-    lib.pp_rule_codes(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint8_t[]", codes))
+    with kernel.asking():
+        lib.pp_rule_codes(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint8_t[]", codes))
     return codes

@@ -2,49 +2,27 @@
 
 Slower than C by orders of magnitude, but the same engine, the same tables and the same proofs. The functions are
 called bare, without the host's checks; only when one fails, or answers what cannot be, is the same question asked
-again with every check on, to find the words for it (`explain`). An exception cannot cross the C code: it is kept in
-`error`, `on_error` is told so that it can stop the engine, and whoever called the engine raises it afterwards.
+again with every check on, to find the words for it (`explain`). An exception cannot cross the C code: the callback
+answers 0, and `Kernel.asking`, around every call of the engine, raises the error as soon as that call is over.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from operator import index
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.kernel import ABI, Kernel
+from perfectplay_native.kernel import ABI, NO_POSITION, Kernel
+from perfectplay_native.rules import Rules
 
 MAX_MOVES = 4096
 """More moves than this in one position, and the game is refused."""
 
 MAX_TIERS = 1 << 16
-
-NO_POSITION = 2**64 - 1
-
-
-class Rules(Protocol):
-    """A game's bare functions; `perfectplay.game.Rules` has them all."""
-
-    @property
-    def start(self) -> Callable[[], int]: ...
-    @property
-    def valid(self) -> Callable[[int], bool]: ...
-    @property
-    def moves(self) -> Callable[[int], Sequence[int]]: ...
-    @property
-    def apply(self) -> Callable[[int, int], int]: ...
-    @property
-    def undo(self) -> Callable[[int, int], int]: ...
-    @property
-    def canonicalize(self) -> Callable[[int], int]: ...
-    @property
-    def status(self) -> Callable[[int], int]: ...
-    @property
-    def tier(self) -> Callable[[int], int] | None: ...
-    @property
-    def parents(self) -> Callable[[int], Sequence[int]] | None: ...
-
 
 Explain = Callable[[str, int, Exception], BaseException]
 """explain(question, position, error): the error to raise. A question is a hook's name, or `children`."""
@@ -53,15 +31,17 @@ Explain = Callable[[str, int, Exception], BaseException]
 class PythonKernel(Kernel):
     """A kernel over a game's Python functions."""
 
-    __slots__ = ("_explain", "_handle", "error", "on_error", "rules")
+    __slots__ = ("_asking", "_handle", "explain", "rules")
+
+    parallel = False  # the interpreter lock: more threads would only wait for each other
+    cheap = False
 
     def __init__(
         self, rules: Rules, *, rules_version: int = 1, explain: Explain = lambda question, position, error: error
     ) -> None:
         self.rules = rules
-        self.error: BaseException | None = None
-        self.on_error: Callable[[], None] = lambda: None
-        self._explain = explain
+        self.explain = explain
+        self._asking = threading.local()  # callbacks come in the thread that called the engine
         self._handle = ffi.new_handle(self)
         struct = ffi.new(
             "pp_kernel *",
@@ -86,40 +66,69 @@ class PythonKernel(Kernel):
         )
         super().__init__(ffi, struct)
 
-    def raise_error(self) -> None:
-        """Raise what a callback raised, if any did."""
-        if self.error is not None:
-            error, self.error = self.error, None
-            raise error
-
-    def keep_error(self, question: str, position: int, error: BaseException) -> None:
-        """Keep the first error, in the host's words, and tell the engine's owner."""
-        if self.error is None:
-            self.error = self._explain(question, position, error) if isinstance(error, Exception) else error
-        self.on_error()
+    def asking(self, stop: Callable[[], None] | None = None) -> AbstractContextManager[None]:
+        return _Call(self, self._asking, stop)
 
 
-def _kernel(pointer: Any) -> PythonKernel:
-    kernel: PythonKernel = ffi.from_handle(pointer.context)
-    return kernel
+class _Call:
+    """One call of the engine: keeps the first error of the game's functions, and raises it when the call is over."""
+
+    __slots__ = ("_asking", "_error", "_kernel", "_outer", "_stop")
+
+    def __init__(self, kernel: PythonKernel, asking: threading.local, stop: Callable[[], None] | None) -> None:
+        self._kernel, self._asking, self._stop = kernel, asking, stop
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> None:
+        self._outer = getattr(self._asking, "call", None)
+        self._asking.call = self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._asking.call = self._outer
+        if self._error is not None:
+            raise self._error
+
+    def fail(self, question: str, position: int, error: BaseException) -> None:
+        if self._error is None:
+            self._error = error
+            if isinstance(error, Exception):
+                self._error = self._kernel.explain(question, position, error)
+        if self._stop is not None:
+            self._stop()
 
 
-def _note_error(_kind: Any, error: BaseException, traceback: Any) -> None:
-    """Find in the callback's frame what was asked, and of which kernel."""
-    frame = traceback.tb_frame
-    question = frame.f_code.co_name.removeprefix("pp_python_")
-    _kernel(frame.f_locals["pointer"]).keep_error(question, frame.f_locals.get("position", 0), error)
+# ---- callbacks ----
+
+
+def _answers(question: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Make a function of rules and position the engine's callback for `question`."""
+
+    def decorate(answer: Callable[..., int]) -> Callable[..., int]:
+        def callback(pointer: Any, position: int = 0, *rest: Any) -> int:
+            kernel: PythonKernel = ffi.from_handle(pointer.context)
+            try:
+                return answer(kernel.rules, position, *rest)
+            except BaseException as error:
+                kernel._asking.call.fail(question, position, error)
+                return 0
+
+        ffi.def_extern(name=f"pp_python_{question}")(callback)
+        return answer
+
+    return decorate
 
 
 def _checked(answer: int, limit: int) -> int:
-    """The answer; what is no int, or out of range, raises here, where `_note_error` finds the frame."""
+    """The answer, which must be an int from 0 up to the limit."""
     if not 0 <= index(answer) < limit:
         raise OverflowError("out of range")
     return answer
 
 
 def _write(values: Sequence[int], out: Any) -> int:
-    """Hand over a list; cffi itself refuses what is no int or out of range."""
+    """Hand over a list; cffi itself refuses what is not an int or out of range."""
     count = len(values)
     if count > MAX_MOVES:
         raise OverflowError("too many")
@@ -127,52 +136,51 @@ def _write(values: Sequence[int], out: Any) -> int:
     return count
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_valid(pointer: Any, position: int) -> bool:
-    return bool(_kernel(pointer).rules.valid(position))
+@_answers("valid")
+def _valid(rules: Rules, position: int) -> int:
+    return bool(rules.valid(position))
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_start(pointer: Any) -> int:
-    return _checked(_kernel(pointer).rules.start(), NO_POSITION)
+@_answers("start")
+def _start(rules: Rules, position: int) -> int:
+    return _checked(rules.start(), NO_POSITION)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_moves(pointer: Any, position: int, out: Any) -> int:
-    return _write(_kernel(pointer).rules.moves(position), out)
+@_answers("moves")
+def _moves(rules: Rules, position: int, out: Any) -> int:
+    return _write(rules.moves(position), out)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_apply(pointer: Any, position: int, move: int) -> int:
-    return _checked(_kernel(pointer).rules.apply(position, move), NO_POSITION)
+@_answers("apply")
+def _apply(rules: Rules, position: int, move: int) -> int:
+    return _checked(rules.apply(position, move), NO_POSITION)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_undo(pointer: Any, position: int, move: int) -> int:
-    return _checked(_kernel(pointer).rules.undo(position, move), NO_POSITION)
+@_answers("undo")
+def _undo(rules: Rules, position: int, move: int) -> int:
+    assert rules.undo is not None
+    return _checked(rules.undo(position, move), NO_POSITION)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_canonicalize(pointer: Any, position: int) -> int:
-    return _checked(_kernel(pointer).rules.canonicalize(position), NO_POSITION)
+@_answers("canonicalize")
+def _canonicalize(rules: Rules, position: int) -> int:
+    return _checked(rules.canonicalize(position), NO_POSITION)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_status(pointer: Any, position: int) -> int:
-    return _checked(_kernel(pointer).rules.status(position), 4)
+@_answers("status")
+def _status(rules: Rules, position: int) -> int:
+    return _checked(rules.status(position), 4)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_tier(pointer: Any, position: int) -> int:
-    tier = _kernel(pointer).rules.tier
-    assert tier is not None
-    return _checked(tier(position), MAX_TIERS)
+@_answers("tier")
+def _tier(rules: Rules, position: int) -> int:
+    assert rules.tier is not None
+    return _checked(rules.tier(position), MAX_TIERS)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_children(pointer: Any, position: int, out: Any) -> int:
+@_answers("children")
+def _children(rules: Rules, position: int, out: Any) -> int:
     """The engine's one question per position, asked of ongoing positions only: so having none is a mistake."""
-    rules = _kernel(pointer).rules
     apply, canonicalize = rules.apply, rules.canonicalize
     children = list({canonicalize(apply(position, move)) for move in rules.moves(position)})
     children.sort()
@@ -181,8 +189,7 @@ def pp_python_children(pointer: Any, position: int, out: Any) -> int:
     return _write(children, out)
 
 
-@ffi.def_extern(onerror=_note_error)  # type: ignore[untyped-decorator]
-def pp_python_parents(pointer: Any, position: int, out: Any) -> int:
-    parents = _kernel(pointer).rules.parents
-    assert parents is not None
-    return _write(sorted(set(parents(position))), out)
+@_answers("parents")
+def _parents(rules: Rules, position: int, out: Any) -> int:
+    assert rules.parents is not None
+    return _write(sorted(set(rules.parents(position))), out)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +31,8 @@ class SearchCounts:
     """Times that a move led back to a position on the path."""
     terminals: tuple[int, int, int]
     """Positions met that are over, or won at once: for the player to move at the root, for the other, for nobody."""
-    walked: int
-    """Positions whose children are all proven, in a full walk."""
+    expanded: int
+    """Positions whose children are all proven too, by `prove_reachable`."""
     provisional: int
     """Draws that now rest on a repetition."""
     confirmed: int
@@ -44,7 +46,8 @@ class SearchCounts:
 class Search:
     """A table of proven outcomes that grows with every position asked for.
 
-    Not thread-safe, but for `stop` and `counts`.
+    Not thread-safe, but for `stop` and `counts`. What a Python game's function raises stops the call, which then
+    raises it; close the search then, for what it stored on the strength of that answer may be wrong.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -59,7 +62,7 @@ class Search:
             self._c = ffi.NULL
 
     def run(self, position: int, *, naive: bool = False) -> None:
-        """Prove a valid position; after a stop, the same call goes on where it was.
+        """Prove a valid position; after a stop, the same call resumes where it was.
 
         `naive` is for tests: it stores draws by repetition at once, as though they held on every path, so its draws,
         and what follows from them, may be wrong.
@@ -67,11 +70,16 @@ class Search:
         Raises EngineStopped after `stop`, EngineOutOfMemory when memory runs out; what is proven by then is kept.
         EngineError where the rules contradict themselves.
         """
-        self._check(lib.pp_search_run(self._c, position, naive))
+        self._run(lib.pp_search_run, position, naive)
 
-    def walk(self) -> None:
+    def prove_reachable(self) -> None:
         """Prove every position that play can reach from one that is proven. Raises as `run` does."""
-        self._check(lib.pp_search_walk(self._c))
+        self._run(lib.pp_search_prove_reachable)
+
+    def _run(self, function: Callable[..., int], *arguments: Any) -> None:
+        with self.kernel.asking(self.stop):
+            result = function(self._c, *arguments)
+        self._check(result)
 
     def _check(self, result: int) -> None:
         if result == lib.PP_STOPPED:
@@ -94,7 +102,8 @@ class Search:
 
     def outcome(self, position: int) -> int | None:
         """The outcome of a valid position, if it is proven: 1 lost, 2 drawn, 3 won, for the side to move."""
-        return int(lib.pp_search_outcome(self._c, position)) or None
+        with self.kernel.asking():
+            return int(lib.pp_search_outcome(self._c, position)) or None
 
     def entries(self) -> tuple[Positions, Outcomes]:
         """Everything proven: canonical positions in ascending order, and their outcomes."""

@@ -1,11 +1,12 @@
-"""Damage that no checksum shows: a value is changed and its tier sealed anew, as a wrong solver would have done."""
+"""Damage that no checksum shows: a value is changed and its tier written again, as a wrong solver would have done."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from perfectplay.game import Game
-from perfectplay.tables.opening import open_store, table_path
+from perfectplay.tables.locations import table_path
+from perfectplay.tables.opening import open_store
 from perfectplay.tables.records import TierRecord
 
 
@@ -18,7 +19,7 @@ def change_value(game: Game, *, index: int, code: int, tier: int = 0) -> int:
         values = np.concatenate(blocks)
         before = int(values[index])
         values[index] = code
-        store.seal_values(TierRecord.of(tier, values), values)
+        store.write_values(TierRecord.of(tier, values), values)
     finally:
         store.close()
     return before

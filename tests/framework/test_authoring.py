@@ -69,7 +69,7 @@ def test_canonical_is_constant_over_images(cells):
 
 
 def test_what_is_no_symmetry_is_refused():
-    with pytest.raises(ValueError, match="no permutation"):
+    with pytest.raises(ValueError, match="not a permutation"):
         Symmetry((0, 0, 1))
     with pytest.raises(ValueError, match="one moves 2 places, the other 3"):
         Symmetry((0, 1)) * Symmetry((0, 1, 2))
@@ -118,7 +118,7 @@ def test_grids_round_trip_as_integers_and_as_texts(cells):
     ("text", "message"),
     [
         ("X../...", "3 rows of 3 are wanted, like .../.../..."),
-        ("X../.?./...", r"'\?' in row 2 is none of \. X O"),
+        ("X../.?./...", r"'\?' in row 2 is not one of \. X O"),
     ],
 )
 def test_a_grid_says_where_a_text_is_wrong(text, message):

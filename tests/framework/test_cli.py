@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
 from perfectplay.game import load_game
-from perfectplay.tables.store import LmdbStore, MemoryStore
+from perfectplay.tables.lmdb_store import LmdbStore
+from perfectplay.tables.store import MemoryStore
 from perfectplay.values import Outcome, Value
 
 from .damage import change_value
@@ -68,9 +69,21 @@ def test_games_lists_what_works_and_what_does_not(solve):
     result = solve("games")
     assert result.exit_code == 0
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert rows[0] == ["GAME", "VERSION", "RULES", "TABLE", "OPTIONS"]
+    assert rows[0] == ["GAME", "TITLE", "VERSION", "RULES", "TABLE", "OPTIONS"]
     assert ["stones", "1.0", "Python", "not", "solved"] in rows
-    assert ["nim", "1.0", "Python", "not", "solved", "--stones", "7", "--last", "wins", "--quick-end", "no"] in rows
+    assert [
+        "nim",
+        "1.0",
+        "Python",
+        "not",
+        "solved",
+        "--stones",
+        "7",
+        "--last",
+        "wins",
+        "--quick-end",
+        "no",
+    ] in rows
     assert "broken is broken: cannot import installed_try_broken: ZeroDivisionError" in result.stdout
 
 
@@ -78,6 +91,7 @@ def test_games_as_json(solve):
     games = {game["name"]: game for game in json.loads(solve("games", "--json").stdout)}
     assert games["stones"] == {
         "name": "stones",
+        "title": "stones",
         "version": "1.0",
         "kind": "Python",
         "options": [],
@@ -90,7 +104,8 @@ def test_games_as_json(solve):
 
 def test_games_says_what_is_solved(solve):
     solve("stones")
-    assert "stones     1.0      Python  solved" in solve("games").stdout
+    rows = [line.split() for line in solve("games").stdout.splitlines()]
+    assert ["stones", "1.0", "Python", "solved"] in rows
     (stones,) = [game for game in json.loads(solve("games", "--json").stdout) if game["name"] == "stones"]
     assert stones["tables"] == [{"options": {}, "status": "complete", "compact": False}]
 
@@ -146,14 +161,14 @@ def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
     ("backend", "words"), [("memory", "stopped, nothing kept; start again with"), ("lmdb", "stopped; resume with")]
 )
 def test_ctrl_c_stops_in_good_order_and_says_how_to_go_on(solve, monkeypatch, backend, words):
-    seal = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].seal_keys
+    write = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].write_keys
 
     def interrupt(*arguments):
         signal.raise_signal(signal.SIGINT)
-        seal(*arguments)
+        write(*arguments)
 
     for store in (MemoryStore, LmdbStore):
-        monkeypatch.setattr(store, "seal_keys", interrupt)
+        monkeypatch.setattr(store, "write_keys", interrupt)
     result = solve("nim", "--stones", "5", "--backend", backend)
     assert result.exit_code == 130
     assert result.stderr == f"{words}: solve nim --stones 5 --backend {backend}\n"
@@ -225,13 +240,13 @@ def test_verify_proves_or_finds_the_damage(solve):
         (["show"], 2, ["Missing argument 'GAME'", "solve show --help"]),
         (["stones", "--thread", "2"], 2, ["--threads", "solve stones --help"]),
         (["stones", "--threads", "0"], 2, ["--threads"]),
-        (["stones", "--memory", "lots"], 2, ["'lots' is no size; write it as 256M or 2G"]),
+        (["stones", "--memory", "lots"], 2, ["'lots' is not a size; write it as 256M or 2G"]),
         (["stones", "--backend", "memry"], 2, ["unknown backend 'memry': did you mean 'memory'?"]),
         (["stones", "extra"], 2, ["extra"]),
         (["nim", "--stones", "99"], 2, ["--stones is a whole number from 1 to 30, not '99'"]),
         (["broken"], 1, ["broken: cannot import installed_try_broken: ZeroDivisionError"]),
         (["show", "broken"], 1, ["ZeroDivisionError"]),
-        (["show", "stones", "8"], 2, ["'8' is no position of stones"]),
+        (["show", "stones", "8"], 2, ["'8' is not a position of stones"]),
         (["show", "tictactoe", "XX"], 2, ["nine of . X O were expected"]),
         (["--threads", "2", "stones"], 2, ["--threads"]),
     ],
@@ -241,7 +256,7 @@ def test_bad_input_is_one_line_on_stderr(solve, arguments, code, words):
 
 
 def test_a_bug_of_ours_is_one_line_too(solve, monkeypatch):
-    monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments: {}[0])
+    monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments, **options: {}[0])
     solve("stones")
     result = solve("show", "stones")
     assert result.exit_code == 1

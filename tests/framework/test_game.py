@@ -56,7 +56,7 @@ def test_encode_refuses_what_is_no_position(subtraction, text):
 def test_the_words_of_a_plugins_value_error_reach_the_user(tic_tac_toe):
     with pytest.raises(UsageError, match=r"cannot read 'XX' as a position of tictactoe: nine of \. X O were expected"):
         tic_tac_toe.encode("XX")
-    with pytest.raises(UsageError, match=r"'XXX\.{6}' is no position of tictactoe that can occur"):
+    with pytest.raises(UsageError, match=r"'XXX\.{6}' is not a position of tictactoe that can occur"):
         tic_tac_toe.encode("XXX......")
 
 
@@ -70,7 +70,7 @@ def test_moves_are_parsed_by_how_they_are_written(tic_tac_toe):
 
 def test_an_illegal_move_from_a_plugins_parser_is_refused(codes):
     game = make_game(codes.module_of(codes.subtraction + "\n@hookimpl\ndef parse_move(position, text): return 9\n"))
-    with pytest.raises(UsageError, match="'9' is no legal move here: legal are 1, 2"):
+    with pytest.raises(UsageError, match="'9' is not a legal move here: legal are 1, 2"):
         game.parse_move(7, "9")
 
 
@@ -104,7 +104,7 @@ def test_every_method_refuses_what_is_no_position(subtraction, position):
         subtraction.decode,
         subtraction.board,
     ):
-        with pytest.raises(UsageError, match="is no position of subtraction"):
+        with pytest.raises(UsageError, match="is not a position of subtraction"):
             ask(position)
 
 
@@ -323,6 +323,111 @@ def test_a_plugins_own_hook_goes_before_its_kernel(kernel_plugin):
 def test_a_kernel_that_lacks_a_rule_is_refused(kernel_plugin):
     from perfectplay_native._engine import ffi
 
-    kernel_plugin.alive[0].undo = ffi.NULL
-    with pytest.raises(PluginError, match="the kernel leaves the required undo NULL"):
+    kernel_plugin.alive[0].apply = ffi.NULL
+    with pytest.raises(PluginError, match="the kernel leaves the required apply NULL"):
         make_game(kernel_plugin)
+
+
+# ---- turns, puzzles, scores ----
+
+
+TURNS = '''
+"""Take one or two stones, one each in turn, but whoever takes two moves again; stones taken are points."""
+from perfectplay import About, Status, hookimpl
+
+@hookimpl
+def start(): return 5 << 8  # stones << 8 | first player's lead + 8 << 1 | mover
+
+def parts(position): return position >> 8, (position >> 1 & 127) - 8 if position != 5 << 8 else 0, position & 1
+
+@hookimpl
+def moves(position): return [taken for taken in (1, 2) if taken <= position >> 8]
+
+@hookimpl
+def apply(position, move):
+    stones, lead, mover = parts(position)
+    lead += move if mover == 0 else -move
+    return stones - move << 8 | lead + 8 << 1 | (mover if move == 2 else 1 - mover)
+
+@hookimpl
+def mover(position): return position & 1
+
+@hookimpl
+def score(position): return parts(position)[1] * (-1 if position & 1 else 1)
+
+@hookimpl
+def status(position):
+    if position >> 8: return Status.ONGOING
+    won = score(position)
+    return Status.WON if won > 0 else Status.LOST if won < 0 else Status.DRAWN
+
+@hookimpl
+def players(): return ["Ann", "Bob"]
+
+@hookimpl
+def about(): return About("Two again", "Take stones.")
+'''
+
+
+def test_a_game_says_whose_turn_it_is_and_by_how_much_it_is_won(codes):
+    game = make_game(codes.module_of(TURNS), name="again")
+    start = game.start()
+    assert (game.players, game.is_puzzle, game.about.title) == (("Ann", "Bob"), False, "Two again")
+    assert (game.has_mover, game.has_score, game.has_undo) == (True, True, False)
+    twice, once = game.apply(start, 2), game.apply(start, 1)
+    assert (game.mover(twice), game.mover(once)) == (0, 1)
+    assert game.keeps_turn(start, twice)
+    assert not game.keeps_turn(start, once)
+    end = game.apply(game.apply(twice, 2), 1)
+    assert (game.status(end), game.score(end)) == (Status.LOST, -5)
+    assert game.canonicalize(end) == end
+    with pytest.raises(PluginError, match="no hook 'undo'; ask `has_undo` first"):
+        game.undo(end, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "method", "message"),
+    [
+        ("return position & 1\n\n", "return 2\n\n", "mover", "0 for the player who begins, or 1 for the other"),
+        ("return parts(position)[1] *", "return 1e6 *", "score", "a score is an int"),
+        ("return parts(position)[1] *", "return 99999 *", "score", "a score is between -32,767 and 32,767"),
+        ("Status.DRAWN\n", "Status.DRAWN if won else 0\n", "status", "returned 0 .* a Status was expected"),
+    ],
+)
+def test_wrong_movers_scores_and_statuses_are_refused(codes, old, new, method, message):
+    assert old in TURNS
+    game = make_game(codes.module_of(TURNS.replace(old, new)))
+    with pytest.raises(PluginError, match=message):
+        getattr(game, method)(8 << 1)
+
+
+@pytest.mark.parametrize("names", ["[]", "['A', 'B', 'C']", "['A', 'A']", "['']", "'AB'", "[1, 2]"])
+def test_there_are_two_players_or_one(codes, names):
+    with pytest.raises(PluginError, match="hook 'players' returned"):
+        make_game(codes.module_of(TURNS.replace('["Ann", "Bob"]', names)))
+
+
+def test_one_name_makes_a_puzzle(codes):
+    game = make_game(codes.module_of(codes.subtraction + "\n@hookimpl\ndef players(): return ['Solver']\n"))
+    assert game.is_puzzle
+    assert game.mover(5) == 0
+    assert game.keeps_turn(5, 4)
+
+
+def test_a_game_without_the_hook_tells_turns_by_its_board(subtraction, tic_tac_toe):
+    assert subtraction.mover(5) is None
+    assert (subtraction.players, subtraction.about.title) == (("First", "Second"), "subtraction")
+    assert (tic_tac_toe.mover(0), tic_tac_toe.mover(1)) == (0, 1)
+    assert not tic_tac_toe.keeps_turn(0, 1)
+
+
+@pytest.mark.parametrize("answer", ["True", "False", "1", "None"])
+def test_a_status_is_a_status(codes, answer):
+    with pytest.raises(PluginError, match=r"hook 'status' returned .*: a Status was expected"):
+        changed(codes, "return Status.ONGOING if position else Status.LOST", f"return {answer}")
+
+
+def test_numpy_integers_are_integers(codes):
+    game = changed(codes, "return position - move", "import numpy; return numpy.uint64(position - move)")
+    after = game.apply(7, 2)
+    assert (after, type(after)) == (5, int)

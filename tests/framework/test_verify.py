@@ -12,8 +12,9 @@ from perfectplay.errors import TableError
 from perfectplay.game import Game
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import VerifyReport, verify_table
-from perfectplay.tables.opening import open_store, open_table, table_path
-from perfectplay.tables.store import number_key
+from perfectplay.tables.lmdb_store import number_key
+from perfectplay.tables.locations import table_path
+from perfectplay.tables.opening import open_store, open_table
 
 from .damage import change_value
 

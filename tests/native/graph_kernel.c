@@ -44,7 +44,8 @@ uint32_t graph_tier(const pp_kernel *self, pp_position position) { return graph_
 size_t graph_tier_children(const pp_kernel *self, uint32_t tier, uint32_t *tiers) {
     const graph *g = graph_of(self);
     size_t count = 0;
-    for (uint32_t i = g->first_tier_child[tier]; i < g->first_tier_child[tier + 1]; i++) tiers[count++] = g->tier_children[i];
+    for (uint32_t i = g->first_tier_child[tier]; i < g->first_tier_child[tier + 1]; i++)
+        tiers[count++] = g->tier_children[i];
     return count;
 }
 
@@ -88,14 +89,16 @@ pp_slot graph_rank(const pp_kernel *self, pp_position position) {
 void graph_unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
     const graph *g = graph_of(self);
     const uint32_t *nodes = g->slot_nodes + g->first_slot[pp_slot_tier(first)] + pp_slot_index(first);
-    for (size_t i = 0; i < count; i++) positions[i] = nodes[i] == NO_NODE ? PP_NO_POSITION : (pp_position)nodes[i] << 1 | 1;
+    for (size_t i = 0; i < count; i++)
+        positions[i] = nodes[i] == NO_NODE ? PP_NO_POSITION : (pp_position)nodes[i] << 1 | 1;
 }
 
 size_t graph_expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
     const graph *g = graph_of(self);
     const uint32_t node = node_of(position);
     size_t count = 0;
-    for (uint32_t i = g->first_child[node]; i < g->first_child[node + 1]; i++) slots[count++] = slot_of_node(g, g->children[i]);
+    for (uint32_t i = g->first_child[node]; i < g->first_child[node + 1]; i++)
+        slots[count++] = slot_of_node(g, g->children[i]);
     return count;
 }
 

@@ -16,8 +16,8 @@ typedef struct {
     const uint8_t *status;
     const uint32_t *tier;
     const uint32_t *first_tier_child, *tier_children;
-    const uint32_t *component; /* by tier: equal where tiers reach each other */
-    const uint32_t *index;     /* of each node in its tier */
+    const uint32_t *component;               /* by tier: equal where tiers reach each other */
+    const uint32_t *index;                   /* of each node in its tier */
     const uint32_t *first_slot, *slot_nodes; /* by tier: the node of each slot, NO_NODE where there is none */
 } graph;
 

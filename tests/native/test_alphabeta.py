@@ -97,7 +97,7 @@ def test_the_root_is_proven_and_everything_stored_is_right(prover, graph):
 @given(graph=graphs())
 def test_a_walk_proves_exactly_what_can_be_reached(prover, graph):
     proven = prover(graph).run()
-    proven.search.walk()
+    proven.search.prove_reachable()
     assert set(proven.stored()) == graph.reachable
     assert proven.search.counts.unique == len(graph.reachable)
     proven.assert_right()
@@ -108,7 +108,7 @@ def test_large_graphs_with_cycles_within_cycles(prover, seed):
     graph = large_graph(seed)
     proven = prover(graph).run()
     proven.assert_right()
-    proven.search.walk()
+    proven.search.prove_reachable()
     assert set(proven.stored()) == graph.reachable
     proven.assert_right()
 
@@ -218,7 +218,7 @@ def test_counts_tell_what_happened(plain_prover):
 def test_stopped_after_every_step_it_proves_the_same(prover, seed):
     graph = large_graph(seed, 60)
     proven, stops = prover(graph), 0
-    for work in (proven.run, proven.search.walk):
+    for work in (proven.run, proven.search.prove_reachable):
         while True:
             proven.search.stop()
             try:
@@ -229,7 +229,7 @@ def test_stopped_after_every_step_it_proves_the_same(prover, seed):
                 proven.assert_right()
     assert stops > 5
     whole = prover(graph).run()
-    whole.search.walk()
+    whole.search.prove_reachable()
     assert proven.stored() == whole.stored()
 
 
@@ -242,7 +242,7 @@ def test_with_part_of_the_outcomes_known_the_rest_is_right(plain_prover, graph, 
     proven = plain_prover(graph)
     proven.search.learn(positions[kept], outcomes[kept])
     assert proven.run().outcome(graph.start) == first.outcome(graph.start)
-    proven.search.walk()
+    proven.search.prove_reachable()
     proven.assert_right()
 
 

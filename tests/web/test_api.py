@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from perfectplay.game import GameInfo, load_game, make_game
 from perfectplay.solving.strong import solve_game
-from perfectplay.web import guard, sessions
 from perfectplay.web import library as library_module
+from perfectplay.web import request_guard, sessions
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 from perfectplay.web.openapi import description
@@ -118,12 +118,12 @@ def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestCl
     assert {move["move"]: move["outcome"] for move in answer["moves"]} == {"1": "loss", "2": "win"}
 
 
-def test_check_says_why_a_text_is_no_position(client: TestClient) -> None:
+def test_check_says_why_a_text_is_not_a_position(client: TestClient) -> None:
     answer = client.get("/api/tictactoe/check", params={"position": "XX"}).json()
     check_schema("Check", answer)
     assert (answer["possible"], answer["reason"]) == (False, "nine of . X O were expected")
     answer = client.get("/api/tictactoe/check", params={"position": "XX......."}).json()
-    assert (answer["possible"], "no position" in answer["reason"]) == (False, True)
+    assert (answer["possible"], "not a position" in answer["reason"]) == (False, True)
     assert client.get("/api/tictactoe/check", params={"position": "X........"}).json()["possible"]
 
 
@@ -214,6 +214,14 @@ def test_sessions_are_bounded_in_number_and_age(monkeypatch: pytest.MonkeyPatch)
     now[0] += sessions.MAX_IDLE_SECONDS + 1
     assert [kept.find(token) for token in tokens] == [None] * 3
     assert len(kept) == 0
+
+
+def test_the_cookie_lives_on_while_it_is_used(client: TestClient) -> None:
+    """Its 24 hours begin anew with every move."""
+    for _ in range(2):
+        kept = client.post("/api/tictactoe/reset").headers.get("set-cookie", "")
+        assert f"Max-Age={24 * 3600}" in kept
+    assert len(client.app.state.sessions) == 1  # type: ignore[attr-defined]
 
 
 def test_reading_begins_no_session(client: TestClient) -> None:
@@ -310,14 +318,16 @@ def test_a_foreign_host_name_is_refused(library: Library) -> None:
 
 def test_other_machines_are_held_to_a_rate(library: Library) -> None:
     now = [0.0]
-    client = TestClient(guard.Guard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234))
+    client = TestClient(
+        request_guard.Guard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234)
+    )
 
     def answered(count: int) -> int:
         return [client.get("/static/icon.svg").status_code for _ in range(count)].count(200)
 
-    assert answered(int(guard.BURST) + 20) == guard.BURST
+    assert answered(int(request_guard.BURST) + 20) == request_guard.BURST
     now[0] += 0.1
-    assert answered(20) == guard.RATE / 10
+    assert answered(20) == request_guard.RATE / 10
 
 
 # ---- solving, variants ----

@@ -100,7 +100,7 @@ class Grid:
         for number, row in enumerate(rows, 1):
             for letter in row:
                 if letter not in letters:
-                    raise ValueError(f"{letter!r} in row {number} is none of {' '.join(letters)}")
+                    raise ValueError(f"{letter!r} in row {number} is not one of {' '.join(letters)}")
         return self.pack([letters.index(letter) for row in rows for letter in row])
 
     def board(self, position: int, pieces: Mapping[int, Piece], *, to_move: int, clicks: Sequence[Click] = ()) -> Board:

@@ -39,7 +39,7 @@ class Symmetry:
     def __post_init__(self) -> None:
         for numbers in (self.places, self.labels):
             if sorted(numbers) != list(range(len(numbers))):
-                raise ValueError(f"{numbers} is no permutation of 0 to {len(numbers) - 1}")
+                raise ValueError(f"{numbers} is not a permutation of 0 to {len(numbers) - 1}")
         if self.labels == tuple(range(len(self.labels))):
             object.__setattr__(self, "labels", ())  # one spelling only, so that equal means equal
 

@@ -27,7 +27,7 @@ def write_project(name: str, directory: Path, *, with_kernel: bool) -> list[Path
     """Write the project of game `name` into `directory`, which must not be there yet; return the files."""
     plugins.check_name(name)
     if directory.exists():
-        raise UsageError(f"{directory} is there already: choose another name, or another directory to work in")
+        raise UsageError(f"directory {directory} already exists: choose another name, or work in another directory")
     package = "perfectplay_" + name.replace("-", "_")
     build_requires = ["setuptools>=77", "cffi>=2", "perfectplay"] if with_kernel else ["setuptools>=77"]
     words = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ from perfectplay.cli.common import GameCommand, json_option, print_json
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
+    from perfectplay.testing import Result
 
 
 @click.command("check", cls=GameCommand)
@@ -20,16 +22,24 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
     from perfectplay.testing import run_checks
 
     results = run_checks(game)
-    broken = [result for result in results if result.breach]
+    broken = any(result.breach for result in results)
     if as_json:
-        laws = [{"law": r.law, "promise": r.promise, "applies": r.applies, "breach": r.breach} for r in results]
+        laws = [
+            {"law": r.law, "promise": r.promise, "applies": r.applies, "breach": r.breach, "hint": r.hint}
+            for r in results
+        ]
         print_json({"game": game.name, "options": game.options, "laws": laws})
     else:
-        width = max(len(result.law) for result in results)
-        for result in results:
-            mark = "✗" if result.breach else "✓" if result.applies else "–"
-            click.echo(f"{mark} {result.law:<{width}}  {result.breach or result.promise}")
-        kept = sum(1 for result in results if result.applies and not result.breach)
-        verdict = f"{len(broken)} broken" if broken else f"keeps all {kept} laws that apply to it"
-        click.echo(f"\n{game.identity}: {verdict}")
+        _print_results(game, results)
     ctx.exit(1 if broken else 0)
+
+
+def _print_results(game: Game, results: Sequence[Result]) -> None:
+    width = max(len(result.law) for result in results)
+    for result in results:
+        mark = "✗" if result.breach else "?" if result.hint else "✓" if result.applies else "–"
+        click.echo(f"{mark} {result.law:<{width}}  {result.breach or result.hint or result.promise}")
+    broken = sum(1 for result in results if result.breach)
+    kept = sum(1 for result in results if result.applies and not result.breach)
+    verdict = f"{broken} broken" if broken else f"keeps all {kept} laws that apply to it"
+    click.echo(f"\n{game.identity}: {verdict}")

@@ -15,16 +15,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import plugins
+from perfectplay.errors import Interrupted
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.queries.moves import RatedMoves
     from perfectplay.tables.table import Table
-    from perfectplay.values import Value
 
+_PLUGIN = "perfectplay.plugin"
 _OPTIONS = "perfectplay.game_options"
 _LINE = "perfectplay.line"
+_ANY_OPTION = {"ignore_unknown_options": True, "allow_interspersed_args": True}
 
 
 class GameOption(click.Option):
@@ -53,24 +55,37 @@ class GameCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_LINE] = shlex.join([*ctx.command_path.split(), *args])
-        # Which options there are depends on the game, so the game is looked for before the line is parsed.
-        names = plugins.game_names()
-        if name := self.game_name or next((word for word in args if word in names), None):
-            from perfectplay.game import game_options
+        # Which options there are depends on the game, so the game is found and loaded before the line is parsed.
+        if name := self.game_name or self._find_game(ctx, args):
+            from perfectplay.game import declared_options
 
-            ctx.meta[_OPTIONS] = [GameOption(option) for option in game_options(name)]
+            plugin = ctx.meta[_PLUGIN] = plugins.load_plugin(name)
+            ctx.meta[_OPTIONS] = [GameOption(option) for option in declared_options(plugin)]
         return super().parse_args(ctx, args)
+
+    def _find_game(self, ctx: click.Context, args: list[str]) -> str | None:
+        """The first word that names a game, and is not the value of one of the command's own options."""
+        options = [param for param in self.params if isinstance(param, click.Option)]
+        reader = click.Command(
+            self.name, params=[*options, click.Argument(["words"], nargs=-1)], context_settings=_ANY_OPTION
+        )
+        words = reader.make_context(ctx.info_name, list(args), parent=ctx.parent, resilient_parsing=True).params[
+            "words"
+        ]
+        names = plugins.game_names()
+        return next((word for word in words if word in names or plugins.is_file(word)), None)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, help_option = super().get_params(ctx)
         return [*own, *ctx.meta.get(_OPTIONS, []), help_option]
 
     def invoke(self, ctx: click.Context) -> Any:
-        from perfectplay.game import load_game
+        from perfectplay.game import build_game
 
+        plugin = ctx.meta.get(_PLUGIN) or plugins.load_plugin(ctx.params["game"])
         given = {each.option.name: ctx.params.pop(each.destination) for each in ctx.meta.get(_OPTIONS, [])}
         options = {name: value for name, value in given.items() if value is not None}
-        ctx.params["game"] = load_game(self.game_name or ctx.params["game"], **options)
+        ctx.params["game"] = build_game(plugin, options)
         return super().invoke(ctx)
 
 
@@ -86,7 +101,7 @@ def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", value.strip().lower())
     size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
     if size <= 0:
-        raise click.BadParameter(f"{value!r} is no size; write it as 256M or 2G", ctx, param)
+        raise click.BadParameter(f"{value!r} is not a size; write it as 256M or 2G", ctx, param)
     return size
 
 
@@ -107,11 +122,6 @@ def print_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
-def json_value(value: Value) -> dict[str, Any]:
-    """A value as every command with `--json` gives it."""
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
-
-
 def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[str]:
     """Each worth with its moves, those that are the same up to symmetry on one line."""
     width = max((len(str(each.value)) for each in rated), default=0)
@@ -123,9 +133,16 @@ def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[
 
 def open_game_table(game: Game, directory: Path | None) -> Table:
     """The finished table of a game, in `--dir` or where tables are kept."""
-    from perfectplay.tables.opening import open_table, table_path
+    from perfectplay.tables.locations import table_path
+    from perfectplay.tables.opening import open_table
 
     return open_table(game, table_path(game, directory))
+
+
+def interrupted(ctx: click.Context, *, kept: bool) -> Interrupted:
+    """What to say after Ctrl-C: whether anything was kept, and the command that resumes or starts again."""
+    what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
+    return Interrupted(f"{what}: {command_line(ctx)}")
 
 
 @contextmanager

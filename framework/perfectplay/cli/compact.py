@@ -24,6 +24,7 @@ def command(game: Game, directory: Path | None, output: Path | None, as_json: bo
     """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
     from perfectplay.progress import Progress
     from perfectplay.tables.compacting import compact_table
+    from perfectplay.tables.opening import open_table
 
     started = time.monotonic()
     with open_game_table(game, directory) as table, ProgressDisplay(f"compact {game.identity}") as progress:
@@ -35,7 +36,8 @@ def command(game: Game, directory: Path | None, output: Path | None, as_json: bo
             progress(Progress(phase="compressing", positions=done, total=slots, seconds=time.monotonic() - started))
 
         path = compact_table(table, output, progress=tell)
-    after = (path / "data.mdb").stat().st_size
+    with open_table(game, path) as compacted:
+        after = compacted.size_on_disk
     if as_json:
         print_json(
             {

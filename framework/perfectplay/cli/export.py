@@ -12,11 +12,9 @@ from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
-    open_game_table,
     print_json,
-    stop_on_interrupt,
 )
-from perfectplay.cli.progress import ProgressDisplay
+from perfectplay.cli.progress import table_at_work
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -48,7 +46,7 @@ def command(
 ) -> None:
     """Write the table of GAME to FILE in a FORMAT: csv, gbl2, parquet, sqlite, or one that a plugin brings.
 
-    FILE appears when it is whole; one that is there already is replaced.
+    FILE is written atomically: it appears once it is complete, and then replaces an existing one.
     """
     from perfectplay.exports.export import export_table
     from perfectplay.queries.selection import Selection
@@ -60,11 +58,7 @@ def command(
         tiers=frozenset(tiers) or None,
         limit=limit,
     )
-    with (
-        open_game_table(game, directory) as table,
-        stop_on_interrupt() as stop,
-        ProgressDisplay(f"export {game.identity}") as progress,
-    ):
+    with table_at_work("export", game, directory) as (table, progress, stop):
         report = export_table(table, format, file, wanted, progress=progress, stop=stop)
     if as_json:
         print_json(

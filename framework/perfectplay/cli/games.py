@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.errors import TableError
 from perfectplay.options import spell
+
+if TYPE_CHECKING:
+    from perfectplay.game import GameInfo
+
+Tables = list[dict[str, Any]]
 
 
 @click.command("games")
@@ -23,31 +27,35 @@ def command(directory: Path | None, as_json: bool) -> None:
     games = installed_games()
     tables = _tables_by_game(directory)
     if as_json:
-        print_json(
-            [
-                {
-                    "name": game.name,
-                    "version": game.version,
-                    "kind": game.kind or None,
-                    "options": [
-                        {"name": each.name, "default": each.default, "allowed": each.range, "help": each.help}
-                        for each in game.options
-                    ],
-                    "tables": tables.get(game.name, []),
-                    "broken": game.broken,
-                }
-                for game in games
-            ]
-        )
-        return
-    if not games:
+        print_json([_as_json(game, tables.get(game.name, [])) for game in games])
+    elif games:
+        _print_list(games, tables)
+    else:
         click.echo("No games are installed: a game is any package with an entry point in perfectplay.games.")
-        return
-    rows = [("GAME", "VERSION", "RULES", "TABLE", "OPTIONS")]
+
+
+def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
+    return {
+        "name": game.name,
+        "title": game.title or None,
+        "version": game.version,
+        "kind": game.kind or None,
+        "options": [
+            {"name": each.name, "default": each.default, "allowed": each.range, "help": each.help}
+            for each in game.options
+        ],
+        "tables": tables,
+        "broken": game.broken,
+    }
+
+
+def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None:
+    rows = [("GAME", "TITLE", "VERSION", "RULES", "TABLE", "OPTIONS")]
     for game in games:
         options = " ".join(f"--{each.name} {spell(each.default)}" for each in game.options)
         state = ", ".join(_state(table) for table in tables.get(game.name, [])) or "not solved"
-        rows.append((game.name, game.version, "broken" if game.broken else game.kind, state, options))
+        title = game.title if game.title != game.name else ""
+        rows.append((game.name, title, game.version, "broken" if game.broken else game.kind, state, options))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         click.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
@@ -58,20 +66,14 @@ def command(directory: Path | None, as_json: bool) -> None:
         click.echo(f"{game.name} is broken: {game.broken}")
 
 
-def _tables_by_game(directory: Path | None) -> dict[str, list[dict[str, Any]]]:
+def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
     """What tables there are; one that cannot be read is another command's to complain about."""
-    from perfectplay.tables.opening import table_directory
-    from perfectplay.tables.store import LmdbStore
+    from perfectplay.tables.locations import find_tables
 
-    found: dict[str, list[dict[str, Any]]] = {}
-    place = directory or table_directory()
-    for path in sorted(place.iterdir()) if place.is_dir() else []:
-        with suppress(TableError):
-            store = LmdbStore(path)
-            info = store.info
-            store.close()
-            table = {"options": info.options, "status": info.status, "compact": bool(info.storage.get("compact"))}
-            found.setdefault(info.game, []).append(table)
+    found: dict[str, Tables] = {}
+    for info in (table.info for table in find_tables(directory) if table.info is not None):
+        table = {"options": info.options, "status": info.status, "compact": info.compact}
+        found.setdefault(info.game, []).append(table)
     return found
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import GameCommand, directory_option, json_option, json_value, open_game_table, print_json
+from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
 from perfectplay.display.board_text import draw
 from perfectplay.queries.moves import Line, best_line
+from perfectplay.values import value_json
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -66,7 +67,7 @@ def _json(game: Game, position: int, line: Line, verdict: str) -> dict[str, Any]
         "line": [
             {
                 "position": game.decode(step.position),
-                **json_value(step.value),
+                **value_json(step.value),
                 "move": game.format_move(step.position, step.move),
                 "as_good": [game.format_move(step.position, each.moves[0]) for each in step.best[1:]],
             }

@@ -27,8 +27,8 @@ Type a move, or one of these words:
   hint         what each move is worth
   moves        the legal moves
   back         take back your last move
-  save FILE    keep the game in a file
-  load FILE    go on with a game that was kept
+  save FILE    save the game
+  load FILE    resume a saved game
   quit         leave"""
 
 
@@ -40,8 +40,8 @@ Type a move, or one of these words:
     default=Strength.PERFECT.value,
     help="How well the table's side plays (default: perfect).",
 )
-@click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Go on with a saved game.")
-@click.option("--seed", type=int, metavar="N", help="Repeat the same choices among moves that are as good.")
+@click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Resume a saved game.")
+@click.option("--seed", type=int, metavar="N", help="Make the same choices among equally good moves.")
 @directory_option
 def command(game: Game, side: str, strength: str, saved: Path | None, seed: int | None, directory: Path | None) -> None:
     """Play GAME against its table.
@@ -138,7 +138,7 @@ class _Session:
 
     def _take_back(self) -> None:
         """Back to the person's turn before this one, over the table's answer."""
-        self.match.take_back(2)
+        self.match.undo(2)
         self._show()
 
     def _save(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Shows how long work goes on: a live display on a terminal, a plain line every few seconds elsewhere.
+"""Shows how far long work has come: a live display on a terminal, a plain line every few seconds elsewhere.
 
 All of it goes to stderr, so that results can be piped.
 """
@@ -6,7 +6,10 @@ All of it goes to stderr, so that results can be piped.
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -14,12 +17,28 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
+from perfectplay.cli.common import open_game_table, stop_on_interrupt
 
 if TYPE_CHECKING:
+    from perfectplay.game import Game
     from perfectplay.progress import Progress
+    from perfectplay.tables.table import Table
 
 PLAIN_INTERVAL = 5.0
 """Seconds between two plain lines."""
+
+
+@contextmanager
+def table_at_work(
+    verb: str, game: Game, directory: Path | None
+) -> Iterator[tuple[Table, ProgressDisplay, threading.Event]]:
+    """What work on a whole table needs: the table, where to tell progress, and the event that Ctrl-C sets."""
+    with (
+        open_game_table(game, directory) as table,
+        stop_on_interrupt() as stop,
+        ProgressDisplay(f"{verb} {game.identity}") as progress,
+    ):
+        yield table, progress, stop
 
 
 class ProgressDisplay:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.cli.common import GameCommand, directory_option, json_option, json_value, open_game_table, print_json
+from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.values import value_json
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -25,7 +26,7 @@ def command(game: Game, count: int, seed: int, directory: Path | None, as_json: 
     with open_game_table(game, directory) as table:
         found = [(position, table.probe(position)) for position in map(int, random_positions(table, count, seed))]
     if as_json:
-        print_json([{"position": game.decode(position), **json_value(value)} for position, value in found])
+        print_json([{"position": game.decode(position), **value_json(value)} for position, value in found])
         return
     width = max(len(str(value)) for _, value in found)
     for position, value in found:

@@ -25,10 +25,11 @@ COMMANDS = {
     "stats": "Show counts of a table: by tier, outcome and remoteness.",
     "random": "Show random positions with their values.",
     "export": "Write a table in another format.",
-    "import": "Compare a file of outcomes with a table.",
+    "compare": "Compare a file of outcomes with a table.",
     "verify": "Prove a solved table right, position by position.",
     "compact": "Rewrite a finished table many times smaller, for keeping.",
     "bench": "Measure the speed of games, engine and tables on this machine.",
+    "rules": "Show a game's title, players, rules and options.",
     "new": "Write a new game's project, ready to install.",
     "check": "Try a game's rules for mistakes.",
 }
@@ -45,7 +46,7 @@ class Root(click.Group):
         if cmd_name in COMMANDS:
             command: click.Command = import_module(f"perfectplay.cli.{cmd_name}").command
             return command
-        if cmd_name in _games():
+        if cmd_name in _games() or plugins.is_file(cmd_name):
             from perfectplay.cli.solve import solve_command
 
             return solve_command(cmd_name)
@@ -55,7 +56,7 @@ class Root(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name.startswith("-") or name in self.list_commands(ctx):
+        if name.startswith("-") or name in self.list_commands(ctx) or plugins.is_file(name):
             return super().resolve_command(ctx, args)
         if not did_you_mean(name, _games()) and (hint := did_you_mean(name, COMMANDS)):
             raise UsageError(f"unknown command '{name}'{hint}")
@@ -107,7 +108,7 @@ def _report(error: Exception) -> int:
         return 1
     code, kind = 1, "error: "
     if isinstance(error, Interrupted):
-        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is no error
+        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is not an error
     elif isinstance(error, PerfectPlayError):
         text, code = str(error), error.exit_code
     elif isinstance(error, click.Abort):

@@ -12,13 +12,13 @@ from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
-    json_value,
     open_game_table,
     print_json,
     rated_lines,
 )
 from perfectplay.display.board_text import draw
-from perfectplay.queries.moves import RatedMoves, known_moves, rate_moves
+from perfectplay.queries.moves import RatedMoves, rate_moves
+from perfectplay.values import value_json
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -39,7 +39,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     with open_game_table(game, directory) as table:
         # An unfinished table says what it knows; a finished one knows all there is.
         value = table.probe(number) if table.complete else table.get(number)
-        rated = rate_moves(game, table, number) if table.complete else known_moves(game, table, number)
+        rated = rate_moves(game, table, number, known_only=not table.complete)
         unknown = f"Not known: {table.unfinished()}"
     board = game.board(number)
     names = wording.player_names(board, start=number == game.start())
@@ -67,10 +67,10 @@ def _json(game: Game, position: int, value: Value | None, verdict: str, rated: l
         "position": game.decode(position),
         "notations": game.notations(position),
         "status": game.status(position).name.lower(),
-        **({"outcome": None, "remoteness": None} if value is None else json_value(value)),
+        **value_json(value),
         "verdict": verdict,
         "moves": [
-            {"moves": [game.format_move(position, move) for move in each.moves], **json_value(each.value)}
+            {"moves": [game.format_move(position, move) for move in each.moves], **value_json(each.value)}
             for each in rated
         ],
     }

@@ -12,8 +12,8 @@ from perfectplay import plugins, wording
 from perfectplay.cli import weak
 from perfectplay.cli.common import (
     GameCommand,
-    command_line,
     directory_option,
+    interrupted,
     json_option,
     print_json,
     read_size,
@@ -98,9 +98,7 @@ def _solve(
                 stop=stop,
             )
         except Interrupted as error:
-            kept = plugins.host_registry().backends[backend].durable
-            what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
-            raise Interrupted(f"{what}: {command_line(ctx)}") from error
+            raise interrupted(ctx, kept=plugins.host_registry().backends[backend].durable) from error
     with solution.table:
         summary = summarize(game, solution, saved_in=_saved_in(game, directory) if save else None)
     if as_json:
@@ -177,6 +175,6 @@ def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> s
 
 
 def _saved_in(game: Game, directory: Path | None) -> Path:
-    from perfectplay.tables.opening import table_path
+    from perfectplay.tables.locations import table_path
 
     return table_path(game, directory)

@@ -12,12 +12,10 @@ from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
-    open_game_table,
     print_json,
-    stop_on_interrupt,
     threads_option,
 )
-from perfectplay.cli.progress import ProgressDisplay
+from perfectplay.cli.progress import table_at_work
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -50,16 +48,12 @@ def command(
 ) -> None:
     """Show the table of GAME in numbers: positions by tier, outcome and remoteness, and the longest wins.
 
-    Values are for the side to move. Of an unfinished table, what is solved so far is counted.
+    Values are for the side to move. For an unfinished table, only what is solved so far is counted.
     """
     from perfectplay.display.histogram import plot
     from perfectplay.queries.statistics import survey
 
-    with (
-        open_game_table(game, directory) as table,
-        stop_on_interrupt() as stop,
-        ProgressDisplay(f"stats {game.identity}") as progress,
-    ):
+    with table_at_work("stats", game, directory) as (table, progress, stop):
         found = survey(table, reachable=reachable, threads=threads, progress=progress, stop=stop)
         status = _status(table, found)
     if plot_file is not None:

@@ -12,12 +12,10 @@ from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
-    open_game_table,
     print_json,
-    stop_on_interrupt,
     threads_option,
 )
-from perfectplay.cli.progress import ProgressDisplay
+from perfectplay.cli.progress import table_at_work
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -30,14 +28,10 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def command(ctx: click.Context, game: Game, threads: int | None, directory: Path | None, as_json: bool) -> None:
-    """Prove the table of GAME: derive every stored value anew from its moves. Exit code 1 if one is wrong."""
+    """Prove the table of GAME: derive every stored value again from the rules alone. Exit code 1 if one is wrong."""
     from perfectplay.solving.verify import verify_table
 
-    with (
-        open_game_table(game, directory) as table,
-        stop_on_interrupt() as stop,
-        ProgressDisplay(f"verify {game.identity}") as progress,
-    ):
+    with table_at_work("verify", game, directory) as (table, progress, stop):
         report = verify_table(table, threads=threads, progress=progress, stop=stop)
     if as_json:
         print_json(

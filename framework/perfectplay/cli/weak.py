@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from perfectplay import wording
-from perfectplay.cli.common import command_line, print_json, stop_on_interrupt
+from perfectplay.cli.common import interrupted, print_json, stop_on_interrupt
 from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted, UsageError
 
@@ -32,7 +32,7 @@ checkpoint_option = click.option(
 prune_option = click.option(
     "--prune/--no-prune",
     default=True,
-    help="With --method alphabeta: stop at the proof, or go on to every position that play can reach.",
+    help="With --method alphabeta: stop at the proof, or continue to every position that play can reach.",
 )
 
 _OWN_OPTIONS = {"root": "--from", "checkpoint": "--checkpoint", "prune": "--no-prune"}
@@ -44,7 +44,7 @@ def check_options(ctx: click.Context, method: str) -> None:
     foreign = _OTHERS_OPTIONS if method == METHOD else _OWN_OPTIONS
     for parameter, option in foreign.items():
         if ctx.get_parameter_source(parameter) not in (ParameterSource.DEFAULT, None):
-            only = f"goes only with --method {METHOD}" if method != METHOD else f"does not go with --method {METHOD}"
+            only = f"only works with --method {METHOD}" if method != METHOD else f"does not work with --method {METHOD}"
             raise UsageError(f"{option} {only}")
 
 
@@ -76,9 +76,7 @@ def prove(
                 stop=stop,
             )
         except Interrupted as error:
-            kept = save and proof_path(game, directory).exists()
-            what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
-            raise Interrupted(f"{what}: {command_line(ctx)}") from error
+            raise interrupted(ctx, kept=save and proof_path(game, directory).exists()) from error
     summary = summarize(game, proof, prune=prune)
     if as_json:
         print_json(summary)

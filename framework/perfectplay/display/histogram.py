@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.files import whole_file
+from perfectplay.files import atomic_write
 
 if TYPE_CHECKING:
     from perfectplay.queries.statistics import Survey
@@ -47,7 +47,7 @@ def plot(survey: Survey, path: Path, title: str) -> None:
         raise UsageError(f"{path}: a plot is a .svg or a .png file")
     if not survey.by_remoteness:
         raise PerfectPlayError("there is nothing to plot: no position with an end is solved yet")
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         if kind == ".svg":
             part.write_text(svg(survey, title), encoding="utf-8")
         else:

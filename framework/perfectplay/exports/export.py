@@ -7,6 +7,7 @@ function returns, so that a file under its final name is always whole.
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError
 from perfectplay.exports.sorted_rows import ordered
-from perfectplay.files import whole_file
+from perfectplay.files import atomic_write
 from perfectplay.progress import Progress
 from perfectplay.queries.selection import Rows, Selection, count_selected, select
 from perfectplay.wording import did_you_mean
@@ -109,6 +110,14 @@ def winners(game: Game, positions: Positions, codes: npt.NDArray[np.uint16]) -> 
     return np.asarray((1 - 2 * movers) * mover_outcomes(codes), dtype=np.int8)
 
 
+def check_exporter(name: str, exporter: object) -> None:
+    """PluginError where what is registered cannot be called as `exporter(path, source)`."""
+    try:
+        inspect.signature(exporter).bind(Path(), None)  # type: ignore[arg-type]  # what is no function is refused here
+    except (TypeError, ValueError):
+        raise PluginError(f"exporter '{name}' is {exporter!r}: a function write(path, source) is needed") from None
+
+
 def exporters() -> dict[str, Exporter]:
     """Every format that is installed, by name."""
     return plugins.host_registry().exporters
@@ -132,10 +141,9 @@ def export_table(
     if format not in known:
         there_are = ", ".join(sorted(known))
         raise UsageError(f"unknown format '{format}'{did_you_mean(format, known)} (there are: {there_are})")
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    table.require_complete()
     started = time.monotonic()
     source = Source(table, wanted or Selection(), path.absolute().parent, progress, stop)
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         known[format](part, source)
     return ExportReport(path, source.count, path.stat().st_size, time.monotonic() - started)

@@ -15,8 +15,7 @@ import numpy as np
 from perfectplay.errors import PerfectPlayError
 from perfectplay.exports.export import Source, mover_outcomes
 from perfectplay.hookspecs import hookimpl
-from perfectplay.kernels import raise_plugin_error
-from perfectplay.queries.selection import Rows, gathered
+from perfectplay.queries.selection import Rows, rebatched
 from perfectplay.tables.gbl2 import entries, write_parts
 from perfectplay.values import Outcome, Value
 
@@ -79,7 +78,6 @@ def _solutions(rows: Rows, source: Source) -> Any:
     signed = positions.astype(np.int64).tolist()  # SQLite has no unsigned integers
     depths = [plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2).tolist(), strict=True)]
     best = source.table.engine.best_moves(positions)
-    raise_plugin_error(source.table.kernel)
     texts = [
         None if move < 0 else source.game.format_move(position, move)
         for position, move in zip(positions.tolist(), best.tolist(), strict=True)
@@ -114,7 +112,7 @@ def write_parquet(path: Path, source: Source) -> None:
     }
     schema = arrow.schema(list(columns.items()), metadata=_metadata(source))
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for rows in gathered(source.rows(), ROW_GROUP):
+        for rows in rebatched(source.rows(), ROW_GROUP):
             codes, movers = rows["code"], source.game.movers(rows["position"])
             data = [
                 arrow.array(rows["position"], arrow.uint64()),

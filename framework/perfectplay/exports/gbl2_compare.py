@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perfectplay.errors import Interrupted, TableError
+from perfectplay.errors import Interrupted
 from perfectplay.exports.export import winners
-from perfectplay.kernels import raise_plugin_error
 from perfectplay.progress import Progress
 from perfectplay.tables.gbl2 import Entries, read_gbl2, read_header
 from perfectplay.values import NO_POSITION_CODE
@@ -45,7 +44,7 @@ class Comparison:
     not_canonical: int = 0
     """Positions that are not their own canonical form; they are compared all the same."""
     unknown: int = 0
-    """Numbers that are no position of the table."""
+    """Numbers that are not a position of the table."""
     differences: list[Difference] = field(default_factory=list)
     unknown_examples: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -67,8 +66,7 @@ def compare_gbl2(
 
     Raises PerfectPlayError where the file is damaged, or where the game does not tell whose turn it is.
     """
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    table.require_complete()
     path, started, found = Path(path), time.monotonic(), Comparison()
     total = read_header(path).count
     for part in read_gbl2(path):
@@ -92,7 +90,6 @@ def _compare(table: Table, part: Entries, found: Comparison) -> None:
     found.unknown_examples += unknown[: EXAMPLES - len(found.unknown_examples)]
     positions, outcomes = part["position"][known], part["outcome"][known]
     canonical = canonicalize_many(table.kernel, positions)
-    raise_plugin_error(table.kernel)
     found.not_canonical += int(np.count_nonzero(canonical != positions))
     ours = winners(table.game, positions, codes[known])
     different = np.flatnonzero(ours != outcomes)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from perfectplay.queries.selection import ROW, Rows, gathered
+from perfectplay.queries.selection import ROW, Rows, rebatched
 from perfectplay.solving.sorted_runs import Run, merge_portions
 from perfectplay_native.engine import Positions
 
@@ -46,7 +46,7 @@ def ordered(parts: Iterable[Rows], directory: Path, run_rows: int = RUN_ROWS) ->
     with ExitStack() as files:
         runs: list[Run] = []
         newest: Rows = np.empty(0, dtype=ROW)  # stays in memory: a small export needs no file
-        for part in gathered(parts, run_rows):
+        for part in rebatched(parts, run_rows):
             if len(newest):
                 runs.append(files.enter_context(FileRun(newest, directory)))
             newest = _sorted(part)

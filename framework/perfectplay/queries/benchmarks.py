@@ -1,4 +1,4 @@
-"""Measurements for `solve bench`: rates of this machine, each the best of a few runs in processor seconds.
+"""Measurements for `solve bench`: rates on this machine, each the best of a few runs in processor seconds.
 
 The rates compare one version with another on one machine. Nothing here is a test; nothing fails for being slow.
 """
@@ -15,11 +15,11 @@ import numpy as np
 
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
-from perfectplay.tables.compact import is_compact
 from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.opening import open_table, table_path
+from perfectplay.tables.lmdb_store import LmdbStore
+from perfectplay.tables.locations import has_table, table_path
+from perfectplay.tables.opening import open_table
 from perfectplay.tables.records import TableInfo, TierRecord
-from perfectplay.tables.store import LmdbStore
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import BLOCK_SLOTS, Positions, children_of_many, rule_codes
 from perfectplay_native.kernel import Kernel
@@ -46,7 +46,7 @@ def run_benchmarks(game: Game, directory: Path | None = None) -> Iterator[Measur
     for what, value, unit in game.benchmarks():
         yield Measurement(what, value, unit)
     path = table_path(game, directory)
-    if (path / "data.mdb").exists():
+    if has_table(path):
         with open_table(game, path) as table:
             yield from _table_benchmarks(table, sample)
     yield from _block_benchmarks()
@@ -58,20 +58,20 @@ def _table_benchmarks(table: Table, sample: Positions) -> Iterator[Measurement]:
     yield Measurement("probes, many at once", _rate(lambda: len(table.probe_many(sample))), "probes/s")
     few = sample[:2000].tolist()
     yield Measurement("probes, one by one", _rate(lambda: sum(table.probe(p) is not None for p in few)), "probes/s")
-    if is_compact(table.info):
+    if table.info.compact:
         yield Measurement("compact table", table.size_on_disk / positions, "bytes/position")
         return
     yield Measurement("table", table.size_on_disk / positions, "bytes/position")
     with tempfile.TemporaryDirectory() as folder:
         small = compact_table(table, Path(folder) / "compact", progress=lambda done: None)
-        yield Measurement("compact table", (small / "data.mdb").stat().st_size / positions, "bytes/position")
         with open_table(table.game, small) as compact:
+            yield Measurement("compact table", compact.size_on_disk / positions, "bytes/position")
             rate = _rate(lambda: sum(compact.probe(p) is not None for p in few))
             yield Measurement("compact probes, one by one", rate, "probes/s")
 
 
 def _block_benchmarks() -> Iterator[Measurement]:
-    """Writing and reading sealed blocks, as a solve does."""
+    """Writing and reading blocks, as a solve does."""
     values = np.random.default_rng(0).integers(0, 64, 64 * BLOCK_SLOTS, dtype=np.uint8)
     record = TierRecord.of(0, values)
     info = TableInfo(game="bench", options={}, rules_version=0, host_version="", indexing="ranked")
@@ -79,7 +79,7 @@ def _block_benchmarks() -> Iterator[Measurement]:
         store = LmdbStore(Path(folder) / "blocks", writable=True, info=info)
 
         def write_all() -> int:
-            store.seal_values(record, values)
+            store.write_values(record, values)
             return values.nbytes
 
         try:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from perfectplay.errors import NotInTable
+from perfectplay.values import NO_POSITION_CODE, Value
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.tables.table import Table
-    from perfectplay.values import Value
+
+_UNKNOWN_LAST = (9, 0)
+
+
+class RatedMove(NamedTuple):
+    """One legal move, where it leads, and what it is worth to the player who makes it."""
+
+    move: int
+    child: int
+    value: Value | None
+    """None where the table does not know."""
+    group: int
+    """Equal for moves that are the same up to symmetry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +35,57 @@ class RatedMoves:
     value: Value
 
 
-def rate_moves(game: Game, table: Table, position: int) -> list[RatedMoves]:
-    """Every legal move with its worth, the best first."""
-    rated = [
-        RatedMoves(moves, table.probe(game.apply(position, moves[0])).for_parent())
-        for moves in game.move_classes(position)
-    ]
-    return sorted(rated, key=lambda each: each.value.preference())
+def rate_each_move(game: Game, table: Table | None, position: int) -> list[RatedMove]:
+    """Every legal move of a position, the best first, those of unknown worth last; without a table all are unknown.
+
+    A server asks this thousands of times a second: each child is made once by the bare rules, and the table is asked
+    about all of them in one call. The position must be one of the game's.
+    """
+    rules = game.rules
+    try:
+        moves = list(rules.moves(position))
+        children = [rules.apply(position, move) for move in moves]
+        canonical = [rules.canonicalize(child) for child in children]
+    except Exception:
+        game.move_classes(position)  # the same with every hook guarded: it says which one is at fault
+        raise
+    codes = [NO_POSITION_CODE] * len(moves)
+    if table is not None and moves:
+        codes = table.probe_many(children).tolist()
+    groups: dict[int, int] = {}
+    rated = []
+    for move, child, image, code in zip(moves, children, canonical, codes, strict=True):
+        value, order = _worth(code)
+        rated.append((order, RatedMove(move, child, value, groups.setdefault(image, len(groups)))))
+    rated.sort(key=_order)
+    return [each for _, each in rated]
 
 
-def known_moves(game: Game, table: Table, position: int) -> list[RatedMoves]:
-    """The same of an unfinished table: the moves whose worth it knows already."""
-    found = [(moves, table.get(game.apply(position, moves[0]))) for moves in game.move_classes(position)]
-    rated = [RatedMoves(moves, value.for_parent()) for moves, value in found if value is not None]
-    return sorted(rated, key=lambda each: each.value.preference())
+def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = False) -> list[RatedMoves]:
+    """The legal moves with their worth, the best first; those that are the same up to symmetry together.
+
+    NotInTable where the table does not know a move's worth; with `known_only` such moves are left out.
+    """
+    groups: dict[int, RatedMoves] = {}
+    for each in rate_each_move(game, table, position):
+        if each.value is not None:
+            groups.setdefault(each.group, RatedMoves([], each.value)).moves.append(each.move)
+        elif not known_only:
+            raise NotInTable(f"{table.game.name}: the table does not know every move of position {position}")
+    return list(groups.values())
+
+
+def _order(rated: tuple[tuple[int, int], RatedMove]) -> tuple[int, int]:
+    return rated[0]
+
+
+@cache
+def _worth(child_code: int) -> tuple[Value | None, tuple[int, int]]:
+    """What moving to a position with this value code is worth, and its place in the order."""
+    if child_code == NO_POSITION_CODE:
+        return None, _UNKNOWN_LAST
+    value = Value.from_code(child_code).for_parent()
+    return value, value.preference()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +114,7 @@ class Line:
 
 
 def best_line(game: Game, table: Table, position: int, *, plies: int | None = None) -> Line:
-    """Best play from a position: the winner hurries, the loser resists; a draw without end goes on until it repeats.
+    """Best play from a position: the winner hurries, the loser resists; an endless draw is followed until it repeats.
 
     With `plies` the line ends after so many at the latest.
 

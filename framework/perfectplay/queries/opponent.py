@@ -19,12 +19,12 @@ class Strength(StrEnum):
     PERFECT = "perfect"
     STRONG = "strong"
     CASUAL = "casual"
-    CARELESS = "careless"
+    RANDOM = "random"
 
     @property
     def slips(self) -> float:
         """The chance of a move at random."""
-        return {"perfect": 0.0, "strong": 0.1, "casual": 0.35, "careless": 1.0}[self.value]
+        return {"perfect": 0.0, "strong": 0.1, "casual": 0.35, "random": 1.0}[self.value]
 
 
 def choose_move(game: Game, table: Table, position: int, strength: Strength, chance: random.Random) -> int:

@@ -28,9 +28,9 @@ def random_positions(table: Table, count: int, seed: int = 0) -> Positions:
     share = np.array(inhabited) / sum(inhabited)
     picked = [_in_tier(table, tiers[place], generator) for place in generator.choice(len(tiers), size=count, p=share)]
     positions = np.array(picked, dtype=np.uint64)
-    twins = table.game.twins(positions)
-    if twins is not None:
-        positions = np.where(generator.random(count) < 0.5, positions, twins)
+    swapped = table.game.colour_swapped(positions)
+    if swapped is not None:
+        positions = np.where(generator.random(count) < 0.5, positions, swapped)
     return canonicalize_many(table.kernel, positions)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import UsageError
-from perfectplay.kernels import raise_plugin_error
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Positions, canonicalize_many
 
@@ -70,7 +69,7 @@ def count_selected(table: Table, wanted: Selection) -> int:
     """How many rows `select` gives, known without reading the values."""
     slots = sum(record.counts[code] for record, codes in selected_tiers(table, wanted) for code in codes)
     start = np.array([table.game.start()], dtype=np.uint64)
-    rows = slots if table.game.twins(start) is None else 2 * slots
+    rows = slots if table.game.colour_swapped(start) is None else 2 * slots
     return rows if wanted.limit is None else min(rows, wanted.limit)
 
 
@@ -93,7 +92,7 @@ def select(table: Table, wanted: Selection) -> Iterator[Rows]:
                     return
 
 
-def gathered(parts: Iterable[Rows], least: int) -> Iterator[Rows]:
+def rebatched(parts: Iterable[Rows], least: int) -> Iterator[Rows]:
     """The same rows in parts of at least so many; filters leave parts of a few rows each."""
     held: list[Rows] = []
     count = 0
@@ -119,12 +118,11 @@ def _chunks(table: Table, tier: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
 
 def _rows(table: Table, positions: Positions, codes: npt.NDArray[Any]) -> Rows:
     """Each position, followed by its twin where it shares its slot with one."""
-    twins = table.game.twins(positions)
-    if twins is not None:
-        positions = np.stack([positions, twins], axis=1).ravel()
+    swapped = table.game.colour_swapped(positions)
+    if swapped is not None:
+        positions = np.stack([positions, swapped], axis=1).ravel()
         codes = np.repeat(codes, 2)
     rows = np.empty(len(positions), dtype=ROW)
     rows["position"] = canonicalize_many(table.kernel, positions)
     rows["code"] = codes
-    raise_plugin_error(table.kernel)
     return rows

@@ -7,9 +7,7 @@ import threading
 from collections.abc import Callable
 
 from perfectplay.errors import Interrupted, PerfectPlayError, TableError
-from perfectplay.kernels import raise_plugin_error
 from perfectplay_native.engine import EngineError, EngineOutOfMemory, EngineStopped
-from perfectplay_native.kernel import Kernel
 
 REPORT_SECONDS = 0.2
 """How often `tell` is called."""
@@ -18,7 +16,6 @@ REPORT_SECONDS = 0.2
 def run(
     work: Callable[[], None],
     *,
-    kernel: Kernel,
     stop: threading.Event,
     cancel: Callable[[], None] = lambda: None,
     tell: Callable[[], None] = lambda: None,
@@ -46,14 +43,13 @@ def run(
         raise
     finally:
         thread.join()
-    raise_plugin_error(kernel)
     if failure:
-        raise in_our_words(failure[0]) from None
+        raise translate_error(failure[0]) from None
     if stop.is_set():
         raise Interrupted("interrupted")
 
 
-def in_our_words(failure: BaseException) -> BaseException:
+def translate_error(failure: BaseException) -> BaseException:
     """The engine's failures as errors for people; any other as it is."""
     if isinstance(failure, EngineStopped):
         return Interrupted("interrupted")

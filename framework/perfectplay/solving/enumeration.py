@@ -18,12 +18,11 @@ from perfectplay.tables.records import KeyRecord, blocks_of, checksum
 from perfectplay.tables.store import Store
 from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import PythonKernel
 
 CHUNK = 1 << 16
 """Positions expanded at a time."""
 
-PYTHON_CHUNK = 1 << 11
+SLOW_CHUNK = 1 << 11
 """The same for a game in Python, so that a request to stop is heard within a second."""
 
 MAX_LEVELS = 1 << 14
@@ -82,7 +81,7 @@ def enumerate_positions(
             children=sorted(children - {tier}),
             checksums=[checksum(block) for block in blocks_of(keys)],
         )
-        store.seal_keys(record, keys)
+        store.write_keys(record, keys)
         if store.copies:
             spill.give_back(keys)
 
@@ -92,7 +91,7 @@ def _children_by_tier(
 ) -> Iterator[tuple[int, Positions]]:
     """The children of the frontier in portions: a tier, and sorted distinct positions of it."""
     place = 0
-    chunk = PYTHON_CHUNK if isinstance(kernel, PythonKernel) else CHUNK
+    chunk = CHUNK if kernel.cheap else SLOW_CHUNK
     while place < len(frontier):
         portion = frontier[place : place + chunk]
         children, used = children_of_many(kernel, portion, room=min(16 * CHUNK, len(portion) * kernel.max_moves))
@@ -132,5 +131,5 @@ def _endless(game: str, position: int) -> PluginError:
 def _no_room(game: str, positions: int) -> PerfectPlayError:
     return PerfectPlayError(
         f"{game}: memory is full after {positions:,} positions, and there are more: if you expected fewer, "
-        f"`solve check {game}` looks for an endless game; if not, use --backend lmdb, which goes on on disk"
+        f"`solve check {game}` looks for an endless game; if not, use --backend lmdb, which continues on disk"
     )

@@ -6,7 +6,6 @@ also those that no game comes to. A slot counts as reached if play reaches a pos
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.errors import TableError
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.solving.tier_order import components
@@ -60,8 +58,7 @@ def find_reached(
     stop: threading.Event | None = None,
 ) -> Reached:
     """Walk a finished table from the start; minutes for hundreds of millions of positions, one bit of memory each."""
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    table.require_complete()
     ranked = table.kernel.ranked
     return Reached(table, _bitmaps(table, threads, progress, stop or threading.Event()) if ranked else None)
 
@@ -74,7 +71,7 @@ def _bitmaps(
     sizes = {tier: record.size for tier, record in table.records.items()}
     graph = {tier: kernel.tier_children(tier) or [t for t in sizes if t >= tier] for tier in sizes}
     reached = [np.zeros(-(-sizes.get(tier, 0) // 64), dtype=np.uint64) for tier in range(kernel.tier_count)]
-    engine = Engine(kernel, tiers=kernel.tier_count, threads=threads or os.cpu_count() or 1)
+    engine = Engine(kernel, tiers=kernel.tier_count, threads=threads)
     started, tiers_done, positions = time.monotonic(), 0, table.statistics.positions
 
     def tell() -> None:
@@ -103,13 +100,7 @@ def _bitmaps(
         assert start is not None
         reached[start[0]][start[1] // 64] |= np.uint64(1 << start[1] % 64)
         for component in reversed(components(graph)):
-            background.run(
-                partial(expand, component.tiers),
-                kernel=kernel,
-                stop=stop,
-                cancel=engine.stop,
-                tell=tell,
-            )
+            background.run(partial(expand, component.tiers), stop=stop, cancel=engine.stop, tell=tell)
             tiers_done += len(component.tiers)
     finally:
         engine.close()

@@ -6,7 +6,6 @@ progress a few times a second and can stop it at any moment.
 
 from __future__ import annotations
 
-import os
 import resource
 import threading
 import time
@@ -18,25 +17,27 @@ from pathlib import Path
 from perfectplay import plugins, wording
 from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
 from perfectplay.game import Game
-from perfectplay.kernels import game_kernel, raise_plugin_error
+from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.solving.enumeration import enumerate_positions
+from perfectplay.solving.memory_limits import available_memory
 from perfectplay.solving.tier_order import Component, components
-from perfectplay.tables.opening import open_table, table_path
+from perfectplay.tables.backends import Backend
+from perfectplay.tables.lmdb_store import COMMIT_BYTES
+from perfectplay.tables.locations import table_path
+from perfectplay.tables.opening import open_table, require_same_game
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
-from perfectplay.tables.saving import check_writable, reads_well, save_table
-from perfectplay.tables.store import COMMIT_BYTES, LmdbStore, Store
+from perfectplay.tables.saving import check_writable, save_table
+from perfectplay.tables.store import Store
 from perfectplay.tables.table import Table
-from perfectplay_native.engine import Engine, Way
+from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import PythonKernel
 
-PROPAGATIONS = {"auto": Way.AUTO, "retract": Way.RETRACT, "graph": Way.REVERSE_GRAPH, "forward": Way.FORWARD}
-
+PROPAGATIONS = {propagation.name.lower(): propagation for propagation in Propagation}
 
 FIXED_MEMORY = COMMIT_BYTES + (16 << 20)
-"""Of a budget, what is not the engine's: LMDB's dirty pages, and small things."""
+"""Of a budget, what is not the engine's: a store's dirty pages (LMDB's, say), and small things."""
 
 SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
 
@@ -74,11 +75,8 @@ def solve_game(
     Raises Interrupted when `stop` is set, TableError when the table cannot be written, PluginError when the game
     contradicts itself.
     """
-    backends = plugins.host_registry().backends
-    if backend not in backends:
-        hint = wording.did_you_mean(backend, backends)
-        raise UsageError(f"unknown backend '{backend}'{hint} (there are: {', '.join(sorted(backends))})")
-    durable = backends[backend].durable
+    chosen = _backend(backend)
+    durable = chosen.durable
     if propagation not in PROPAGATIONS:
         raise UsageError(f"there is no propagation {propagation!r}: choose one of {', '.join(PROPAGATIONS)}")
     if durable and not save:
@@ -89,18 +87,11 @@ def solve_game(
     kernel = game_kernel(game)
     if propagation == "retract" and not kernel.can_retract:
         raise UsageError(f"{game.name} has neither parents nor retract: choose another propagation")
-    info = TableInfo(
-        game=game.name,
-        options=game.options,
-        rules_version=game.rules_version,
-        host_version=version("perfectplay"),
-        indexing="ranked" if kernel.ranked else "enumerated",
-        status="solving" if kernel.ranked else "enumerating",
-    )
     path = table_path(game, directory)
     if save and not durable:
         check_writable(path)
-    store = backends[backend].open(game, path, info)
+    store = chosen.open(game, path, _new_info(game, kernel))
+    require_same_game(store, game)
     solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)
     try:
         solve.run()
@@ -110,7 +101,7 @@ def solve_game(
     except BaseException as error:
         solve.engine_close()
         store.close()
-        raise background.in_our_words(error) from None
+        raise background.translate_error(error) from None
     table = solve.table()
     return Solution(
         table=table,
@@ -119,6 +110,28 @@ def solve_game(
         seconds=time.monotonic() - started,
         cpu_seconds=background.cpu_seconds() - cpu_started,
         peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    )
+
+
+def _backend(name: str) -> Backend:
+    registry = plugins.host_registry()
+    if name in registry.backends:
+        backend: Backend = registry.backends[name]
+        return backend
+    hint = wording.did_you_mean(name, registry.backends)
+    there_are = ", ".join(sorted(registry.backends))
+    broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
+    raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")
+
+
+def _new_info(game: Game, kernel: Kernel) -> TableInfo:
+    return TableInfo(
+        game=game.name,
+        options=game.options,
+        rules_version=game.rules_version,
+        host_version=version("perfectplay"),
+        indexing="ranked" if kernel.ranked else "enumerated",
+        status="solving" if kernel.ranked else "enumerating",
     )
 
 
@@ -132,14 +145,13 @@ class _Solve:
         store: Store,
         threads: int | None,
         memory: int | None,
-        way: Way,
+        propagation: Propagation,
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
     ) -> None:
-        self.game, self.kernel, self.store, self.way = game, kernel, store, way
+        self.game, self.kernel, self.store, self.propagation = game, kernel, store, propagation
         self.memory = memory
-        # A Python game holds the interpreter lock: more threads would only wait for each other.
-        self.threads = 1 if isinstance(kernel, PythonKernel) else threads or os.cpu_count() or 1
+        self.threads = threads
         self.progress, self.stop = progress, stop or threading.Event()
         self.started = time.monotonic()
         self.engine: Engine | None = None
@@ -153,35 +165,22 @@ class _Solve:
     # ---- the whole ----
 
     def run(self) -> None:
-        scratch = self._scratch_directory()
-        try:
-            if not self.kernel.ranked:
-                self._enumerate(scratch)
-            self._plan()
-            self._start_engine(scratch)
-            for component in self.order:
-                self._solve_component(component)
-        finally:
-            if scratch is not None and scratch.is_dir():
-                scratch.rmdir()
+        scratch = self.store.scratch_directory()
+        if not self.kernel.ranked:
+            self._enumerate(scratch)
+        self._plan()
+        self._start_engine(scratch)
+        for component in self.order:
+            self._solve_component(component)
         digest = table_hash(self.records.values(), self.keys.values())
         if self.store.info.status != "complete":
             self.store.set_info(replace(self.store.info, status="complete", hash=digest))
-
-    def _scratch_directory(self) -> Path | None:
-        if not isinstance(self.store, LmdbStore):
-            return None
-        scratch = self.store.path / "scratch"
-        scratch.mkdir(exist_ok=True)
-        for left in scratch.iterdir():  # of a run that was killed
-            left.unlink()
-        return scratch
 
     def _enumerate(self, scratch: Path | None) -> None:
         if self.store.info.status == "enumerating":
             budget = None if self.memory is None else (self.memory - FIXED_MEMORY) // 2
             if scratch is None and budget is None:
-                budget = _available_memory()
+                budget = available_memory()
             count = [0, 0]
 
             def found(tier: int, positions: int) -> None:
@@ -197,7 +196,6 @@ class _Solve:
                     found=found,
                     check=self._check,
                 ),
-                kernel=self.kernel,
                 stop=self.stop,
                 tell=lambda: self.report("enumerating", positions=count[1]),
             )
@@ -222,18 +220,15 @@ class _Solve:
         self.engine = Engine(self.kernel, tiers=max(self.sizes, default=0) + 1, threads=self.threads)
         if self.memory is not None:
             self.engine.set_memory(self.memory - FIXED_MEMORY, None if scratch is None else str(scratch))
-        if isinstance(self.kernel, PythonKernel):
-            self.kernel.on_error = self.engine.stop
-        if isinstance(self.store, LmdbStore):
-            self.store.on_moved = self._forget_attached
-        else:
+        self.store.on_moved = self._forget_attached
+        if scratch is None:
             self._check_fits()
 
     def _check_fits(self) -> None:
         """Refuse at once what memory cannot hold, rather than be killed for it later."""
         largest = max((sum(self.sizes[t] for t in c.tiers) for c in self.order), default=0)
         needed = sum(self.sizes.values()) + largest
-        available = self.memory or _available_memory()
+        available = self.memory or available_memory()
         if needed > available:
             raise PerfectPlayError(
                 f"solving {self.game.name} in memory needs about {needed >> 20}M and {available >> 20}M are available: "
@@ -243,31 +238,38 @@ class _Solve:
     # ---- one component ----
 
     def _solve_component(self, component: Component) -> None:
-        sealed = self.records
-        blocks = self.store.value_blocks
-        if not all(tier in sealed and reads_well(self.store, blocks, sealed[tier]) for tier in component.tiers):
-            engine = self.engine
-            assert engine is not None
-            self._attach(component.leads_to)
+        """Solve tiers that reach each other, unless they are in the store, and sound."""
+        records = [self.records.get(tier) for tier in component.tiers]
+        if not all(record is not None and self.store.is_intact(record) for record in records):
+            self._run_engine(component)
             for tier in component.tiers:
-                self._define(tier)
-            background.run(
-                lambda: engine.solve(component.tiers, cyclic=component.cyclic, way=self.way),
-                kernel=self.kernel,
-                stop=self.stop,
-                cancel=engine.stop,
-                tell=lambda: self.report("solving"),
-            )
-            for tier in component.tiers:
-                values = engine.values(tier, self.sizes[tier])
-                record = TierRecord.of(tier, values)
-                self.store.seal_values(record, values)
-                self.records[tier] = record
-                del values
-                if self.store.copies:
-                    engine.drop(tier)
+                self._keep(tier)
         self.positions_done += sum(self.sizes[tier] for tier in component.tiers)
         self.tiers_done += len(component.tiers)
+
+    def _run_engine(self, component: Component) -> None:
+        engine = self.engine
+        assert engine is not None
+        self._attach(component.leads_to)
+        for tier in component.tiers:
+            self._define(tier)
+        background.run(
+            lambda: engine.solve(component.tiers, cyclic=component.cyclic, propagation=self.propagation),
+            stop=self.stop,
+            cancel=engine.stop,
+            tell=lambda: self.report("solving"),
+        )
+
+    def _keep(self, tier: int) -> None:
+        """Give a solved tier to the store."""
+        assert self.engine is not None
+        values = self.engine.values(tier, self.sizes[tier])
+        record = TierRecord.of(tier, values)
+        self.store.write_values(record, values)
+        self.records[tier] = record
+        del values
+        if self.store.copies:
+            self.engine.drop(tier)
 
     def _define(self, tier: int) -> None:
         assert self.engine is not None
@@ -288,15 +290,14 @@ class _Solve:
         self.attached = set(tiers)
 
     def _forget_attached(self) -> None:
-        assert self.engine is not None
-        for tier in self.attached:
-            self.engine.drop(tier)
+        if self.engine is not None:
+            for tier in self.attached:
+                self.engine.drop(tier)
         self.attached = set()
 
     # ---- telling, stopping ----
 
     def _check(self) -> None:
-        raise_plugin_error(self.kernel)
         if self.stop.is_set():
             raise Interrupted("interrupted")
 
@@ -322,7 +323,7 @@ class _Solve:
         if not self.store.copies and self.engine is not None:
             return Table(self.game, self.store, self.kernel, engine=self.engine)
         self.engine_close()
-        if not isinstance(self.store, LmdbStore):
+        if self.store.path is None:
             return Table(self.game, self.store, self.kernel)
         self.store.close()
         return open_table(self.game, self.store.path)
@@ -331,18 +332,3 @@ class _Solve:
         if self.engine is not None:
             self.engine.close()
             self.engine = None
-
-
-def _available_memory() -> int:
-    page = os.sysconf("SC_PAGE_SIZE")
-    try:
-        fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-        available = int(fields["MemAvailable"].split()[0]) * 1024
-        size, _, _, _, _, data, _ = (page * int(pages) for pages in Path("/proc/self/statm").read_text().split())
-    except (OSError, KeyError):  # no Linux
-        available, size, data = page * os.sysconf("SC_PHYS_PAGES"), 0, 0
-    for kind, used in ((resource.RLIMIT_AS, size), (resource.RLIMIT_DATA, data)):
-        limit = resource.getrlimit(kind)[0]
-        if limit != resource.RLIM_INFINITY:
-            available = min(available, max(0, limit - used))
-    return available

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from perfectplay.errors import TableError
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.tables.records import TierRecord
 from perfectplay.tables.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.engine import Engine, Fault
-from perfectplay_native.python_kernel import PythonKernel
 
 EXAMPLES = 10
 """How many wrong positions are named."""
@@ -52,14 +49,10 @@ def verify_table(
     stop: threading.Event | None = None,
 ) -> VerifyReport:
     """Check every value of a finished table; the checksums of all blocks are checked on the way."""
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    table.require_complete()
     started, cpu_started = time.monotonic(), background.cpu_seconds()
     stop = stop or threading.Event()
-    python = isinstance(table.kernel, PythonKernel)
-    engine = Engine(table.kernel, tiers=max(table.records) + 1, threads=1 if python else threads or os.cpu_count() or 1)
-    if isinstance(table.kernel, PythonKernel):
-        table.kernel.on_error = engine.stop
+    engine = Engine(table.kernel, tiers=max(table.records) + 1, threads=threads)
     report = VerifyReport()
     slots = sum(record.size for record in table.records.values())
     tiers_done = 0
@@ -91,7 +84,7 @@ def verify_table(
             engine.define(tier, record.size, None if keys is None else table.store.key_blocks(keys))
             engine.attach(tier, record.width, table.store.value_blocks(record))
         for record in sorted(table.records.values(), key=lambda r: r.tier):
-            background.run(partial(verify_tier, record), kernel=table.kernel, stop=stop, cancel=engine.stop, tell=tell)
+            background.run(partial(verify_tier, record), stop=stop, cancel=engine.stop, tell=tell)
             tiers_done += 1
     finally:
         engine.close()

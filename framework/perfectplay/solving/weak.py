@@ -22,10 +22,9 @@ from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
-from perfectplay.tables.opening import table_path
+from perfectplay.tables.locations import table_path
 from perfectplay.values import Outcome
 from perfectplay_native.engine import EngineOutOfMemory, Positions
-from perfectplay_native.python_kernel import PythonKernel
 from perfectplay_native.search import Search, SearchCounts
 
 CHECKPOINT_SECONDS = 60.0
@@ -81,7 +80,7 @@ def prove_position(
     not tell whose turn it is has no file: it says which player wins. Without `prune` every position that play can
     reach is proven too.
 
-    Raises UsageError for what is no position of the game, Interrupted when `stop` is set, PerfectPlayError when the
+    Raises UsageError for what is not a position of the game, Interrupted when `stop` is set, PerfectPlayError when the
     file cannot be read or written, PluginError when the game's rules fail.
 
     >>> from perfectplay import load_game
@@ -91,7 +90,7 @@ def prove_position(
     """
     root = game.start() if position is None else position
     if not game.valid(root):
-        raise UsageError(f"{root} is no position of {game.name}")
+        raise UsageError(f"{root} is not a position of {game.name}")
     if checkpoint <= 0:
         raise UsageError("checkpoints must be more than 0 seconds apart")
     file = _OutcomeFile(game, proof_path(game, directory)) if save and _tells_turns(game, root) else None
@@ -156,17 +155,14 @@ class _Work:
     ) -> None:
         self.game, self.root, self.file, self.checkpoint, self.prune = game, root, file, checkpoint, prune
         self.progress, self.stop = progress, stop
-        self.kernel = game_kernel(game)
-        self.search = Search(self.kernel)
-        if isinstance(self.kernel, PythonKernel):
-            self.kernel.on_error = self.search.stop
+        self.search = Search(game_kernel(game))
         self.started, self.cpu_started = time.monotonic(), background.cpu_seconds()
         self.due = self.started + checkpoint
         self.saved = 0
 
     def run(self) -> Proof:
         known_before = self.saved = self.file.read_into(self.search) if self.file else 0
-        while not self._go_on():
+        while not self._search_on():
             self._save()
         self._save()
         _, outcomes = self.search.entries()
@@ -186,10 +182,10 @@ class _Work:
             peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
 
-    def _go_on(self) -> bool:
+    def _search_on(self) -> bool:
         """Search until all is proven, True, or the next checkpoint is due, False."""
         try:
-            background.run(self._search, kernel=self.kernel, stop=self.stop, cancel=self.search.stop, tell=self._tell)
+            background.run(self._search, stop=self.stop, cancel=self.search.stop, tell=self._tell)
         except Interrupted:
             if self.stop.is_set():
                 self._save()
@@ -201,7 +197,7 @@ class _Work:
         try:
             self.search.run(self.root)
             if not self.prune:
-                self.search.walk()
+                self.search.prove_reachable()
         except EngineOutOfMemory as error:
             raise PerfectPlayError(f"not enough memory: {error}; the last checkpoint is kept") from None
 

@@ -25,19 +25,16 @@ import numpy.typing as npt
 import zstandard
 
 from perfectplay.errors import TableError
-from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_of, checksum
-from perfectplay.tables.store import Array, Block, LmdbStore, number_key
-from perfectplay_native.engine import Engine, rule_codes, slot_of, tier_of_slot
-from perfectplay_native.kernel import Kernel
+from perfectplay.tables.lmdb_store import LmdbStore, number_key
+from perfectplay.tables.records import KeyRecord, TierRecord, blocks_of, checksum
+from perfectplay.tables.store import Array, Block
+from perfectplay_native.engine import Engine, rule_codes
+from perfectplay_native.kernel import Kernel, slot_of, tier_of_slot
 
 FRAME_SLOTS = 1 << 16
 RUN_SLOTS = 512
 LEVEL = 19
 CACHED_FRAMES = 256
-
-
-def is_compact(info: TableInfo) -> bool:
-    return bool(info.storage.get("compact"))
 
 
 # ---- frames ----

@@ -10,32 +10,29 @@ from pathlib import Path
 import numpy as np
 
 from perfectplay.errors import TableError, UsageError
-from perfectplay.tables.compact import FRAME_SLOTS, CompactStore, is_compact, pack_keys, pack_values
+from perfectplay.tables.compact import FRAME_SLOTS, CompactStore, pack_keys, pack_values
+from perfectplay.tables.lmdb_store import LmdbStore, number_key, remove_table
 from perfectplay.tables.records import KeyRecord, TierRecord, checksum
-from perfectplay.tables.store import LmdbStore, Store, number_key, remove_table
+from perfectplay.tables.store import Store
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, rule_codes
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import PythonKernel
 
 
 def compact_table(table: Table, output: Path | None, *, progress: Callable[[int], None]) -> Path:
     """Rewrite a finished table in compact form: at `output`, or in its own place. Every value is read back first."""
-    if not isinstance(table.store, LmdbStore):
+    if table.store.path is None:
         raise TableError("only a saved table can be made compact")
-    if is_compact(table.info):
-        raise TableError(f"the table in {table.store.path} is compact already")
-    if not table.complete:
-        raise TableError(f"the table of {table.game.name} is not finished: run `solve {table.game.name}` to go on")
+    if table.info.compact:
+        raise TableError(f"the table in {table.store.path} is already compact")
+    table.require_complete()
     place = table.store.path
     path = output or place.with_name(place.name + ".new")
     if output is not None and output.exists():
         raise UsageError(f"{output} exists already: choose another --output")
     remove_table(path)
-    # A game in Python would take long to say again what its rules decide.
-    drop_settled = not isinstance(table.kernel, PythonKernel)
     try:
-        write_compact(table.store, table.kernel, path, drop_settled=drop_settled, done=progress)
+        write_compact(table.store, table.kernel, path, drop_settled=table.kernel.cheap, done=progress)
         check = CompactStore(path, kernel=table.kernel)
         try:
             for record in check.tier_records().values():

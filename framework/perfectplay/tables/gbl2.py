@@ -24,7 +24,7 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.files import whole_file
+from perfectplay.files import atomic_write
 
 MAGIC = b"GBL2"
 VERSION = 1
@@ -63,9 +63,9 @@ def entries(positions: npt.ArrayLike, outcomes: npt.ArrayLike) -> Entries:
 def write_gbl2(path: Path, parts: Iterable[Entries]) -> Header:
     """Write a file from parts that ascend strictly by position, within each and from one to the next.
 
-    The file is whole or absent: until the end it has another name. ValueError if the order is wrong.
+    The file is written atomically: until the end it has another name. ValueError if the order is wrong.
     """
-    with whole_file(path) as part, part.open("wb") as file:
+    with atomic_write(path) as part, part.open("wb") as file:
         return write_parts(file, parts)
 
 
@@ -91,11 +91,11 @@ def write_parts(file: BinaryIO, parts: Iterable[Entries]) -> Header:
 
 
 def read_header(path: Path) -> Header:
-    """The header of a file; PerfectPlayError if it is no GBL2 file, or its length is not what the header says."""
+    """The header of a file; PerfectPlayError if it is not a GBL2 file, or its length is not what the header says."""
     with path.open("rb") as file:
         start = file.read(_HEADER.size)
     if len(start) < _HEADER.size or start[:4] != MAGIC:
-        raise PerfectPlayError(f"{path} is no GBL2 file: it does not begin with a GBL2 header")
+        raise PerfectPlayError(f"{path} is not a GBL2 file: it does not begin with a GBL2 header")
     _, version, count, checksum = _HEADER.unpack(start)
     if version != VERSION:
         raise PerfectPlayError(f"{path} has GBL2 version {version}; only version {VERSION} can be read")

@@ -1,53 +1,19 @@
-"""Finding a game's table and opening it, if it is really that game's."""
+"""Opening a game's table, if it is really that game's."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 from perfectplay.errors import TableError
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
-from perfectplay.tables.compact import CompactStore, is_compact
+from perfectplay.tables.compact import CompactStore
+from perfectplay.tables.lmdb_store import LmdbStore
+from perfectplay.tables.locations import read_store, solve_command, table_path
 from perfectplay.tables.records import TableInfo
-from perfectplay.tables.store import LmdbStore
+from perfectplay.tables.store import Store
 from perfectplay.tables.table import CompactTable, Table
-
-
-def table_directory() -> Path:
-    """Where tables live: $PERFECTPLAY_TABLES, or perfectplay in the user's data directory."""
-    if given := os.environ.get("PERFECTPLAY_TABLES"):
-        return Path(given)
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "perfectplay"
-
-
-def table_path(game: Game, directory: Path | None = None) -> Path:
-    """Where the table of a game, with its options, lives."""
-    return (directory or table_directory()) / game.identity
-
-
-def open_store(game: Game, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> LmdbStore:
-    """The store at `path`, if it is this game's under these rules."""
-    store = LmdbStore(path, writable=writable, info=info)
-    found = store.info
-    problem = None
-    if found.game != game.name:
-        problem = f"holds a table of {found.game}, not of {game.name}"
-    elif found.options != game.options:
-        problem = f"holds a table with other options: {found.options}, not {game.options}"
-    elif found.rules_version != game.rules_version:
-        problem = (
-            f"was made under version {found.rules_version} of the rules of {game.name}, this is version "
-            f"{game.rules_version}: delete it and solve again"
-        )
-    if problem:
-        store.close()
-        raise TableError(f"{path} {problem}")
-    if writable and info is not None and found.status == "solving" and found.host_version != info.host_version:
-        store.set_info(replace(found, host_version=info.host_version))
-    return store
 
 
 def open_table(game: Game, path: Path | str | None = None) -> Table:
@@ -62,11 +28,39 @@ def open_table(game: Game, path: Path | str | None = None) -> Table:
     Value(outcome=<Outcome.WIN: 1>, remoteness=13)
     """
     where = Path(path) if path is not None else table_path(game)
-    if not (where / "data.mdb").exists():
-        raise TableError(f"there is no table of {game.name} in {where}: run `solve {game.name}` first")
+    store = read_store(where)
+    if store is None:
+        raise TableError(f"there is no table of {game.identity} in {where}: run `{solve_command(game, where)}` first")
+    require_same_game(store, game)
     kernel = game_kernel(game)
-    store = open_store(game, where)
-    if not is_compact(store.info):
+    if not store.info.compact:
         return Table(game, store, kernel)
     store.close()
     return CompactTable(game, CompactStore(where, kernel=kernel), kernel)
+
+
+def open_store(game: Game, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> LmdbStore:
+    """The LMDB store at `path`, if it is this game's under these rules; with `info`, made if it is not there."""
+    store = LmdbStore(path, writable=writable, info=info)
+    require_same_game(store, game)
+    if writable and info is not None and store.info.status == "solving":
+        store.set_info(replace(store.info, host_version=info.host_version))
+    return store
+
+
+def require_same_game(store: Store, game: Game) -> None:
+    """TableError where a store holds another game, or this one under other rules; the store is closed then."""
+    found = store.info
+    problem = None
+    if found.game != game.name:
+        problem = f"holds a table of {found.game}, not of {game.name}"
+    elif found.options != game.options:
+        problem = f"holds a table with other options: {found.options}, not {game.options}"
+    elif found.rules_version != game.rules_version:
+        problem = (
+            f"was made under version {found.rules_version} of the rules of {game.name}, this is version "
+            f"{game.rules_version}: delete it and solve again"
+        )
+    if problem:
+        store.close()
+        raise TableError(f"{store.path} {problem}")

@@ -15,7 +15,7 @@ from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import BLOCK_SLOTS, histogram
 
 FORMAT = 1
-"""Version of the table format (docs/format.md). A table of another format is refused."""
+"""Version of the table format (docs/tables.md). A table of another format is refused."""
 
 
 def blocks_of(array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
@@ -30,7 +30,7 @@ def checksum(block: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TierRecord:
-    """The seal of a finished tier: written in the same transaction as its last block."""
+    """What is known about a finished tier. It is written with the last block, so where it is, the tier is whole."""
 
     tier: int
     size: int
@@ -63,7 +63,7 @@ class TierRecord:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """The seal of a tier's sorted keys, for a game that the engine enumerates."""
+    """The same for a tier's sorted keys, of a game that the engine enumerates."""
 
     tier: int
     size: int
@@ -96,7 +96,12 @@ class TableInfo:
     hash: str | None = None
     format: int = FORMAT
     storage: dict[str, Any] = field(default_factory=dict)
-    """Which LMDB wrote it, and its data format."""
+    """How the backend keeps it: for LMDB its version and data format, and whether the table is compact."""
+
+    @property
+    def compact(self) -> bool:
+        """Whether it was rewritten by `solve compact`."""
+        return bool(self.storage.get("compact"))
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()

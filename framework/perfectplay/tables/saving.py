@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import TableError
 from perfectplay.game import Game
-from perfectplay.tables.compact import is_compact
+from perfectplay.tables.lmdb_store import remove_table
 from perfectplay.tables.opening import open_store
-from perfectplay.tables.records import KeyRecord, TierRecord
-from perfectplay.tables.store import Store, remove_table
-
-Record = TypeVar("Record", KeyRecord, TierRecord)
+from perfectplay.tables.store import Store
 
 
 def check_writable(path: Path) -> None:
@@ -43,28 +40,17 @@ def save_table(game: Game, source: Store, path: Path) -> None:
         remove_table(path)
         target = open_store(game, path, writable=True, info=with_info)
     try:
-        sealed = target.tier_records()
+        records = target.tier_records()
         keys = target.key_records()
         for key_record in source.key_records().values():
-            if keys.get(key_record.tier) != key_record or not reads_well(target, target.key_blocks, key_record):
-                target.seal_keys(key_record, _joined(source.key_blocks(key_record), "<u8"))
+            if keys.get(key_record.tier) != key_record or not target.is_intact(key_record):
+                target.write_keys(key_record, _joined(source.key_blocks(key_record), "<u8"))
         for record in source.tier_records().values():
-            if sealed.get(record.tier) != record or not reads_well(target, target.value_blocks, record):
-                target.seal_values(record, _joined(source.value_blocks(record), f"<u{record.width}"))
+            if records.get(record.tier) != record or not target.is_intact(record):
+                target.write_values(record, _joined(source.value_blocks(record), f"<u{record.width}"))
         target.set_info(replace(source.info, storage=target.info.storage))
     finally:
         target.close()
-
-
-def reads_well(store: Store, blocks: Callable[[Record], object], record: Record) -> bool:
-    """Whether blocks are as they were sealed; damaged ones are made anew. A compact table checks what it unpacks."""
-    if is_compact(store.info):
-        return True
-    try:
-        blocks(record)
-    except TableError:
-        return False
-    return True
 
 
 def _has_other_contents(target: Store, source: Store) -> bool:

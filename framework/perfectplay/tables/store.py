@@ -1,84 +1,95 @@
-"""Where tiers are kept: in memory while a solve runs, or in an LMDB environment for good.
+"""The one interface to tiers, wherever they are kept, and the simplest store: memory.
 
-The LMDB environment holds, under these keys (numbers are 4 bytes, big-endian):
-
-    meta                   TableInfo, as JSON
-    K tier                 KeyRecord: the seal of a tier's sorted keys (enumerated games only)
-    k tier block           the keys themselves, 2**20 a block, 8 bytes each, little-endian
-    T tier                 TierRecord: the seal of a tier's values
-    t tier block           the values, 2**20 a block, 1 or 2 bytes each
-
-A tier counts once its seal is there, and the seal is written in the transaction of its last block: whatever moment a
-process dies at, a tier is whole or absent. Blocks are read where they lie in LMDB's memory map, without copying.
+A backend registered through `register_backends` brings a store of its own. What the solver asks of it is all here:
+a store that says where scratch files may go bounds memory too, and one that outlives the process is resumed.
 """
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import os
-import resource
-import shutil
-import struct
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import lmdb
-import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import TableError
-from perfectplay.tables.environments import close_environment, open_environment
-from perfectplay.tables.records import FORMAT, KeyRecord, TableInfo, TierRecord, blocks_of, checksum
+from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_of
 
 Block = memoryview
 Array = npt.NDArray[Any]
 
-# Bounds the dirty pages, which LMDB keeps in anonymous memory until a commit.
-COMMIT_BYTES = 16 << 20
-
-SMALL_DISK = 1 << 20
-"""With fewer bytes free than this, a write that was cut short met a full disk."""
-
 
 class Store(ABC):
-    """The one interface to tiers, wherever they are."""
+    """Finished tiers: what is known about each (its record), and their keys and values in blocks of 2**20."""
+
+    backend: str = ""
+    """The name of the backend that resumes an unfinished table."""
+
+    copies: bool = True
+    """Whether writing copies, so that the array given may be freed."""
 
     info: TableInfo
 
+    # ---- reading ----
+
     @abstractmethod
     def tier_records(self) -> dict[int, TierRecord]:
-        """The seals of all finished tiers."""
+        """The records of all finished tiers."""
 
     @abstractmethod
     def key_records(self) -> dict[int, KeyRecord]:
-        """The seals of all enumerated tiers."""
+        """The records of all enumerated tiers."""
 
     @abstractmethod
-    def value_blocks(self, record: TierRecord) -> list[Block]: ...
+    def value_blocks(self, record: TierRecord) -> list[Block]:
+        """A tier's values; TableError where they are not what the record says."""
 
     @abstractmethod
-    def key_blocks(self, record: KeyRecord) -> list[Block]: ...
+    def key_blocks(self, record: KeyRecord) -> list[Block]:
+        """A tier's keys; TableError where they are not what the record says."""
+
+    def is_intact(self, record: TierRecord | KeyRecord) -> bool:
+        """Whether a tier's blocks are as they were written."""
+        try:
+            if isinstance(record, TierRecord):
+                self.value_blocks(record)
+            else:
+                self.key_blocks(record)
+        except TableError:
+            return False
+        return True
+
+    # ---- writing ----
 
     @abstractmethod
-    def seal_keys(self, record: KeyRecord, keys: Array) -> None:
-        """Keep a tier's sorted keys."""
+    def write_keys(self, record: KeyRecord, keys: Array) -> None:
+        """Keep a tier's sorted keys. The record counts only once all of them are kept."""
 
     @abstractmethod
-    def seal_values(self, record: TierRecord, values: Array) -> None:
-        """Keep a tier's values."""
+    def write_values(self, record: TierRecord, values: Array) -> None:
+        """Keep a tier's values. The record counts only once all of them are kept."""
 
     @abstractmethod
-    def set_info(self, info: TableInfo) -> None: ...
+    def set_info(self, info: TableInfo) -> None:
+        """Keep the table's metadata, in place of what was there."""
+
+    on_moved: Callable[[], None] = staticmethod(lambda: None)
+    """Set by the solver; a store calls it when blocks that it handed out are no longer where they were."""
+
+    # ---- where it is ----
+
+    path: Path | None = None
+    """The directory that holds the table; None where it is in memory only."""
 
     @property
-    @abstractmethod
-    def copies(self) -> bool:
-        """Whether sealing copies, so that the array given may be freed."""
+    def size_on_disk(self) -> int:
+        """The bytes that the table takes on disk."""
+        return 0
+
+    def scratch_directory(self) -> Path | None:
+        """Where a solve may keep files without names, to stay within its memory; None where everything must fit."""
+        return None
 
     @abstractmethod
     def close(self) -> None: ...
@@ -106,10 +117,10 @@ class MemoryStore(Store):
     def key_blocks(self, record: KeyRecord) -> list[Block]:
         return [block.data for block in blocks_of(self._keys[record.tier][1])]
 
-    def seal_keys(self, record: KeyRecord, keys: Array) -> None:
+    def write_keys(self, record: KeyRecord, keys: Array) -> None:
         self._keys[record.tier] = (record, keys)
 
-    def seal_values(self, record: TierRecord, values: Array) -> None:
+    def write_values(self, record: TierRecord, values: Array) -> None:
         self._tiers[record.tier] = (record, values)
 
     def set_info(self, info: TableInfo) -> None:
@@ -118,211 +129,3 @@ class MemoryStore(Store):
     def close(self) -> None:
         self._tiers.clear()
         self._keys.clear()
-
-
-def number_key(kind: bytes, *numbers: int) -> bytes:
-    return kind + struct.pack(f">{len(numbers)}I", *numbers)
-
-
-def _aligned(view: Block) -> Block:
-    """The view itself, or a copy where a small block lies on an odd address inside an LMDB page."""
-    address = np.frombuffer(view, dtype=np.uint8).ctypes.data
-    return view if address % 8 == 0 else memoryview(bytes(view))
-
-
-class LmdbStore(Store):
-    """Tiers in an LMDB environment on disk. Many may read it; one process writes it."""
-
-    copies = True
-
-    def __init__(self, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> None:
-        """Open the table at `path`; with `info`, make it if it is not there."""
-        self.path = path
-        self.lock = threading.RLock()
-        self._writer_lock: int | None = None
-        self._checked: set[tuple[str, int, int]] = set()
-        self._read: Any = None
-        if info is not None:
-            self._create_directory()
-        if writable:
-            self._take_writer_lock()
-        try:
-            self._env = open_environment(path, writable=writable)
-            self._check_length()
-            self._read = self._env.begin(buffers=True)
-            self.info = self._load_info(info)
-        except BaseException:
-            self.close()
-            raise
-
-    # ---- opening ----
-
-    def _create_directory(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise TableError(f"cannot make the table directory {self.path}: {error.strerror}") from None
-
-    def _take_writer_lock(self) -> None:
-        try:
-            self._writer_lock = os.open(self.path / "writer.lock", os.O_RDWR | os.O_CREAT, 0o644)
-            fcntl.flock(self._writer_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TableError(f"another process is writing {self.path}: wait for it, or use another --dir") from None
-        except OSError as error:
-            raise TableError(f"cannot write {self.path}: {error.strerror}") from None
-
-    def _check_length(self) -> None:
-        """Reading beyond the end of a truncated file would kill the process: refuse it first."""
-        data = self.path / "data.mdb"
-        needed = (self._env.info()["last_pgno"] + 1) * self._env.stat()["psize"]
-        actual = data.stat().st_size
-        if actual < needed:
-            raise TableError(f"{data} is damaged: it has {actual:,} bytes of at least {needed:,} (truncated?)")
-
-    def _load_info(self, fresh: TableInfo | None) -> TableInfo:
-        stored = self._read.get(b"meta")
-        if stored is None:
-            if fresh is None:
-                raise TableError(f"there is no table in {self.path}")
-            storage = {"lmdb": ".".join(map(str, lmdb.version())), "data_version": _data_version(self.path)}
-            self.set_info(replace(fresh, storage={**storage, **fresh.storage}))
-            return self.info
-        try:
-            info = TableInfo.from_json(bytes(stored))
-        except (ValueError, TypeError):
-            raise TableError(
-                f"the metadata of {self.path} cannot be read: the table is damaged, or of a later format"
-            ) from None
-        if info.format != FORMAT:
-            raise TableError(
-                f"{self.path} has table format {info.format}, this perfectplay reads {FORMAT}: solve again"
-            )
-        return info
-
-    # ---- reading ----
-
-    def renew(self) -> None:
-        """See what has been sealed since. Blocks handed out stay where they are: nothing is ever overwritten."""
-        self._read.abort()
-        self._read = self._env.begin(buffers=True)
-
-    def _records(self, kind: bytes) -> Iterator[bytes]:
-        with self._read.cursor() as cursor:
-            found = cursor.set_range(kind)
-            while found and bytes(cursor.key())[:1] == kind:
-                yield bytes(cursor.value())
-                found = cursor.next()
-
-    def tier_records(self) -> dict[int, TierRecord]:
-        return {record.tier: record for record in map(TierRecord.from_json, self._records(b"T"))}
-
-    def key_records(self) -> dict[int, KeyRecord]:
-        return {record.tier: record for record in map(KeyRecord.from_json, self._records(b"K"))}
-
-    def value_blocks(self, record: TierRecord) -> list[Block]:
-        return [self._block("t", record.tier, i, total) for i, total in enumerate(record.checksums)]
-
-    def key_blocks(self, record: KeyRecord) -> list[Block]:
-        return [self._block("k", record.tier, i, total) for i, total in enumerate(record.checksums)]
-
-    def fetch(self, key: bytes) -> Block | None:
-        """What stands under a key, where it lies."""
-        with self.lock:  # a transaction is for one thread at a time
-            found: Block | None = self._read.get(key)
-            return found
-
-    def _block(self, kind: str, tier: int, number: int, total: int) -> Block:
-        view = self.fetch(number_key(kind.encode(), tier, number))
-        if view is None:
-            raise TableError(f"the table {self.path} is damaged: tier {tier} has no block {number}")
-        if (kind, tier, number) not in self._checked:
-            if checksum(view) != total:
-                raise TableError(f"the table {self.path} is damaged: tier {tier}, block {number} has a wrong checksum")
-            self._checked.add((kind, tier, number))
-        return _aligned(view)
-
-    # ---- writing ----
-
-    def seal_keys(self, record: KeyRecord, keys: Array) -> None:
-        self._seal(b"k", record.tier, keys, number_key(b"K", record.tier), record.to_json())
-
-    def seal_values(self, record: TierRecord, values: Array) -> None:
-        self._seal(b"t", record.tier, values, number_key(b"T", record.tier), record.to_json())
-
-    def _seal(self, kind: bytes, tier: int, array: Array, seal_key: bytes, seal: bytes) -> None:
-        pending: list[tuple[bytes, Any]] = []
-        size = 0
-        for number, block in enumerate(blocks_of(array)):
-            pending.append((number_key(kind, tier, number), block.data.cast("B")))
-            size += block.nbytes
-            if size >= COMMIT_BYTES:
-                self.write(pending)
-                pending, size = [], 0
-        self.write([*pending, (seal_key, seal)])
-
-    def set_info(self, info: TableInfo) -> None:
-        self.write([(b"meta", info.to_json())])
-        self.info = info
-
-    def write(self, items: Sequence[tuple[bytes, Any]]) -> None:
-        """All items in one transaction; the map grows when it is full."""
-        while True:
-            try:
-                with self._env.begin(write=True) as transaction:
-                    for key, value in items:
-                        transaction.put(key, value)
-                self.renew()
-                return
-            except lmdb.MapFullError:
-                self._read.abort()
-                self._env.set_mapsize(2 * self._env.info()["map_size"])
-                self._read = self._env.begin(buffers=True)
-                self.on_moved()
-            except (lmdb.Error, OSError) as error:
-                raise TableError(
-                    f"cannot write {self.path}: {_reason(error, self.path)}; what was solved so far is kept"
-                ) from None
-
-    on_moved: Callable[[], None] = staticmethod(lambda: None)
-    """Called when the map has moved: blocks handed out before are no longer there."""
-
-    def close(self) -> None:
-        if self._read is not None:
-            self._read.abort()
-            self._read = None
-        if getattr(self, "_env", None) is not None:
-            close_environment(self._env)
-            self._env = None
-        if self._writer_lock is not None:
-            os.close(self._writer_lock)
-            self._writer_lock = None
-
-
-def _data_version(path: Path) -> int:
-    """The version of LMDB's data format, as the file itself has it: behind the first page's header and the magic."""
-    with open(path / "data.mdb", "rb") as file:
-        magic, number = struct.unpack_from("<II", file.read(24), 16)
-    return int(number) if magic == 0xBEEFC0DE else 0
-
-
-def _reason(error: BaseException, path: Path) -> str:
-    """Name what people can mend. LMDB says a plain input/output error when a write was cut short."""
-    text = str(error)
-    cut_short = os.strerror(errno.EIO) in text
-    disk = os.statvfs(path)
-    if os.strerror(errno.ENOSPC) in text or (cut_short and disk.f_bavail * disk.f_frsize < SMALL_DISK):
-        return "the disk is full: make room and run the same command again"
-    limited = resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
-    if os.strerror(errno.EFBIG) in text or (cut_short and limited):
-        return "the file would be larger than the limit allows: raise it and run the same command again"
-    return text
-
-
-def remove_table(path: Path) -> None:
-    """Delete a table and nothing else."""
-    for name in ("data.mdb", "lock.mdb", "writer.lock"):
-        (path / name).unlink(missing_ok=True)
-    shutil.rmtree(path / "scratch", ignore_errors=True)
-    if path.is_dir() and not any(path.iterdir()):
-        path.rmdir()

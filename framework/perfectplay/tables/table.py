@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.errors import NotInTable
+from perfectplay.errors import NotInTable, TableError
 from perfectplay.game import Game
-from perfectplay.kernels import raise_plugin_error
 from perfectplay.tables.compact import CompactStore
+from perfectplay.tables.locations import solve_command
 from perfectplay.tables.records import Statistics, TableInfo
-from perfectplay.tables.store import LmdbStore, Store
+from perfectplay.tables.store import Store
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import INDEX_BITS, NO_SLOT, Engine, index_of_slot, slot_of, tier_of_slot
-from perfectplay_native.kernel import Kernel
+from perfectplay_native.engine import NO_SLOT, Engine
+from perfectplay_native.kernel import INDEX_BITS, Kernel, index_of_slot, slot_of, tier_of_slot
 
 Default = TypeVar("Default")
 
@@ -56,29 +56,39 @@ class Table:
         """The value of a position, for the side to move.
 
         Raises NotInTable where the table has none: the position cannot be reached from the start, its tier is not
-        solved yet, or it is no position of the game at all.
+        solved yet, or it is not a position of the game at all.
         """
         value = self.get(position)
         if value is None:
             if not self.kernel.valid(position):
-                reason = "it is no position of the game"
+                reason = "it is not a position of the game"
             else:
                 reason = "it cannot be reached from the start" if self.complete else self.unfinished()
             raise NotInTable(f"position {position} is not in the table of {self.game.name}: {reason}")
         return value
 
     def unfinished(self) -> str:
-        """In words: how far an unfinished table is, and what goes on with it."""
+        """In words: how far an unfinished table is, and what resumes it."""
         tiers = self.kernel.tier_count if self.kernel.ranked else len(self.keys)
-        go_on = f"`solve {self.game.name} --backend lmdb` goes on"
-        return f"its tier is not solved yet, {len(self.records)} of {tiers} are; {go_on}"
+        return f"its tier is not solved yet, {len(self.records)} of {tiers} are; `{self.resume_command}` resumes"
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes an unfinished table."""
+        return solve_command(self.game, self.store.path, backend=self.store.backend)
+
+    def require_complete(self) -> None:
+        """TableError, with the command that resumes it, where the table is not finished."""
+        if not self.complete:
+            raise TableError(
+                f"the table of {self.game.identity} is not finished: resume it with `{self.resume_command}`"
+            )
 
     def get(self, position: int, default: Default | None = None) -> Value | Default | None:
         """The value of a position, or `default` where the table has none."""
         if not self.kernel.valid(position):
             return default
         slot = self.engine.find(position)
-        raise_plugin_error(self.kernel)
         if slot is None or not self._attach(tier_of_slot(slot)):
             return default
         code = self.engine.value_of_slot(slot)
@@ -89,14 +99,13 @@ class Table:
 
         >>> from perfectplay import load_game, open_table
         >>> with open_table(load_game("gobblet")) as table:
-        ...     codes = table.probe_many([0, 74242, 3])  # 3 is no position
+        ...     codes = table.probe_many([0, 74242, 3])  # 3 is not a position
         >>> codes.tolist()
         [55, 39, 4]
         >>> (codes >> 2)[(codes & 3) == 3].tolist()  # plies to the end, of those that are won
         [13, 9]
         """
         slots = self.engine.find_many(np.asarray(positions, dtype=np.uint64))
-        raise_plugin_error(self.kernel)
         for tier in np.unique(slots[slots != NO_SLOT] >> np.uint64(INDEX_BITS)):
             self._attach(int(tier))
         return self.engine.values_of_slots(slots)
@@ -119,8 +128,8 @@ class Table:
 
     @property
     def size_on_disk(self) -> int:
-        """The bytes of its file; 0 while it is only in memory."""
-        return (self.store.path / "data.mdb").stat().st_size if isinstance(self.store, LmdbStore) else 0
+        """The bytes it takes on disk; 0 while it is only in memory."""
+        return self.store.size_on_disk
 
     @property
     def statistics(self) -> Statistics:
@@ -162,7 +171,7 @@ class Table:
         record = self.records.get(tier)
         if record is None:
             return False
-        with self._lock:  # other threads go on reading the tiers that are at hand
+        with self._lock:  # other threads keep reading the tiers that are at hand
             if tier not in self._at_hand:
                 if tier not in self._defined:
                     keys = self.keys.get(tier)
@@ -194,7 +203,6 @@ class CompactTable(Table):
             return default
         slot = self._find(position)
         code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
-        raise_plugin_error(self.kernel)
         return default if code == NO_POSITION_CODE else Value.from_code(code)
 
     def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:

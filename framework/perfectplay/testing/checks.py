@@ -7,7 +7,7 @@ hypothesis shortens one that breaks a law as far as it still does.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,14 @@ from hypothesis.errors import NoSuchExample
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, load_game, make_game
-from perfectplay.testing.game_under_test import Subject
+from perfectplay.hook_guard import brief
+from perfectplay.testing.board_laws import BOARD_LAWS
+from perfectplay.testing.endless import endless
+from perfectplay.testing.game_under_test import GameUnderTest
+from perfectplay.testing.hints import find_hints
 from perfectplay.testing.kernel_laws import KERNEL_LAWS
 from perfectplay.testing.laws import LAWS, Law
+from perfectplay.testing.turn_laws import TURN_LAWS
 
 NEAR_POSITIONS = 150
 """How many positions are tried one by one, breadth first from the start."""
@@ -27,24 +32,24 @@ NEAR_POSITIONS = 150
 PLAYOUTS = 60
 PLAYOUT_PLIES = 60
 
-ENDLESS_PLIES = 1 << 14
-"""A playout that neither ends nor comes back to a position for so long is taken for endless."""
-
-ENDLESS_PLAYOUTS = 10
-
-ALL_LAWS = (*LAWS, *KERNEL_LAWS)
+ALL_LAWS = (*LAWS, *TURN_LAWS, *BOARD_LAWS, *KERNEL_LAWS)
 HOOKS = ("hooks", "no hook raises, and each answers with what it promises")
+PURE = ("pure", "the same question gets the same answer")
 FINITE = ("finite", "play ends, or comes back to where it was")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one law fared: `breach` says what is broken, `applies` is False where the game has nothing to check."""
+    """How one law fared: `breach` says what is broken, `applies` is False where the game has nothing to check.
+
+    A `hint` is about what is allowed, but odd.
+    """
 
     law: str
     promise: str
     breach: str | None = None
     applies: bool = True
+    hint: str | None = None
 
 
 class BrokenLaws(AssertionError, PerfectPlayError):
@@ -53,7 +58,7 @@ class BrokenLaws(AssertionError, PerfectPlayError):
 
 def law_names() -> list[str]:
     """The names of all laws, in the order in which they are tried."""
-    return [HOOKS[0], *(law.name for law in ALL_LAWS), FINITE[0]]
+    return [HOOKS[0], *(law.name for law in ALL_LAWS), PURE[0], FINITE[0]]
 
 
 def check_game(game: Game | str | object, /, **options: Any) -> None:
@@ -71,14 +76,18 @@ def check_game(game: Game | str | object, /, **options: Any) -> None:
 
 def run_checks(game: Game) -> list[Result]:
     """Try every law on a game; one result each, in the order of `law_names`."""
-    subject = Subject(game)
-    trial = _Trial(subject)
-    laws = {law.name for law in ALL_LAWS if _applies(law, subject)}
+    subject = GameUnderTest(game)
+    trial = Trial(subject)
     trial.near_the_start()
     trial.in_playouts()
-    results = [Result(*HOOKS, trial.breaches.get(HOOKS[0]))]
-    results += [Result(law.name, law.promise, trial.breaches.get(law.name), law.name in laws) for law in ALL_LAWS]
-    return [*results, Result(*FINITE, _endless(game))]
+    trial.ask_again()
+    breaches = trial.breaches
+    hints = {} if breaches else find_hints(subject, trial.positions)
+    results = [Result(*HOOKS, breaches.get(HOOKS[0]))]
+    for law in ALL_LAWS:
+        hint = hints.get(law.name)
+        results.append(Result(law.name, law.promise, breaches.get(law.name), law in trial.laws, hint))
+    return [*results, Result(*PURE, breaches.get(PURE[0])), Result(*FINITE, endless(subject))]
 
 
 def find_game(game: Game | str | object, /, **options: Any) -> Game:
@@ -88,21 +97,27 @@ def find_game(game: Game | str | object, /, **options: Any) -> Game:
     return load_game(game, **options) if isinstance(game, str) else make_game(game, **options)
 
 
-def _applies(law: Law, subject: Subject) -> bool:
+def _applies(law: Law, subject: GameUnderTest) -> bool:
     try:
         return law.applies(subject)
     except PerfectPlayError:
         return True  # trying it will say why
 
 
-class _Trial:
+class Trial:
     """One game's laws, and which of them are broken so far."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: GameUnderTest) -> None:
         self.subject = subject
         self.breaches: dict[str, str] = {}
+        self.laws = [law for law in ALL_LAWS if _applies(law, subject)]
         self._known: dict[int, dict[str, str]] = {}
-        self._laws = [law for law in ALL_LAWS if _applies(law, subject)]
+        self._answers: dict[int, tuple[object, ...]] = {}
+
+    @property
+    def positions(self) -> Collection[int]:
+        """The positions that were tried."""
+        return self._known.keys()
 
     def near_the_start(self) -> None:
         for position in _breadth_first(self.subject.game):
@@ -133,7 +148,7 @@ class _Trial:
         """What is broken in a position, by law; asked once, as hypothesis comes by again and again."""
         if position not in self._known:
             found: dict[str, str] = {}
-            for law in self._laws:
+            for law in self.laws:
                 try:
                     breach = law.breach(self.subject, position)
                 except PerfectPlayError as error:
@@ -144,7 +159,29 @@ class _Trial:
                 if "encoding" in found:
                     break  # nothing else makes sense there
             self._known[position] = found
+            if not found:
+                self._answers[position] = self._ask(position)
         return self._known[position]
+
+    def ask_again(self) -> None:
+        """Long after the first time, and in another order: a hook that remembers or guesses shows itself."""
+        for position in reversed(self._answers):
+            try:
+                now = self._ask(position)
+            except PerfectPlayError as error:
+                self.breaches.setdefault(HOOKS[0], str(error))
+                return
+            for name, before, after in zip(("moves", "status", "children"), self._answers[position], now, strict=True):
+                if before != after:
+                    self.breaches[PURE[0]] = (
+                        f"asked twice for the {name} of {self.subject.name(position)}, the game answered "
+                        f"{brief(before)} and then {brief(after)}: a hook must depend on its arguments alone"
+                    )
+                    return
+
+    def _ask(self, position: int) -> tuple[object, ...]:
+        game = self.subject.game
+        return (game.moves(position), game.status(position), sorted(self.subject.children(position)))
 
 
 def _breadth_first(game: Game) -> Iterator[int]:
@@ -176,23 +213,3 @@ def _playout(game: Game, plies: int, dice: random.Random) -> Iterator[int]:
             yield position
     except PerfectPlayError:
         return
-
-
-def _endless(game: Game) -> str | None:
-    for seed in range(ENDLESS_PLAYOUTS):
-        seen: set[int] = set()
-        for position in _playout(game, ENDLESS_PLIES, random.Random(seed)):
-            try:
-                kind = game.canonicalize(position)
-            except PerfectPlayError:
-                break  # another law's business
-            if kind in seen:
-                break
-            seen.add(kind)
-            if len(seen) > ENDLESS_PLIES:
-                return (
-                    f"after {ENDLESS_PLIES:,} moves play had neither ended nor come back to a position it had been in "
-                    f"(it stood at {position}): does something in a position only ever grow, like a count of moves? "
-                    f"Leave out whatever the rest of the game does not depend on"
-                )
-    return None

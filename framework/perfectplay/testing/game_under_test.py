@@ -7,9 +7,10 @@ from functools import cached_property
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game
 from perfectplay.solving.tier_order import components
+from perfectplay.values import Status
 
 
-class Subject:
+class GameUnderTest:
     """One game, asked by the laws."""
 
     def __init__(self, game: Game) -> None:
@@ -22,6 +23,18 @@ class Subject:
         except PerfectPlayError:
             text = str(position)
         return f"position {position}" if text == str(position) else f"position {text} ({position})"
+
+    @cached_property
+    def draws(self) -> bool:
+        """Whether the game has boards."""
+        return self.game.board(self.game.start()) is not None
+
+    def mover_hook(self, position: int) -> int | None:
+        """What the game itself says of whose turn it is; None where it has no hook for that."""
+        return self.game.mover(position) if self.game.has_mover else None
+
+    def is_over(self, position: int) -> bool:
+        return self.game.status(position) is not Status.ONGOING
 
     def children(self, position: int) -> set[int]:
         """The canonical children."""

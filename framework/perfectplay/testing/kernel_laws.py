@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from perfectplay.testing.game_under_test import Subject
+from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.laws import Law
 from perfectplay.values import Status
 
 
-def kernel(subject: Subject, position: int) -> str | None:
+def kernel(subject: GameUnderTest, position: int) -> str | None:
     game, c = subject.game, subject.game.kernel
     assert c is not None
     where = subject.name(position)
@@ -25,7 +25,8 @@ def kernel(subject: Subject, position: int) -> str | None:
     for move in legal:
         child = game.apply(position, move)
         answers.append((f"apply (move {move})", child, c.apply(position, move)))
-        answers.append((f"undo (move {move})", position, c.undo(child, move)))
+        if c.has("undo"):
+            answers.append((f"undo (move {move})", position, c.undo(child, move)))
     if c.has("children") and legal:
         answers.append(("children", sorted(subject.children(position)), sorted(c.children(position))))
     for question, python, native in answers:
@@ -41,7 +42,7 @@ def kernel(subject: Subject, position: int) -> str | None:
     return None
 
 
-def rank(subject: Subject, position: int) -> str | None:
+def rank(subject: GameUnderTest, position: int) -> str | None:
     game, c = subject.game, subject.game.kernel
     assert c is not None
     where = subject.name(position)
@@ -59,7 +60,7 @@ def rank(subject: Subject, position: int) -> str | None:
     return None
 
 
-def retract(subject: Subject, position: int) -> str | None:
+def retract(subject: GameUnderTest, position: int) -> str | None:
     c = subject.game.kernel
     assert c is not None
     if subject.game.status(position) is not Status.ONGOING:
@@ -78,8 +79,8 @@ def retract(subject: Subject, position: int) -> str | None:
     return None
 
 
-def _has(*functions: str) -> Callable[[Subject], bool]:
-    def applies(subject: Subject) -> bool:
+def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
+    def applies(subject: GameUnderTest) -> bool:
         kernel = subject.game.kernel
         return kernel is not None and all(map(kernel.has, functions))
 

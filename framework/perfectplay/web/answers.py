@@ -1,73 +1,47 @@
 """What is said about a position, as JSON: the same words and values for programs, sessions and the page.
 
-`evaluated_moves` answers thousands of requests a second, so it asks the table about all children in one call and
-uses the bare rules: the position was checked when it came in. Positions leave as decimal strings (`id`), because
-a JavaScript number holds only 53 bits.
+Positions leave as decimal strings (`id`), because a JavaScript number holds only 53 bits.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
-
-import numpy as np
 
 from perfectplay import wording
 from perfectplay.board import Board, Piece, Spelling
 from perfectplay.game import Game
 from perfectplay.queries.moves import best_line as table_line
-from perfectplay.tables.table import Table
-from perfectplay.values import NO_POSITION_CODE, Status, Value
-from perfectplay.web.library import Served
+from perfectplay.queries.moves import rate_each_move
+from perfectplay.values import Status, Value, value_json
+from perfectplay.web.library import ServedGame
 
 JSON = dict[str, Any]
 
 LINE_PLIES = 200
 """A best line is cut here: drawn play need never end."""
 
-_UNKNOWN = (9, 0)
-"""Sorts moves without a value last."""
 
-
-def evaluated_moves(served: Served, position: int) -> list[JSON]:
+def evaluated_moves(served: ServedGame, position: int) -> list[JSON]:
     """Every legal move with its worth for the mover and where it leads, best first."""
-    rules = served.game.rules
-    moves = list(rules.moves(position))
-    children = [rules.apply(position, move) for move in moves]
-    codes = _codes(served.table, children)
-    groups: dict[int, int] = {}
-    answers = []
-    for move, child, code in zip(moves, children, codes, strict=True):
-        outcome, remoteness, order = _worth(code)
-        answers.append(
-            (
-                order,
-                {
-                    "move": rules.format_move(position, move),
-                    "outcome": outcome,
-                    "remoteness": remoteness,
-                    "id": str(child),
-                    "group": groups.setdefault(rules.canonicalize(child), len(groups)),
-                    "code": move,
-                },
-            )
-        )
-    answers.sort(key=_order)
-    return [answer for _, answer in answers]
+    format_move = served.game.rules.format_move
+    return [
+        {
+            "move": format_move(position, each.move),
+            **value_json(each.value),
+            "id": str(each.child),
+            "group": each.group,
+            "code": each.move,
+        }
+        for each in rate_each_move(served.game, served.table, position)
+    ]
 
 
-def value_of(served: Served, position: int) -> Value | None:
+def value_of(served: ServedGame, position: int) -> Value | None:
     """The position's value; None where there is no table, or the position is not in it."""
     return None if served.table is None else served.table.get(position)
 
 
-def value_json(value: Value | None) -> JSON:
-    if value is None:
-        return {"outcome": None, "remoteness": None}
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
-
-
-def verdict(served: Served, position: int, board: Board | None) -> str:
+def verdict(served: ServedGame, position: int, board: Board | None) -> str:
     """One sentence, always: also where the table does not know."""
     names = wording.player_names(board, start=position == served.start)
     value = value_of(served, position)
@@ -93,7 +67,7 @@ def result(game: Game, position: int, board: Board | None) -> JSON | None:
     return {"winner": winner, "text": text}
 
 
-def position_answer(served: Served, position: int) -> JSON:
+def position_answer(served: ServedGame, position: int) -> JSON:
     """Everything the page shows of one position."""
     game = served.game
     board = game.board(position)
@@ -117,7 +91,7 @@ def position_answer(served: Served, position: int) -> JSON:
     }
 
 
-def moves_answer(served: Served, position: int) -> JSON:
+def moves_answer(served: ServedGame, position: int) -> JSON:
     """The evaluated moves alone: the answer that programs ask for most."""
     moves = evaluated_moves(served, position)
     for move in moves:
@@ -125,7 +99,7 @@ def moves_answer(served: Served, position: int) -> JSON:
     return {"game": served.game.identity, "id": str(position), **value_json(value_of(served, position)), "moves": moves}
 
 
-def evaluation(served: Served, position: int) -> JSON:
+def evaluation(served: ServedGame, position: int) -> JSON:
     return {
         "game": served.game.identity,
         "id": str(position),
@@ -134,13 +108,13 @@ def evaluation(served: Served, position: int) -> JSON:
     }
 
 
-def best_move(served: Served, position: int) -> JSON:
+def best_move(served: ServedGame, position: int) -> JSON:
     """The evaluation, and a best move where one is known."""
     moves = moves_answer(served, position)["moves"]
     return evaluation(served, position) | {"best": moves[0] if moves and moves[0]["outcome"] else None}
 
 
-def best_line(served: Served, position: int) -> JSON:
+def best_line(served: ServedGame, position: int) -> JSON:
     """The evaluation, and perfect play from here; empty where the table does not know."""
     steps: list[JSON] = []
     if served.table is not None and value_of(served, position) is not None:
@@ -180,23 +154,3 @@ def _spelling(spelling: Spelling) -> JSON:
 
 def _piece(piece: Piece) -> JSON:
     return {"owner": piece.owner, "label": piece.label, "size": piece.size, "shape": piece.shape}
-
-
-def _codes(table: Table | None, positions: list[int]) -> list[int]:
-    if table is None or not positions:
-        return [NO_POSITION_CODE] * len(positions)
-    codes: list[int] = table.probe_many(np.array(positions, dtype=np.uint64)).tolist()
-    return codes
-
-
-def _order(answer: tuple[tuple[int, int], JSON]) -> tuple[int, int]:
-    return answer[0]
-
-
-@cache
-def _worth(child_code: int) -> tuple[str | None, int | None, tuple[int, int]]:
-    """What a move to a position of this value code is worth: outcome, remoteness, and its place in the order."""
-    if child_code == NO_POSITION_CODE:
-        return None, None, _UNKNOWN
-    value = Value.from_code(child_code).for_parent()
-    return value.outcome.name.lower(), value.remoteness, value.preference()

@@ -16,11 +16,13 @@ from starlette.routing import Route
 
 from perfectplay import wording
 from perfectplay.errors import UsageError
+from perfectplay.match import Match
+from perfectplay.values import value_json
 from perfectplay.web import answers
-from perfectplay.web.library import Library, Served
+from perfectplay.web.library import Library, ServedGame
 from perfectplay.web.openapi import description
 from perfectplay.web.requests import Answer, Refusal, asked_position, read_object, read_position, served_game
-from perfectplay.web.sessions import MAX_IDLE_SECONDS, MAX_MOVES, PlayedGame, Sessions
+from perfectplay.web.sessions import MAX_IDLE_SECONDS, MAX_MOVES, Sessions
 
 COOKIE = "perfectplay_session"
 
@@ -38,13 +40,13 @@ async def games(request: Request) -> Response:
     return Answer({"games": [*found, *broken]})
 
 
-def _game_json(served: Served) -> JSON:
+def _game_json(served: ServedGame) -> JSON:
     table = served.find_table()
     game = served.game
     about: JSON = {"name": game.identity, "version": game.version, "kind": game.kind, "start": str(served.start)}
     if table is None:
         state = "solving" if served.solving else "unsolved"
-        return about | {"state": state, "reason": served.problem, "command": f"solve {game.name}"}
+        return about | {"state": state, "reason": served.problem, "command": game.solve_command()}
     return about | {
         "state": "ready" if table.complete else "unfinished",
         "positions": table.statistics.positions,
@@ -59,31 +61,33 @@ async def openapi(request: Request) -> Response:
 # ---- a position: asked for, or the session's ----
 
 
-def _about(answer: Callable[[Served, int], JSON]) -> Endpoint:
+def _about(answer: Callable[[ServedGame, int], JSON]) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         served = served_game(request)
         position = asked_position(request, served)
-        return Answer(answer(served, _session_game(request, served).position if position is None else position))
+        return Answer(answer(served, _session_match(request, served).position if position is None else position))
 
     return endpoint
 
 
-def _needs_table(answer: Callable[[Served, int], JSON]) -> Callable[[Served, int], JSON]:
-    def checked(served: Served, position: int) -> JSON:
+def _needs_table(answer: Callable[[ServedGame, int], JSON]) -> Callable[[ServedGame, int], JSON]:
+    def checked(served: ServedGame, position: int) -> JSON:
         if served.table is None:
-            raise Refusal(409, f"there is no table of {served.game.name} yet: run `solve {served.game.name}` first")
+            raise Refusal(
+                409, f"there is no table of {served.game.identity} yet: run `{served.game.solve_command()}` first"
+            )
         return answer(served, position)
 
     return checked
 
 
-def _moves(served: Served, position: int) -> JSON:
+def _moves(served: ServedGame, position: int) -> JSON:
     moves = answers.position_answer(served, position)["moves"]
     shown = [{"move": move["move"], "from": move["source"], "to": move["target"], "id": move["id"]} for move in moves]
     return {"game": served.game.identity, "id": str(position), "moves": sorted(shown, key=lambda move: move["move"])}
 
 
-def _export(served: Served, position: int) -> JSON:
+def _export(served: ServedGame, position: int) -> JSON:
     return {
         "game": served.game.identity,
         "id": str(position),
@@ -108,17 +112,17 @@ async def check(request: Request) -> Response:
 # ---- the session's game ----
 
 
-def _session_game(request: Request, served: Served) -> PlayedGame:
+def _session_match(request: Request, served: ServedGame) -> Match:
     sessions: Sessions = request.app.state.sessions
     games = sessions.find(request.cookies.get(COOKIE)) or {}
-    return games.get(served.game.identity) or PlayedGame(served.start)
+    return games.get(served.game.identity) or Match(served.game)
 
 
-def _game_answer(served: Served, played: PlayedGame) -> JSON:
-    game, position = served.game, played.position
+def _game_answer(served: ServedGame, match: Match) -> JSON:
+    game, position = served.game, match.position
     board = game.board(position)
     result = answers.result(game, position, board)
-    if result is None and played.repeated:
+    if result is None and match.result is not None:
         result = {"winner": None, "text": "Game over: a draw, this position stands for the third time"}
     drawn = None if board is None else answers.board_json(board)
     reserves: dict[str, dict[str, int]] = {}
@@ -133,92 +137,90 @@ def _game_answer(served: Served, played: PlayedGame) -> JSON:
         "reserves": reserves,
         "current_player": wording.player_names(board, start=position == served.start)[0],
         "result": result,
-        "ply": len(played.moves),
-        "can_undo": bool(played.moves),
-        "can_redo": bool(played.undone),
+        "ply": len(match.moves),
+        "can_undo": bool(match.moves),
+        "can_redo": bool(match.undone),
     }
 
 
 async def current_game(request: Request) -> Response:
     served = served_game(request)
     position = asked_position(request, served)
-    played = _session_game(request, served) if position is None else PlayedGame(position)
-    return Answer(_game_answer(served, played))
+    match = _session_match(request, served) if position is None else Match(served.game, start=position)
+    return Answer(_game_answer(served, match))
 
 
 async def history(request: Request) -> Response:
     served = served_game(request)
-    played = _session_game(request, served)
+    match = _session_match(request, served)
+    game, values = served.game, [answers.value_of(served, position) for position in match.positions]
     entries = []
-    before = answers.value_of(served, played.start)
-    for ply, each in enumerate(played.moves, start=1):
-        after = answers.value_of(served, each.after)
+    for ply, name in enumerate(match.move_names(), start=1):
+        before, after = values[ply - 1], values[ply]
         worth = None if after is None else after.for_parent()
         entries.append(
             {
                 "ply": ply,
-                "move": served.game.format_move(each.before, each.move),
-                "id": str(each.after),
-                **answers.value_json(worth),
+                "move": name,
+                "id": str(match.positions[ply]),
+                **value_json(worth),
                 "changed_outcome": bool(before and worth and before.outcome is not worth.outcome),
             }
         )
-        before = after
-    undone = [served.game.format_move(each.before, each.move) for each in reversed(played.undone)]
-    return Answer({"game": served.game.identity, "start": str(played.start), "moves": entries, "undone": undone})
+    ahead = Match(game, list(reversed(match.undone)), start=match.position).move_names()
+    return Answer({"game": game.identity, "start": str(match.positions[0]), "moves": entries, "undone": ahead})
 
 
-def _changing(change: Callable[[Served, PlayedGame, dict[str, str]], None], *keys: str) -> Endpoint:
+def _changing(change: Callable[[ServedGame, Match, dict[str, str]], Match], *keys: str) -> Endpoint:
+    """An endpoint that changes the session's match, or refuses to: then no session is begun."""
+
     async def endpoint(request: Request) -> Response:
         served = served_game(request)
         body = await read_object(request, *keys)
+        match = change(served, _session_match(request, served), body)
         sessions: Sessions = request.app.state.sessions
-        token = None
-        games = sessions.find(request.cookies.get(COOKIE))
-        played = (games or {}).get(served.game.identity) or PlayedGame(served.start)
-        change(served, played, body)  # may refuse: then no session is begun
-        if games is None:
+        token = request.cookies.get(COOKIE)
+        games = sessions.find(token)
+        if games is None or token is None:
             token, games = sessions.begin()
-        games[served.game.identity] = played
-        answer = Answer(_game_answer(served, played))
-        if token is not None:
-            answer.set_cookie(COOKIE, token, max_age=int(MAX_IDLE_SECONDS), httponly=True, samesite="strict")
+        games[served.game.identity] = match
+        answer = Answer(_game_answer(served, match))
+        answer.set_cookie(COOKIE, token, max_age=int(MAX_IDLE_SECONDS), httponly=True, samesite="strict")
         return answer
 
     return endpoint
 
 
-def _play(served: Served, played: PlayedGame, body: dict[str, str]) -> None:
-    if played.repeated:
+def _play(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+    result = match.result
+    if result is not None and result.repetition:
         raise Refusal(409, "the game is over: this position stands for the third time, which is a draw")
-    if len(played.moves) >= MAX_MOVES:
+    if len(match.moves) >= MAX_MOVES:
         raise Refusal(409, f"a game has at most {MAX_MOVES:,} moves here: reset it")
-    move = served.game.parse_move(played.position, body["move"])
-    played.play(move, served.game.apply(played.position, move))
+    match.play_names([body["move"]])
+    return match
 
 
-def _undo(served: Served, played: PlayedGame, body: dict[str, str]) -> None:
-    if not played.undo():
+def _undo(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+    if not match.moves:
         raise Refusal(409, "there is no move to take back")
+    match.undo()
+    return match
 
 
-def _redo(served: Served, played: PlayedGame, body: dict[str, str]) -> None:
-    if not played.redo():
+def _redo(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+    if not match.undone:
         raise Refusal(409, "there is no move to play again")
+    match.redo()
+    return match
 
 
-def _reset(served: Served, played: PlayedGame, body: dict[str, str]) -> None:
-    _begin_at(played, served.start)
+def _reset(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+    return Match(served.game)
 
 
-def _import(served: Served, played: PlayedGame, body: dict[str, str]) -> None:
-    _begin_at(played, read_position(served, body["position"]))
-
-
-def _begin_at(played: PlayedGame, position: int) -> None:
-    played.start = position
-    played.moves.clear()
-    played.undone.clear()
+def _import(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+    return Match(served.game, start=read_position(served, body["position"]))
 
 
 # ---- solving ----
@@ -234,7 +236,7 @@ async def start_solve(request: Request) -> Response:
     if not request.app.state.may_solve:
         raise Refusal(403, "this server is open to other machines, so a solve is started on its own machine only")
     if served.table is not None and not served.table.complete:
-        raise Refusal(409, f"the table is unfinished: resume it with `solve {served.game.name} --backend lmdb`")
+        raise Refusal(409, f"the table is unfinished: resume it with `{served.table.resume_command}`")
     if served.table is not None:
         raise Refusal(409, f"{served.game.name} is solved already")
     library: Library = request.app.state.library
@@ -251,9 +253,9 @@ async def stop_solve(request: Request) -> Response:
     return Answer(_solve_json(served))
 
 
-def _solve_json(served: Served) -> JSON:
+def _solve_json(served: ServedGame) -> JSON:
     if served.job is None or (served.table is not None and not served.solving):
-        return {"state": "done" if served.table else "unsolved", "command": f"solve {served.game.name}"}
+        return {"state": "done" if served.table else "unsolved", "command": served.game.solve_command()}
     return served.job.report()
 
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, installed_games, load_game
-from perfectplay.tables.opening import open_table, table_directory, table_path
+from perfectplay.tables.locations import find_tables, has_table, table_directory, table_path
+from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
 from perfectplay.web.solving import SolveJob
 
 
 @dataclass(slots=True)
-class Served:
+class ServedGame:
     """One game in one variant, with its table once there is one."""
 
     game: Game
@@ -38,7 +39,7 @@ class Served:
 
     def find_table(self) -> Table | None:
         """The table, opened if it has come into being; None where there is none (yet)."""
-        if self.table is None and not self.solving and (self.path / "data.mdb").exists():
+        if self.table is None and not self.solving and has_table(self.path):
             try:
                 self.table = open_table(self.game, self.path)
                 self.problem = None
@@ -56,14 +57,14 @@ class Library:
         self.broken: dict[str, str] = {}
         self._lock = threading.Lock()
         found = self._installed() if games is None else list(games)
-        self.games = {game.identity: Served(game, table_path(game, self.directory)) for game in found}
+        self.games = {game.identity: ServedGame(game, table_path(game, self.directory)) for game in found}
         for served in self.games.values():
             served.find_table()
 
-    def get(self, name: str) -> Served | None:
+    def get(self, name: str) -> ServedGame | None:
         return self.games.get(name)
 
-    def start_solving(self, served: Served) -> SolveJob | None:
+    def start_solving(self, served: ServedGame) -> SolveJob | None:
         """Solve a game in the background; None where another solve is running."""
         with self._lock:
             if any(other.solving for other in self.games.values()):
@@ -92,23 +93,13 @@ class Library:
     def _variants(self, default: Game) -> list[Game]:
         """The game's other variants that have a table here."""
         variants = []
-        for path in sorted(self.directory.glob(f"{default.name}-*/data.mdb")):
+        for table in find_tables(self.directory):
+            if table.info is None or table.info.game != default.name:
+                continue
             try:
-                options = _options_of(default, path.parent)
-                variant = load_game(default.name, **options)
+                variant = load_game(default.name, **table.info.options)
             except PerfectPlayError:
-                continue  # of another game whose name begins alike, or damaged: not a variant of this one
-            if variant.identity == path.parent.name != default.identity:
+                continue  # made when the game had other options
+            if variant.identity == table.path.name != default.identity:
                 variants.append(variant)
         return variants
-
-
-def _options_of(game: Game, path: Path) -> dict[str, object]:
-    """The options that the name of a table's directory spells."""
-    rest = path.name.removeprefix(f"{game.name}-")
-    found: dict[str, object] = {}
-    names = sorted((option.name for option in game.declared_options), key=lambda name: f"-{rest}".find(f"-{name}="))
-    for name, following in zip(names, [*names[1:], None], strict=True):
-        _, _, value = f"-{rest}".partition(f"-{name}=")
-        found[name] = value.partition(f"-{following}=")[0] if following else value
-    return found

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.web.library import Library, Served
+from perfectplay.web.library import Library, ServedGame
 from perfectplay.wording import did_you_mean
 
 MAX_TEXT = 1000
@@ -39,7 +39,7 @@ class Refusal(Exception):
         self.status = status
 
 
-def served_game(request: Request) -> Served:
+def served_game(request: Request) -> ServedGame:
     """The game that the path names."""
     library: Library = request.app.state.library
     name = request.path_params["game"]
@@ -52,7 +52,7 @@ def served_game(request: Request) -> Served:
     raise Refusal(404, f"there is no game called {name[:60]!r}{did_you_mean(name, library.games)}")
 
 
-def asked_position(request: Request, served: Served) -> int | None:
+def asked_position(request: Request, served: ServedGame) -> int | None:
     """The position that `?id=` or `?position=` names; None where neither is given."""
     query = request.query_params
     if (number := query.get("id")) is not None:
@@ -62,7 +62,7 @@ def asked_position(request: Request, served: Served) -> int | None:
     return None
 
 
-def read_id(served: Served, number: str) -> int:
+def read_id(served: ServedGame, number: str) -> int:
     """A position by its number, the game's own 64-bit encoding."""
     if not (number.isascii() and number.isdecimal() and len(number) <= 20):
         raise Refusal(400, "an id is a whole number in decimal digits, as the answers give it")
@@ -72,7 +72,7 @@ def read_id(served: Served, number: str) -> int:
     return position
 
 
-def read_position(served: Served, text: str) -> int:
+def read_position(served: ServedGame, text: str) -> int:
     """A position in any of the game's notations."""
     if len(text) > MAX_TEXT:
         raise Refusal(400, f"a position is at most {MAX_TEXT:,} characters long")

@@ -241,8 +241,8 @@ static inline void add_slot(slot_list *list, pp_slot slot, int symmetric) {
 
 /* Adds the slots reached when the layer of `size` becomes each of the configurations with ternary code
  * `code + step * 3^cell`, for the cells in `cells`. */
-static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, int size, unsigned code,
-                             unsigned step, unsigned cells) {
+static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, int size, unsigned code, unsigned step,
+                             unsigned cells) {
     for (; cells; cells &= cells - 1) {
         const unsigned next = config_of_code[code + step * power_of_3[__builtin_ctz(cells)]];
         int symmetric;
@@ -284,7 +284,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
     (void)self;
     const board now = board_of(position);
     if (!(now.mover[0] | now.mover[1] | now.mover[2])) return 0; /* with nothing to slide, no way back to this tier */
-    board b = now; /* as the player who moved saw it */
+    board b = now;                                               /* as the player who moved saw it */
     for (int size = 0; size < 3; size++) {
         b.mover[size] = now.other[size];
         b.other[size] = now.mover[size];
@@ -305,8 +305,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
             const unsigned other_rest = b.other_visible | (shows_other & cell);
             if (has_line(mover_rest)) continue;
             /* The piece must come from a cell that makes no line of its own and breaks any line it left behind. */
-            const unsigned from =
-                b.open[size] & ~line_completions[mover_rest] & common_line_cells[other_rest];
+            const unsigned from = b.open[size] & ~line_completions[mover_rest] & common_line_cells[other_rest];
             add_slots(&list, still, fixed, size, code - power_of_3[__builtin_ctz(to)], 1, from);
         }
     }

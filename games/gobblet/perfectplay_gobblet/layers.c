@@ -72,7 +72,7 @@ static void build_configs(void) {
 
 /* ---- the symmetries of the square, as a group ---- */
 
-static uint8_t cell_image[SYMMETRIES][CELLS]; /* bit 2: transpose first; bit 1: flip rows; bit 0: flip columns */
+static uint8_t cell_image[SYMMETRIES][CELLS];   /* bit 2: transpose first; bit 1: flip rows; bit 0: flip columns */
 static uint8_t product[SYMMETRIES][SYMMETRIES]; /* first the right one, then the left one */
 static uint8_t members[SUBGROUPS];              /* bit i: symmetry i belongs to it */
 
@@ -126,8 +126,8 @@ static unsigned mask_image(unsigned s, unsigned mask) {
 static void build_orbits(void) {
     for (unsigned s = 0; s < SYMMETRIES; s++)
         for (unsigned config = 0; config < CONFIGS; config++)
-            image[s][config] = config_of_code[code_of_masks(mask_image(s, mover_mask[config]),
-                                                            mask_image(s, other_mask[config]))];
+            image[s][config] =
+                config_of_code[code_of_masks(mask_image(s, mover_mask[config]), mask_image(s, other_mask[config]))];
     for (unsigned group = 0; group < SUBGROUPS; group++)
         for (unsigned type = 0; type < TYPES; type++)
             for (unsigned config = type_first[type]; config < type_first[type + 1]; config++) {

@@ -22,14 +22,14 @@
 enum {
     CELLS = 9,
     ALL_CELLS = 0x1FF,
-    CONFIGS = 1423,     /* layers of all nine types */
-    CODES = 19683,      /* 3^9 ternary codes of a layer */
-    TYPES = 9,          /* mover's count * 3 + other's count */
-    TIERS = 729,        /* large type * 81 + medium type * 9 + small type */
+    CONFIGS = 1423, /* layers of all nine types */
+    CODES = 19683,  /* 3^9 ternary codes of a layer */
+    TYPES = 9,      /* mover's count * 3 + other's count */
+    TIERS = 729,    /* large type * 81 + medium type * 9 + small type */
     SYMMETRIES = 8,
-    SUBGROUPS = 10,     /* of the symmetries of the square */
-    TRIVIAL = 0,        /* the subgroup of the identity alone */
-    SQUARE = 9,         /* the whole group */
+    SUBGROUPS = 10, /* of the symmetries of the square */
+    TRIVIAL = 0,    /* the subgroup of the identity alone */
+    SQUARE = 9,     /* the whole group */
     LARGEST_TYPE = 756,
 };
 
@@ -37,10 +37,10 @@ typedef uint8_t layer_type;
 typedef uint8_t subgroup;
 
 /* ---- masks ---- */
-extern uint64_t planes_of_cell[64];      /* a cell's six bits, spread nine apart */
-extern uint16_t line_completions[512];   /* cells that would complete a line of the mask */
-extern uint16_t common_line_cells[512];  /* cells that all lines of the mask share; every cell if it has no line */
-extern uint16_t ternary[512];            /* the mask as a number in base 3 with digits 0 and 1 */
+extern uint64_t planes_of_cell[64];     /* a cell's six bits, spread nine apart */
+extern uint16_t line_completions[512];  /* cells that would complete a line of the mask */
+extern uint16_t common_line_cells[512]; /* cells that all lines of the mask share; every cell if it has no line */
+extern uint16_t ternary[512];           /* the mask as a number in base 3 with digits 0 and 1 */
 extern const uint16_t power_of_3[CELLS];
 
 static inline int has_line(unsigned mask) { return common_line_cells[mask] != ALL_CELLS; }
@@ -49,7 +49,7 @@ static inline int has_line(unsigned mask) { return common_line_cells[mask] != AL
 extern uint16_t config_of_code[CODES];
 extern uint64_t bits_of_config[CONFIGS]; /* as the small layer of an encoded position */
 extern uint16_t image[SYMMETRIES][CONFIGS];
-extern uint16_t type_first[TYPES + 1];   /* configurations are numbered type by type */
+extern uint16_t type_first[TYPES + 1]; /* configurations are numbered type by type */
 
 static inline unsigned code_of_masks(unsigned mover, unsigned other) {
     return (unsigned)ternary[mover] + 2u * ternary[other];
@@ -58,19 +58,17 @@ static inline unsigned code_of_masks(unsigned mover, unsigned other) {
 static inline layer_type swapped_type(layer_type type) { return (layer_type)(type % 3 * 3 + type / 3); }
 
 /* ---- orbits of configurations under each subgroup ---- */
-extern uint16_t orbit[SUBGROUPS][CONFIGS];          /* number of the orbit within the type */
+extern uint16_t orbit[SUBGROUPS][CONFIGS];            /* number of the orbit within the type */
 extern uint8_t to_representative[SUBGROUPS][CONFIGS]; /* a symmetry of the subgroup that takes it there */
-extern subgroup stabilizer[SUBGROUPS][CONFIGS];     /* what is left of the subgroup at the representative */
+extern subgroup stabilizer[SUBGROUPS][CONFIGS];       /* what is left of the subgroup at the representative */
 extern uint16_t orbit_count[SUBGROUPS][TYPES];
 extern uint16_t representative[SUBGROUPS][TYPES][LARGEST_TYPE];
 
 /* ---- offsets ---- */
-extern uint32_t *outer_offset[TIERS];                       /* by large orbit; one more entry: the tier's size */
-extern uint32_t *inner_offset[SUBGROUPS][TYPES][TYPES];     /* by medium orbit, for a small type; likewise */
+extern uint32_t *outer_offset[TIERS];                   /* by large orbit; one more entry: the tier's size */
+extern uint32_t *inner_offset[SUBGROUPS][TYPES][TYPES]; /* by medium orbit, for a small type; likewise */
 
-static inline uint64_t tier_slots(uint32_t tier) {
-    return outer_offset[tier][orbit_count[SQUARE][tier / 81]];
-}
+static inline uint64_t tier_slots(uint32_t tier) { return outer_offset[tier][orbit_count[SQUARE][tier / 81]]; }
 
 typedef struct {
     uint32_t tier;

@@ -58,7 +58,7 @@ def encode(text: str) -> int:
         position = _read(text.strip())
         check(position)
     except ValueError as flaw:
-        raise ValueError(f"{_quote(text)} is no position: {flaw}") from None
+        raise ValueError(f"{_quote(text)} is not a position: {flaw}") from None
     return position
 
 
@@ -132,7 +132,7 @@ def _read_cell(text: str, cell: int) -> int:
     for letter in text:
         if letter not in _PIECES:
             raise ValueError(
-                f"{_quote(letter)} at cell {cell_name(cell)} is no piece: "
+                f"{_quote(letter)} at cell {cell_name(cell)} is not a piece: "
                 "write S, M, L for Orange's and s, m, l for Blue's"
             )
         player, size = _PIECES[letter]
@@ -186,7 +186,7 @@ def parse_move(position: int, text: str) -> int:
         piece = top(position, source)
         size = piece[1] if piece else 0
     else:
-        raise ValueError(f"{_quote(text)} is no move: write L(1,1) to place or (0,0)->(1,1) to move a piece")
+        raise ValueError(f"{_quote(text)} is not a move: write L(1,1) to place or (0,0)->(1,1) to move a piece")
     move = make_move(size, source, target)
     if reason:
         raise ValueError(f"{format_move(position, move)} is not legal: {reason}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.hookspecs import hookimpl
 from perfectplay_gobblet import arrays, board_view, notation
@@ -13,11 +14,23 @@ from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
 
 _kernel = Kernel(ffi, lib.gobblet_kernel)
+_RULES = """
+Each player has two small, two medium and two large pieces. A turn places a piece from the reserve, or lifts one of your
+visible pieces and puts it down on another cell. It lands on an empty cell, or on a smaller visible piece and covers it.
+
+Three of your pieces visible in a row, a column or a diagonal win. If lifting a piece shows a line of your opponent's,
+you must land on that line. A player who cannot move loses.
+"""
 
 
 @hookimpl
 def kernel() -> Kernel:
     return _kernel
+
+
+@hookimpl
+def about() -> About:
+    return About("Gobblet Gobblers", _RULES)
 
 
 @hookimpl
@@ -56,5 +69,5 @@ def movers(positions: Positions) -> Any:
 
 
 @hookimpl
-def twins(positions: Positions) -> Positions:
+def colour_swapped(positions: Positions) -> Positions:
     return arrays.colours_swapped(positions)

@@ -64,7 +64,7 @@ def why_not_lift(position: int, source: int) -> str | None:
     mover, where = side(position), cell_name(source)
     pieces = stack(position, source)
     if not pieces:
-        return f"there is no piece at {where}"
+        return f"there is not a piece at {where}"
     owner, size = pieces[-1]
     if owner == mover:
         return None

@@ -51,7 +51,7 @@ def as_states(states: npt.ArrayLike) -> Words:
 
 
 def check_states(states: npt.ArrayLike) -> None:
-    """Raise StateError for the first row that is no state, and say why."""
+    """Raise StateError for the first row that is not a state, and say why."""
     words = as_states(states)
     bad = _bad_rows(words, np.zeros(len(words), dtype=np.bool_))
     if bad.any():
@@ -60,7 +60,7 @@ def check_states(states: npt.ArrayLike) -> None:
 
 
 def _bad_rows(words: Words, either_colour: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which rows are no states; where `either_colour` is set, colour 1 may be a piece ahead."""
+    """Which rows are not states; where `either_colour` is set, colour 1 may be a piece ahead."""
     counts = np.bitwise_count(words).astype(np.int16)
     ahead = counts[:, :SHAPES].sum(axis=1) - counts[:, SHAPES:].sum(axis=1)
     overlapping = counts.sum(axis=1) != np.bitwise_count(np.bitwise_or.reduce(words, axis=1))

@@ -61,7 +61,7 @@ def read_document(data: bytes) -> Document:
         raise StateError(f"CBOR key bb: {size}; it must be a string of {PAYLOAD_BYTES} bytes")
     move_count, meta = fields.get("mc"), fields.get("meta")
     if "mc" in fields and (type(move_count) is not int or move_count < 0):
-        raise StateError(f"CBOR key mc: {move_count!r} is no count of moves")
+        raise StateError(f"CBOR key mc: {move_count!r} is not a count of moves")
     if "meta" in fields and not isinstance(meta, dict):
         raise StateError(f"CBOR key meta: a {type(meta).__name__}; it must be a map")
     return Document(payload, canonical, move_count, meta)

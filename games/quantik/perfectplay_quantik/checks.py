@@ -11,7 +11,7 @@ PIECES = "ABCDabcd"
 
 
 class StateError(ValueError):
-    """These bytes, words or letters are no Quantik state; the message says what is wrong and where."""
+    """These bytes, words or letters are not a Quantik state; the message says what is wrong and where."""
 
 
 def check_bitboards(bb: Sequence[int]) -> None:

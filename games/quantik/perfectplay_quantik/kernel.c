@@ -32,8 +32,8 @@ static int quantik_valid(const pp_kernel *self, pp_position position) {
         pieces += count_bits(cells);
         taken |= cells;
     }
-    if (count_bits(taken) != pieces) return 0;  /* two pieces on one cell */
-    if (movers != pieces / 2) return 0;         /* as many as the other's, or one less */
+    if (count_bits(taken) != pieces) return 0; /* two pieces on one cell */
+    if (movers != pieces / 2) return 0;        /* as many as the other's, or one less */
     unsigned last = others;
     for (unsigned lines = finished_lines(fields); lines; lines &= lines - 1) last &= line_mask[lowest_bit(lines)];
     return !finished_lines(fields) || last != 0;

@@ -29,14 +29,14 @@ struct pair_tables {
     uint16_t other[PAIRS];   /* the other player's */
     uint16_t swapped[PAIRS]; /* the pair as the other player sees it */
     uint16_t lines[PAIRS];   /* the lines, as 12 bits, that hold this shape in any colour */
-    uint16_t open[PAIRS];    /* where this shape allows the mover to put one more; whether a cell is empty is not in it */
-    uint16_t top[PAIRS];     /* the greatest image under the 128 symmetries ... */
-    uint16_t first[PAIRS];   /* ... and the symmetries that lead there: turns[first .. first + count) */
+    uint16_t open[PAIRS];  /* where this shape allows the mover to put one more; whether a cell is empty is not in it */
+    uint16_t top[PAIRS];   /* the greatest image under the 128 symmetries ... */
+    uint16_t first[PAIRS]; /* ... and the symmetries that lead there: turns[first .. first + count) */
     uint16_t count[PAIRS];
     uint8_t turns[PAIR_ORBITS * SYMMETRIES];
-    uint16_t placed[PAIRS][CELLS];      /* one more of the mover's on that cell, as the next mover sees it; or NO_PAIR */
-    uint16_t image[PAIRS][SYMMETRIES];  /* a row for each pair: a position's four rows stay in the first cache */
-    uint16_t line_cells[1 << LINES];    /* all cells of a set of lines */
+    uint16_t placed[PAIRS][CELLS];     /* one more of the mover's on that cell, as the next mover sees it; or NO_PAIR */
+    uint16_t image[PAIRS][SYMMETRIES]; /* a row for each pair: a position's four rows stay in the first cache */
+    uint16_t line_cells[1 << LINES];   /* all cells of a set of lines */
 };
 extern struct pair_tables quantik_pairs;
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from perfectplay.about import About
 from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay.hookspecs import hookimpl
 from perfectplay_native.engine import Positions, tiers_of_many
@@ -23,12 +24,24 @@ _KERNEL = Kernel(ffi, lib.quantik_kernel)
 _NO_POSITION = 2**64 - 1
 _CELL_BITS = 4
 _SHAPE_NAMES = ("circle", "square", "triangle", "diamond")
+_RULES = """
+Each player has two pieces of each of four shapes. A turn puts one of them on an empty cell, but never in a row, column
+or quarter of the board that holds an opposing piece of the same shape.
+
+Whoever completes a row, a column or a quarter with all four shapes, in whatever colours, wins. A player who cannot move
+loses.
+"""
 _MOVE = re.compile(r"([A-D])\s*(?:@\s*(\d+)|\(\s*(\d+)\s*,\s*(\d+)\s*\))", re.IGNORECASE)
 
 
 @hookimpl
 def kernel() -> Kernel:
     return _KERNEL
+
+
+@hookimpl
+def about() -> About:
+    return About("Quantik", _RULES)
 
 
 @hookimpl
@@ -42,10 +55,10 @@ def encode(text: str) -> int:
     if re.fullmatch(r"[0-9]{1,20}", text):
         position = int(text)
         if not _KERNEL.valid(position):
-            raise ValueError(f"{position} is no position of Quantik")
+            raise ValueError(f"{position} is not a position of Quantik")
         return position
     raise ValueError(
-        f"{text!r} is no position: write a QFEN such as .A../..b./.c../...D, a key of 32 or 36 hex digits, "
+        f"{text!r} is not a position: write a QFEN such as .A../..b./.c../...D, a key of 32 or 36 hex digits, "
         "or the decimal encoding"
     )
 
@@ -96,7 +109,7 @@ def parse_move(position: int, text: str) -> int:
     """The move `A@5` or `A(1,1)`; ValueError says why it is none or not legal here."""
     match = _MOVE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no move: write a shape A to D and a cell, A@5 or A(1,1)")
+        raise ValueError(f"{text!r} is not a move: write a shape A to D and a cell, A@5 or A(1,1)")
     shape = PIECES.index(match[1].upper())
     if match[2] is not None:
         cell = int(match[2])

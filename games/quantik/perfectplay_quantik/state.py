@@ -147,7 +147,7 @@ class State:
 
     @classmethod
     def unpack(cls, data: bytes) -> tuple[State, int]:
-        """The state and the flags that `pack` wrote; StateError if the bytes are no such thing."""
+        """The state and the flags that `pack` wrote; StateError if the bytes are not one."""
         if len(data) != _PACKED_BYTES:
             raise StateError(f"{len(data)} bytes; a packed state has {_PACKED_BYTES}")
         if data[0] != VERSION:

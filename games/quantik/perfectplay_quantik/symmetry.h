@@ -16,8 +16,7 @@ static inline unsigned symmetry_cell(unsigned number, unsigned cell) {
     /* The eight permutations of four rows that keep the bands: bit 0 and bit 1 swap the rows of the first
      * and the second band, bit 2 swaps the bands. */
     static const uint8_t banded[8][4] = {
-        {0, 1, 2, 3}, {1, 0, 2, 3}, {0, 1, 3, 2}, {1, 0, 3, 2},
-        {2, 3, 0, 1}, {3, 2, 0, 1}, {2, 3, 1, 0}, {3, 2, 1, 0},
+        {0, 1, 2, 3}, {1, 0, 2, 3}, {0, 1, 3, 2}, {1, 0, 3, 2}, {2, 3, 0, 1}, {3, 2, 0, 1}, {2, 3, 1, 0}, {3, 2, 1, 0},
     };
     const unsigned transpose = number >> 6;
     const unsigned row = transpose ? cell & 3 : cell >> 2;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Raised whenever the struct or the meaning of a function changes. The host refuses any other number. */
-#define PP_ABI 1
+enum { PP_ABI = 1 };
 
 /* A position: the game's own 64-bit encoding, side to move included. All ones is never a position. */
 typedef uint64_t pp_position;
@@ -25,14 +25,15 @@ typedef uint64_t pp_position;
 /* A move: says everything needed to play it and to take it back. */
 typedef uint32_t pp_move;
 
+/* No position may have more moves, nor more parents, than this: they are counted in 16 bits. */
+enum { PP_MAX_EDGES = 65000 };
+
 /* A slot: where a value is stored.   63            40 39                    0
  *                                    [   tier: 24  ] [      index: 40       ]   */
 typedef uint64_t pp_slot;
-#define PP_INDEX_BITS 40
+enum { PP_INDEX_BITS = 40 };
 
-static inline pp_slot pp_slot_of(uint32_t tier, uint64_t index) {
-    return (pp_slot)tier << PP_INDEX_BITS | index;
-}
+static inline pp_slot pp_slot_of(uint32_t tier, uint64_t index) { return (pp_slot)tier << PP_INDEX_BITS | index; }
 static inline uint32_t pp_slot_tier(pp_slot slot) { return (uint32_t)(slot >> PP_INDEX_BITS); }
 static inline uint64_t pp_slot_index(pp_slot slot) { return slot & (((uint64_t)1 << PP_INDEX_BITS) - 1); }
 
@@ -43,8 +44,8 @@ typedef struct pp_kernel pp_kernel;
 struct pp_kernel {
     uint32_t abi;           /* PP_ABI */
     uint32_t rules_version; /* stored in every table; raise it whenever rules, encoding or ranks change */
-    uint32_t max_moves;     /* no position has more moves than this; at most 65000 */
-    uint32_t max_parents;   /* nor more answers from `parents` or `retract`; 0 when both are NULL; at most 65000 */
+    uint32_t max_moves;     /* no position has more moves than this; at most PP_MAX_EDGES */
+    uint32_t max_parents;   /* nor more answers from `parents` or `retract`; 0 when both are NULL */
     uint32_t tier_count;    /* tiers are 0 .. tier_count-1; 1 for a game without tiers */
     const void *context;    /* yours: a variant's parameters, or NULL */
 

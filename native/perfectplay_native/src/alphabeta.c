@@ -30,7 +30,7 @@
  *         among these for ever, and the one who leaves them loses by it. So nobody can force a win. Draws that rest on
  *         p and on others no longer need p.
  *
- * The sets are kept as spans of depths, first to last, for whole groups of draws (pending.c). A span may be too
+ * The sets are kept as spans of depths, first to last, for whole groups of draws (provisional.c). A span may be too
  * wide. That is safe: what rests on less than it seems is only confirmed later, or forgotten needlessly. */
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static knowledge recall(pp_search *s, pp_position position) {
     bool on_path;
     if (k.outcome) {
         s->counts.hits++;
-    } else if (find_pending(&s->pending, position, &k.rests_on, &on_path)) {
+    } else if (find_provisional(&s->provisional, position, &k.rests_on, &on_path)) {
         k.outcome = PP_DRAWN;
         if (on_path) s->counts.cycles++;
         else s->counts.hits++;
@@ -104,7 +104,7 @@ static bool make_room(pp_search *s, size_t open) {
 }
 
 static void enter(pp_search *s, const frame *f, size_t open) {
-    if (!make_room(s, open) || !enter_path(&s->pending, f->position, s->depth)) {
+    if (!make_room(s, open) || !enter_path(&s->provisional, f->position, s->depth)) {
         give_up(s, PP_OUT_OF_MEMORY, f->position);
         return;
     }
@@ -172,7 +172,7 @@ static bool is_listed(const candidate *candidates, size_t count, pp_position chi
 /* Looks at an ongoing position that nothing is known of. Its outcome, if the children tell; else it is entered. */
 static uint8_t visit(pp_search *s, pp_position position) {
     const uint32_t depth = s->depth;
-    frame f = {position, s->open_count, NOTHING, s->pending.draw_count, PP_LOST};
+    frame f = {position, s->open_count, NOTHING, s->provisional.draw_count, PP_LOST};
     const size_t kept = gather_candidates(s, &f);
     size_t open = 0;
     s->counts.evaluated++;
@@ -198,12 +198,12 @@ static void finish(pp_search *s) {
     const knowledge k = {f->best, f->rests_on};
     bool room = true;
     if (k.outcome != PP_DRAWN) {
-        leave_decided(&s->pending, f->position, depth, f->mark);
+        leave_decided(&s->provisional, f->position, depth, f->mark);
         store(s, f->position, k.outcome);
     } else if (is_nothing(k.rests_on)) {
-        room = leave_drawn(&s->pending, f->position, depth, f->mark, &s->table);
+        room = leave_drawn(&s->provisional, f->position, depth, f->mark, &s->table);
     } else {
-        room = leave_pending(&s->pending, f->position, depth, f->mark, k.rests_on);
+        room = leave_provisional(&s->provisional, f->position, depth, f->mark, k.rests_on);
     }
     if (!room) give_up(s, PP_OUT_OF_MEMORY, f->position);
     if (depth) inform(s, &s->frames[depth - 1], k, depth - 1);
@@ -243,10 +243,10 @@ void begin_proof(pp_search *s, pp_position root) {
 void publish(pp_search *s) {
     s->counts.unique = s->table.count;
     s->counts.depth = s->depth;
-    s->counts.provisional = s->pending.draw_count;
-    s->counts.confirmed = s->pending.confirmed;
-    s->counts.forgotten = s->pending.forgotten;
-    s->counts.bytes = s->table.bytes + pending_bytes(&s->pending) + s->frame_capacity * sizeof *s->frames +
+    s->counts.provisional = s->provisional.draw_count;
+    s->counts.confirmed = s->provisional.confirmed;
+    s->counts.forgotten = s->provisional.forgotten;
+    s->counts.bytes = s->table.bytes + provisional_bytes(&s->provisional) + s->frame_capacity * sizeof *s->frames +
                       s->open_capacity * sizeof *s->open_moves;
     uint64_t words[PUBLISHED_COUNTS];
     memcpy(words, &s->counts, sizeof words);
@@ -291,7 +291,7 @@ pp_search *pp_search_new(const pp_kernel *kernel) {
 
 void pp_search_free(pp_search *s) {
     free_outcomes(&s->table);
-    free_pending(&s->pending);
+    free_provisional(&s->provisional);
     free(s->frames);
     free(s->open_moves);
     free(s->moves);

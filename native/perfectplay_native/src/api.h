@@ -1,4 +1,4 @@
-/* What Python calls: solving, verifying and walking a game's positions. cffi reads the part between the marks.
+/* What Python calls: solving, verifying and enumerating a game's positions. cffi reads the part between the marks.
  *
  * One engine serves one game. It knows its tiers by number; a tier's values are either owned by the engine (while it
  * is being solved, and after, until they are given away) or attached: memory of the table's, such as LMDB's map.
@@ -18,20 +18,27 @@ enum pp_result {
     PP_STOPPED = 1,        /* pp_engine_stop was called */
     PP_OUT_OF_MEMORY = 2,  /* neither the budget nor the scratch directory has room */
     PP_MISSING_CHILD = 3,  /* a child of `error_position` is in no tier: the kernel contradicts itself */
-    PP_TOO_REMOTE = 4,     /* a remoteness above 16382 */
+    PP_TOO_REMOTE = 4,     /* a remoteness above PP_LARGEST_REMOTENESS */
     PP_SCRATCH_FAILED = 5, /* the scratch file could not be made; see `error_number` */
     PP_STUCK = 6,          /* `error_position` is ONGOING and has no move */
 };
 
 /* How newly decided positions reach their parents. All give the same table. */
-enum pp_way { PP_WAY_AUTO = 0, PP_WAY_RETRACT = 1, PP_WAY_REVERSE_GRAPH = 2, PP_WAY_FORWARD = 3 };
+enum pp_propagation {
+    PP_PROPAGATE_AUTO = 0,
+    PP_PROPAGATE_RETRACT = 1, /* the kernel names the parents */
+    PP_PROPAGATE_GRAPH = 2,   /* a reverse graph is built */
+    PP_PROPAGATE_FORWARD = 3, /* parents look at their children again, level by level */
+};
 
 /* Values are stored in blocks of this many positions (the last of a tier may be shorter). */
 enum { PP_BLOCK_BITS = 20 };
 
+/* A table can store no remoteness above this. */
+enum { PP_LARGEST_REMOTENESS = 16382 };
+
 typedef struct {
     uint64_t positions; /* slots finished by the current step */
-    uint32_t step;      /* 0 idle, 1 settling, 2 expanding, 3 propagating, 4 storing, 5 verifying */
     uint32_t level;     /* the remoteness being propagated */
     uint64_t used;      /* bytes of anonymous memory held */
 } pp_progress;
@@ -59,7 +66,7 @@ void pp_tier_drop(pp_engine *engine, uint32_t tier);
 
 /* Solves tiers that reach each other, every tier they lead to being finished. `cyclic` is 0 only if no move stays
  * among them. The values stay owned by the engine. Returns a pp_result. */
-int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int way);
+int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation);
 
 /* The slot of a valid position, or UINT64_MAX where its tier has no such key. */
 pp_slot pp_find(pp_engine *engine, pp_position position);
@@ -111,14 +118,14 @@ typedef struct {
     uint64_t hits;         /* times the table knew */
     uint64_t cycles;       /* times a move led back to the path */
     uint64_t terminals[3]; /* positions met that are over, or won at once: for the player to move at the root, for the
-                              other, for nobody. Of a walk it says little: each position it proves is a root. */
-    uint64_t walked;       /* positions whose children are all in the table, by pp_search_walk */
+                              other, for nobody. Of pp_search_prove_reachable it says little: each position is a root. */
+    uint64_t expanded;     /* positions whose children are all in the table, by pp_search_prove_reachable */
     uint64_t provisional;  /* draws that now rest on a repetition */
     uint64_t confirmed;    /* such draws that became certain */
     uint64_t forgotten;    /* such draws that had to be searched again */
     uint64_t depth;        /* of the path, now */
     uint64_t max_depth;
-    uint64_t bytes;        /* of memory held */
+    uint64_t bytes; /* of memory held */
 } pp_search_counts;
 
 /* NULL when memory runs out. */
@@ -129,11 +136,11 @@ void pp_search_stop(pp_search *search, int stop);
 pp_search_counts pp_search_progress(const pp_search *search);
 pp_position pp_search_error_position(const pp_search *search);
 
-/* Proves a valid position, or goes on doing so after PP_STOPPED: then with the same arguments. `naive` 1 is for tests:
+/* Proves a valid position, or resumes after PP_STOPPED: then with the same arguments. `naive` 1 is for tests:
  * it stores draws by repetition at once, and is wrong. Returns a pp_result; the outcome is then in the table. */
 int pp_search_run(pp_search *search, pp_position root, int naive);
 /* Proves every position that play can reach from one in the table, and from these in turn. Returns a pp_result. */
-int pp_search_walk(pp_search *search);
+int pp_search_prove_reachable(pp_search *search);
 /* A pp_status for the side to move; 0 if not known. */
 int pp_search_outcome(const pp_search *search, pp_position position);
 /* Writes everything in the table, `unique` of each. */

@@ -14,7 +14,7 @@ static uint32_t worth(pp_engine *engine, pp_position child) {
     switch (kind_of(code)) {
     case KIND_LOSS: return WIN + remoteness;
     case KIND_TIE: return TIE + remoteness;
-    case KIND_WIN: return LOSS + (LARGEST_REMOTENESS - remoteness);
+    case KIND_WIN: return LOSS + (PP_LARGEST_REMOTENESS - remoteness);
     default: return code == CODE_ENDLESS ? ENDLESS : UINT32_MAX;
     }
 }

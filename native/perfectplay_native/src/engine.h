@@ -1,4 +1,4 @@
-/* The engine's inside: what the C files of this directory share. api.h is what Python sees. */
+/* What the C files of this directory share; api.h is what Python sees. */
 #ifndef PP_ENGINE_H
 #define PP_ENGINE_H
 
@@ -11,7 +11,7 @@
 /* ---- value codes: remoteness << 2 | kind ---- */
 
 enum { KIND_NONE = 0, KIND_LOSS = PP_LOST, KIND_TIE = PP_DRAWN, KIND_WIN = PP_WON };
-enum { CODE_ENDLESS = 0, CODE_NO_POSITION = 4, LARGEST_NARROW_CODE = 255, LARGEST_REMOTENESS = 16382 };
+enum { CODE_ENDLESS = 0, CODE_NO_POSITION = 4, LARGEST_NARROW_CODE = 255 };
 
 typedef uint32_t value_code;
 
@@ -42,13 +42,13 @@ typedef struct {
 
 typedef struct {
     uint64_t size;
-    void **blocks;                     /* values, one pointer a block; NULL while there are none */
-    const uint64_t **key_blocks;       /* NULL for a ranked game */
+    void **blocks;               /* values, one pointer a block; NULL while there are none */
+    const uint64_t **key_blocks; /* NULL for a ranked game */
     key_tree tree;
-    buffer owned;                      /* the values, if the engine holds them */
-    uint64_t local_first;              /* where the tier begins among those being solved */
-    uint8_t wide;                      /* two bytes a value */
-    uint8_t inside;                    /* being solved */
+    buffer owned;         /* the values, if the engine holds them */
+    uint64_t local_first; /* where the tier begins among those being solved */
+    uint8_t wide;         /* two bytes a value */
+    uint8_t being_solved;
 } tier_state;
 
 /* ---- positions between rule and result ----
@@ -61,7 +61,19 @@ typedef struct {
  *
  * code is what the position is worth so far: win(n) if some child is known to be lost in n-1, else loss(n) where n-1
  * is the longest of the won children known. open children counts children not yet known to be won. So win(n) and
- * loss(n) with no open child are decided, for level n; the rest is undecided. */
+ * loss(n) with no open child are decided, for level n; the rest is undecided.
+ *
+ * Races. While level n is propagated, threads change the entries of undecided parents with relaxed atomics and no
+ * lock, in any order. What the level leaves behind is the same, because:
+ *   - an entry that a level reads as decided for n is final: what is found at level n concerns levels above n only;
+ *   - all who claim a win at level n write the same word, win(n+1), over anything but a win as quick: so it does not
+ *     matter who comes last, nor that a claim may overwrite a close that another thread has just made;
+ *   - closing a child is one compare-and-swap of the whole word, so no close is lost, and loss(n) with no open child
+ *     is never seen with an n that is still too small; a close that meets a win leaves it alone;
+ *   - a child that makes the parent win never closes itself. So while one is there, open children stay above 0:
+ *     no entry is claimed as a win and as a loss.
+ * Threads meet at the end of a level (pthread_join), which orders everything before the next. Ties are claimed after
+ * all wins and losses are known, and again everybody writes the same word. */
 typedef struct {
     uint64_t bits;
     uint64_t before; /* how many are marked in earlier words */
@@ -85,9 +97,9 @@ typedef struct {
     entry *entries;
     uint64_t entry_count;
     _Atomic uint64_t open_edges; /* sum of open children: the size of a reverse graph */
-    int way;
-    buffer graph_memory;   /* the reverse graph, where there is one: */
-    uint64_t *graph_first; /* the parents of entry i are graph_parents[graph_first[i] .. graph_first[i + 1]) */
+    int propagation;             /* a pp_propagation, not AUTO */
+    buffer graph_memory;         /* the reverse graph, where there is one: */
+    uint64_t *graph_first;       /* the parents of entry i are graph_parents[graph_first[i] .. graph_first[i + 1]) */
     uint32_t *graph_parents;
     _Atomic uint32_t last_level; /* the highest level at which some entry is due */
     _Atomic bool has_ties;
@@ -98,19 +110,18 @@ struct pp_engine {
     unsigned threads;
     uint32_t tier_count;
     tier_state *tiers;
-    component *solving;
 
     uint64_t budget;
     char *directory;
     _Atomic uint64_t used;
 
     _Atomic int stop;
-    _Atomic int failure; /* a pp_result met inside a parallel step */
+    _Atomic int failure; /* a pp_result met in a parallel step */
     _Atomic uint64_t error_position;
     int error_number;
 
     _Atomic uint64_t progress_positions;
-    _Atomic uint32_t progress_step, progress_level;
+    _Atomic uint32_t progress_level;
 };
 
 /* memory.c */
@@ -132,19 +143,25 @@ uint64_t find_key(const tier_state *tier, uint64_t key);
 
 /* graph.c: the moves as the engine sees them, whatever the kernel offers. */
 void positions_of_slots(const pp_engine *engine, pp_slot first, size_t count, pp_position *positions);
-size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch);
-size_t parent_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch);
 size_t canonical_children(const pp_kernel *kernel, pp_position position, pp_position *children, pp_move *moves);
 bool can_retract(const pp_kernel *kernel);
 size_t distinct(uint64_t *values, size_t count);
 
-/* Per-thread room for one position's moves and slots. */
+/* Room for the moves, children or parents of one position; each thread has its own. */
 typedef struct {
-    pp_slot *slots;
+    pp_move *moves;
     pp_position *positions;
-} fan;
-fan new_fan(pp_engine *engine); /* slots is NULL when memory runs out; the failure is noted */
-void free_fan(fan f);
+    pp_slot *slots;
+    uint64_t *locals; /* where slots lie among those being solved */
+    entry **entries;
+    void *memory;
+} scratch;
+bool new_scratch(pp_engine *engine, scratch *out); /* false when memory runs out; the failure is noted */
+void free_scratch(scratch *room);
+
+/* graph.c: these write to room->slots, or where `slots` says, and return how many; they use the rest of `room`. */
+size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, scratch *room);
+size_t parent_slots(pp_engine *engine, pp_position position, scratch *room);
 
 /* settle.c, expand.c, propagate.c, reverse.c: the steps of a solve; all return a pp_result. */
 int settle(pp_engine *engine, component *c);
@@ -195,7 +212,7 @@ static inline void set_value(tier_state *tier, uint64_t index, value_code code) 
 static inline uint64_t local_index(const tier_state *tier, pp_slot slot) {
     return tier->local_first + pp_slot_index(slot);
 }
-/* The entry of a slot inside the component; NULL if a rule settled it. */
+/* The entry of a slot that is being solved; NULL if a rule settled it. */
 static inline entry *entry_of(const component *c, uint64_t local) {
     const marker_word *word = &c->markers[local >> 6];
     const uint64_t bit = (uint64_t)1 << (local & 63);

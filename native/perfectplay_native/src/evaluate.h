@@ -12,23 +12,27 @@ enum { LOOK_AHEAD = 8 };
 typedef struct {
     pp_slot *slots[LOOK_AHEAD];
     size_t counts[LOOK_AHEAD];
-    pp_position *scratch;
+    scratch room;
 } look_ahead;
 
 static inline bool begin_look_ahead(pp_engine *engine, look_ahead *ahead) {
     *ahead = (look_ahead){0};
-    const size_t room = engine->kernel->max_moves + 1;
-    pp_slot *memory = malloc((LOOK_AHEAD + 1) * room * sizeof *memory);
+    if (!new_scratch(engine, &ahead->room)) return false;
+    const size_t most = engine->kernel->max_moves + 1;
+    pp_slot *memory = malloc(LOOK_AHEAD * most * sizeof *memory);
     if (!memory) {
+        free_scratch(&ahead->room);
         fail(engine, PP_OUT_OF_MEMORY, 0);
         return false;
     }
-    for (size_t i = 0; i < LOOK_AHEAD; i++) ahead->slots[i] = memory + i * room;
-    ahead->scratch = memory + LOOK_AHEAD * room;
+    for (size_t i = 0; i < LOOK_AHEAD; i++) ahead->slots[i] = memory + i * most;
     return true;
 }
 
-static inline void end_look_ahead(look_ahead *ahead) { free(ahead->slots[0]); }
+static inline void end_look_ahead(look_ahead *ahead) {
+    free_scratch(&ahead->room);
+    free(ahead->slots[0]);
+}
 
 /* Expands the positions of the lowest set bits, at most LOOK_AHEAD, and clears those bits. Returns how many. */
 static inline uint64_t gather(pp_engine *engine, look_ahead *ahead, const pp_position *positions, uint64_t *bits) {
@@ -36,7 +40,7 @@ static inline uint64_t gather(pp_engine *engine, look_ahead *ahead, const pp_pos
     for (; *bits && taken < LOOK_AHEAD; *bits &= *bits - 1, taken++) {
         pp_slot *slots = ahead->slots[taken];
         const pp_position position = positions[__builtin_ctzll(*bits)];
-        const size_t count = ahead->counts[taken] = child_slots(engine, position, slots, ahead->scratch);
+        const size_t count = ahead->counts[taken] = child_slots(engine, position, slots, &ahead->room);
         if (!count && !engine->failure) fail(engine, PP_STUCK, position);
         for (size_t i = 0; i < count; i++) {
             const tier_state *tier = tier_of(engine, slots[i]);
@@ -55,7 +59,7 @@ typedef struct {
     value_code code;    /* as in an entry: win(n), or loss(n) so far */
     value_code tie;     /* the quickest tie among the children, one ply on; 0 if none */
     uint32_t open;      /* children not known to be won: unsettled ones, and one more if any is drawn */
-    uint32_t unsettled; /* children inside that are not decided below `level` */
+    uint32_t unsettled; /* children being solved that are not decided below `level` */
 } evaluation;
 
 /* What the children say, entries counting as decided when their remoteness is below `level`. */
@@ -67,7 +71,7 @@ static inline evaluation evaluate(const pp_engine *engine, const component *c, c
     for (size_t i = 0; i < count; i++) {
         const tier_state *tier = tier_of(engine, slots[i]);
         value_code code = value_at(tier, pp_slot_index(slots[i]));
-        if (tier->inside && code == CODE_ENDLESS) { /* not settled by rule */
+        if (tier->being_solved && code == CODE_ENDLESS) { /* not settled by rule */
             if (level) {
                 const entry *e = entry_of(c, local_index(tier, slots[i]));
                 const uint32_t state = atomic_load_explicit(e, memory_order_relaxed);
@@ -116,9 +120,10 @@ static inline evaluation evaluate_one(pp_engine *engine, const component *c, loo
     return evaluate(engine, c, ahead->slots[0], ahead->counts[0], level);
 }
 
-static inline void raise_to(_Atomic uint32_t *level, uint32_t value) {
-    uint32_t seen = atomic_load_explicit(level, memory_order_relaxed);
-    while (seen < value && !atomic_compare_exchange_weak(level, &seen, value)) {}
+/* Raises what is stored to `value`, if it is less. */
+static inline void atomic_max(_Atomic uint32_t *stored, uint32_t value) {
+    uint32_t seen = atomic_load_explicit(stored, memory_order_relaxed);
+    while (seen < value && !atomic_compare_exchange_weak(stored, &seen, value)) {}
 }
 
 #endif

@@ -33,13 +33,12 @@ static void expand_words(pp_engine *engine, void *context, uint64_t first, uint6
         }
     }
     end_look_ahead(&ahead);
-    raise_to(&c->last_level, last_level);
+    atomic_max(&c->last_level, last_level);
     atomic_fetch_add(&c->open_edges, open_edges);
     if (ties) c->has_ties = true;
 }
 
 int expand_marked(pp_engine *engine, component *c) {
-    engine->progress_step = 2;
     return parallel(engine, expand_words, c, c->slots / 64, WORDS_A_RANGE);
 }
 
@@ -69,7 +68,7 @@ static void solve_words(pp_engine *engine, void *context, uint64_t first, uint64
                 const evaluation e = evaluate(engine, c, ahead.slots[i], ahead.counts[i], 0);
                 if (e.unsettled) fail(engine, PP_MISSING_CHILD, positions[__builtin_ctzll(mine)]);
                 const value_code decided = decided_code(&e), code = decided ? decided : e.tie;
-                raise_to(&c->last_level, remoteness_of(code));
+                atomic_max(&c->last_level, remoteness_of(code));
                 set_value(tier, index + (unsigned)__builtin_ctzll(mine), code);
             }
         }
@@ -79,6 +78,5 @@ static void solve_words(pp_engine *engine, void *context, uint64_t first, uint64
 }
 
 int solve_acyclic(pp_engine *engine, component *c) {
-    engine->progress_step = 2;
     return parallel(engine, solve_words, c, c->slots / 64, WORDS_A_RANGE);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 size_t distinct(uint64_t *values, size_t count) {
-    /* insertion sort: fans are short */
+    /* insertion sort: the lists are short */
     for (size_t i = 1; i < count; i++) {
         const uint64_t value = values[i];
         size_t j = i;
@@ -58,50 +58,68 @@ void positions_of_slots(const pp_engine *engine, pp_slot first, size_t count, pp
     }
 }
 
-/* Turns canonical positions into slots; children must all be there, of parents those inside are wanted. */
-static size_t slots_of(pp_engine *engine, const pp_position *positions, size_t count, pp_slot *slots,
-                       pp_position origin, bool children) {
+/* Turns canonical children into slots; all of them must be in the index. */
+static size_t slots_of_children(pp_engine *engine, pp_position parent, const pp_position *children, size_t count,
+                                pp_slot *slots) {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        const pp_slot slot = find_canonical(engine, positions[i]);
-        if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) {
-            if (children) fail(engine, PP_MISSING_CHILD, origin);
-        } else if (children || tier_of(engine, slot)->inside) {
-            slots[found++] = slot;
-        }
+        const pp_slot slot = find_canonical(engine, children[i]);
+        if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) fail(engine, PP_MISSING_CHILD, parent);
+        else slots[found++] = slot;
     }
     return found;
 }
 
-size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch) {
+/* Turns canonical parents into slots; of interest are those being solved. */
+static size_t slots_of_parents(const pp_engine *engine, const pp_position *parents, size_t count, pp_slot *slots) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const pp_slot slot = find_canonical(engine, parents[i]);
+        const bool known = slot != UINT64_MAX && pp_slot_tier(slot) < engine->tier_count;
+        if (known && tier_of(engine, slot)->being_solved) slots[found++] = slot;
+    }
+    return found;
+}
+
+size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, scratch *room) {
     const pp_kernel *kernel = engine->kernel;
     /* A kernel's expand may list a slot more than once only in step with its own retract. */
     if (kernel->expand) {
         const size_t count = kernel->expand(kernel, position, slots);
         return kernel->retract ? count : distinct(slots, count);
     }
-    const size_t count = canonical_children(kernel, position, scratch, (pp_move *)slots);
-    const size_t found = slots_of(engine, scratch, count, slots, position, true);
+    const size_t count = canonical_children(kernel, position, room->positions, room->moves);
+    const size_t found = slots_of_children(engine, position, room->positions, count, slots);
     return kernel->rank ? distinct(slots, found) : found;
 }
 
-size_t parent_slots(pp_engine *engine, pp_position position, pp_slot *slots, pp_position *scratch) {
+size_t parent_slots(pp_engine *engine, pp_position position, scratch *room) {
     const pp_kernel *kernel = engine->kernel;
-    if (kernel->retract && kernel->expand) return kernel->retract(kernel, position, slots);
-    if (kernel->retract) return distinct(slots, kernel->retract(kernel, position, slots));
-    const size_t count = kernel->parents(kernel, position, scratch);
-    return distinct(slots, slots_of(engine, scratch, count, slots, position, false));
+    if (kernel->retract && kernel->expand) return kernel->retract(kernel, position, room->slots);
+    if (kernel->retract) return distinct(room->slots, kernel->retract(kernel, position, room->slots));
+    const size_t count = kernel->parents(kernel, position, room->positions);
+    return distinct(room->slots, slots_of_parents(engine, room->positions, count, room->slots));
 }
 
-fan new_fan(pp_engine *engine) {
-    const size_t room = (engine->kernel->max_moves > engine->kernel->max_parents ? engine->kernel->max_moves
-                                                                                 : engine->kernel->max_parents) + 1;
-    pp_slot *slots = malloc(2 * room * sizeof(pp_slot));
-    if (!slots) fail(engine, PP_OUT_OF_MEMORY, 0);
-    return (fan){slots, slots + room};
+bool new_scratch(pp_engine *engine, scratch *out) {
+    const pp_kernel *kernel = engine->kernel;
+    const size_t room = (kernel->max_moves > kernel->max_parents ? kernel->max_moves : kernel->max_parents) + 1;
+    const size_t each =
+        sizeof *out->positions + sizeof *out->slots + sizeof *out->locals + sizeof *out->entries + sizeof *out->moves;
+    *out = (scratch){.memory = malloc(room * each)};
+    if (!out->memory) {
+        fail(engine, PP_OUT_OF_MEMORY, 0);
+        return false;
+    }
+    out->positions = out->memory;
+    out->slots = out->positions + room;
+    out->locals = out->slots + room;
+    out->entries = (entry **)(out->locals + room);
+    out->moves = (pp_move *)(out->entries + room);
+    return true;
 }
 
-void free_fan(fan f) { free(f.slots); }
+void free_scratch(scratch *room) { free(room->memory); }
 
 size_t pp_children_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, size_t *used,
                            pp_position *children, size_t room) {

@@ -17,8 +17,8 @@
 
 enum { PLACES = 7, PARTS = 256 };
 
-/* An outcome, a pp_status, and a mark that a full walk sets. */
-enum { OUTCOME = 3, WALKED = 4 };
+/* An outcome, a pp_status, and a mark on positions whose children are in the table too (prove_reachable.c). */
+enum { OUTCOME = 3, EXPANDED = 4 };
 
 typedef struct {
     uint64_t keys[PLACES];

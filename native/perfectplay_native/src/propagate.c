@@ -58,30 +58,35 @@ static inline unsigned inform(const round_state *round, entry *parent, unsigned 
 
 /* ---- whom to inform ---- */
 
-static inline unsigned inform_by_retract(pp_engine *engine, const round_state *round, const fan *f, pp_slot slot,
-                                         unsigned kind) {
-    const component *c = round->c;
+/* The entries of a position's parents, into room->entries; returns how many. Each step asks for the memory that the
+ * next one reads. */
+static inline size_t find_parents(pp_engine *engine, const component *c, pp_slot slot, scratch *room) {
     pp_position position;
     positions_of_slots(engine, slot, 1, &position);
-    size_t count = parent_slots(engine, position, f->slots, f->positions);
-    size_t inside = 0;
+    const size_t count = parent_slots(engine, position, room);
+    size_t local_count = 0, entry_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const tier_state *tier = tier_of(engine, f->slots[i]);
-        if (!tier->inside) continue;
-        const uint64_t local = local_index(tier, f->slots[i]);
+        const tier_state *tier = tier_of(engine, room->slots[i]);
+        if (!tier->being_solved) continue;
+        const uint64_t local = local_index(tier, room->slots[i]);
         __builtin_prefetch(&c->markers[local >> 6]);
-        f->slots[inside++] = local;
+        room->locals[local_count++] = local;
     }
-    count = 0;
-    for (size_t i = 0; i < inside; i++) { /* the slots give way to the entries */
-        entry *parent = entry_of(c, f->slots[i]);
+    for (size_t i = 0; i < local_count; i++) {
+        entry *parent = entry_of(c, room->locals[i]);
         if (!parent) continue;
         __builtin_prefetch(parent, 1);
-        f->slots[count++] = (uint64_t)(parent - c->entries);
+        room->entries[entry_count++] = parent;
     }
+    return entry_count;
+}
+
+static inline unsigned inform_by_retract(pp_engine *engine, const round_state *round, scratch *room, pp_slot slot,
+                                         unsigned kind) {
+    const size_t count = find_parents(engine, round->c, slot, room);
     unsigned due = 0;
     for (size_t i = 0; i < count; i++) {
-        const unsigned level = inform(round, &c->entries[f->slots[i]], kind);
+        const unsigned level = inform(round, room->entries[i], kind);
         if (level > due) due = level;
     }
     return due;
@@ -104,26 +109,27 @@ WITH_POPCOUNT static void inform_words(pp_engine *engine, void *context, uint64_
     component *c = round->c;
     const uint32_t won = code_of(KIND_WIN, round->level), lost = code_of(KIND_LOSS, round->level);
     const uint32_t tied = code_of(KIND_TIE, round->level);
-    const fan f = new_fan(engine);
+    scratch room;
+    if (!new_scratch(engine, &room)) return;
     unsigned due = 0;
-    for (uint64_t word = first; f.slots && word < last; word++) {
+    for (uint64_t word = first; word < last; word++) {
         const marker_word marker = c->markers[word];
         uint64_t number = marker.before;
         for (uint64_t bits = marker.bits; bits; bits &= bits - 1, number++) {
             const uint32_t state = atomic_load_explicit(&c->entries[number], memory_order_relaxed);
             if (round->ties ? state != tied : entry_code(state) != won && state != lost) continue;
             unsigned level;
-            if (c->way == PP_WAY_REVERSE_GRAPH) {
+            if (c->propagation == PP_PROPAGATE_GRAPH) {
                 level = inform_by_graph(round, number, kind_of(state));
             } else {
                 const pp_slot slot = slot_of_word(engine, c, word) + (unsigned)__builtin_ctzll(bits);
-                level = inform_by_retract(engine, round, &f, slot, kind_of(state));
+                level = inform_by_retract(engine, round, &room, slot, kind_of(state));
             }
             if (level > due) due = level;
         }
     }
-    free_fan(f);
-    raise_to(&c->last_level, due);
+    free_scratch(&room);
+    atomic_max(&c->last_level, due);
 }
 
 /* Without parents: decide at this level what its children, decided at earlier ones, say. */
@@ -156,17 +162,16 @@ WITH_POPCOUNT static void look_again_words(pp_engine *engine, void *context, uin
         }
     }
     end_look_ahead(&ahead);
-    raise_to(&c->last_level, any && due <= level ? level + 1 : due);
+    atomic_max(&c->last_level, any && due <= level ? level + 1 : due);
 }
 
 static int run_levels(pp_engine *engine, component *c, bool ties) {
-    engine->progress_step = 3;
     for (unsigned level = 1; level <= c->last_level; level++) {
         round_state round = {.c = c, .level = level, .ties = ties};
-        if (level > LARGEST_REMOTENESS) return PP_TOO_REMOTE;
+        if (level > PP_LARGEST_REMOTENESS) return PP_TOO_REMOTE;
         engine->progress_level = level;
-        const int result = parallel(engine, c->way == PP_WAY_FORWARD ? look_again_words : inform_words, &round,
-                                    c->slots / 64, WORDS_A_RANGE);
+        const int result = parallel(engine, c->propagation == PP_PROPAGATE_FORWARD ? look_again_words : inform_words,
+                                    &round, c->slots / 64, WORDS_A_RANGE);
         if (result) return result;
     }
     return PP_OK;
@@ -191,7 +196,7 @@ static void find_ties(pp_engine *engine, void *context, uint64_t first, uint64_t
         }
     }
     end_look_ahead(&ahead);
-    raise_to(&c->last_level, due);
+    atomic_max(&c->last_level, due);
 }
 
 int propagate(pp_engine *engine, component *c) {

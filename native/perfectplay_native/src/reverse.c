@@ -1,12 +1,13 @@
 /* The reverse graph: who leads to whom among the marked positions, for games that cannot name a position's parents.
- * The forward edges are listed first, so that the game is asked once, and then sorted by child. */
+ * The children of every marked position are listed, and the list is then sorted by child. */
 #include "engine.h"
 #include "evaluate.h"
 
 enum { WORDS_A_RANGE = 256 };
 #define NO_CHILD UINT32_MAX
 
-/* An entry's open children bound its edges: there may be one less, where one of the open stands for drawn children. */
+/* The children of entry i are children[first[i] .. first[i + 1]). Its open children say how many to make room for: an
+ * entry with drawn children counts these as one more, and that place holds NO_CHILD. */
 typedef struct {
     component *c;
     uint64_t *first;
@@ -30,7 +31,7 @@ WITH_POPCOUNT static void list_children(pp_engine *engine, void *context, uint64
             uint64_t next = edges->first[number];
             for (size_t i = 0; i < ahead.counts[0]; i++) {
                 const tier_state *tier = tier_of(engine, ahead.slots[0][i]);
-                const entry *child = tier->inside ? entry_of(c, local_index(tier, ahead.slots[0][i])) : NULL;
+                const entry *child = tier->being_solved ? entry_of(c, local_index(tier, ahead.slots[0][i])) : NULL;
                 if (child) edges->children[next++] = (uint32_t)(child - c->entries);
             }
             while (next < edges->first[number + 1]) edges->children[next++] = NO_CHILD;
@@ -39,20 +40,18 @@ WITH_POPCOUNT static void list_children(pp_engine *engine, void *context, uint64
     end_look_ahead(&ahead);
 }
 
+/* A counting sort: how many parents each child has, where these end, and then, from the last parent to the first, each
+ * into its place, so that first[child] comes down to where the child's parents begin. */
 static void sort_by_child(component *c, const forward_edges *edges) {
     uint64_t *first = c->graph_first;
     const uint64_t listed = edges->first[c->entry_count];
-    memset(first, 0, node_bytes(c));
     for (uint64_t i = 0; i < listed; i++)
-        if (edges->children[i] != NO_CHILD) first[edges->children[i] + 1]++;
-    for (uint64_t i = 0; i < c->entry_count; i++) first[i + 1] += first[i];
-    const uint64_t total = first[c->entry_count];
-    for (uint64_t parent = c->entry_count; parent-- > 0;) /* backwards, so that `first` ends where it should */
+        if (edges->children[i] != NO_CHILD) first[edges->children[i]]++;
+    for (uint64_t i = 1; i < c->entry_count; i++) first[i] += first[i - 1];
+    first[c->entry_count] = c->entry_count ? first[c->entry_count - 1] : 0;
+    for (uint64_t parent = c->entry_count; parent-- > 0;)
         for (uint64_t i = edges->first[parent]; i < edges->first[parent + 1]; i++)
-            if (edges->children[i] != NO_CHILD) c->graph_parents[--first[edges->children[i] + 1]] = (uint32_t)parent;
-    /* each first[i + 1] has moved down to where the parents of i begin */
-    memmove(first, first + 1, node_bytes(c) - sizeof *first);
-    first[c->entry_count] = total;
+            if (edges->children[i] != NO_CHILD) c->graph_parents[--first[edges->children[i]]] = (uint32_t)parent;
 }
 
 int build_reverse_graph(pp_engine *engine, component *c) {

@@ -1,9 +1,9 @@
-/* A running proof: what alphabeta.c and walk.c share. */
+/* A running proof: what alphabeta.c and prove_reachable.c share. */
 #ifndef PP_SEARCH_H
 #define PP_SEARCH_H
 
 #include "engine.h"
-#include "pending.h"
+#include "provisional.h"
 
 enum { PUBLISHED_COUNTS = sizeof(pp_search_counts) / sizeof(uint64_t) };
 
@@ -11,7 +11,7 @@ typedef struct {
     pp_position position; /* canonical */
     uint64_t open_start;  /* its unexplored moves are the last of `open_moves`, from here on */
     span rests_on;        /* what a draw would rest on, of the path above it */
-    uint32_t mark;        /* how many draws were pending when it was entered */
+    uint32_t mark;        /* how many draws were provisional when it was entered */
     uint8_t best;         /* the best that is certain or provisional so far, a pp_status for its mover */
 } frame;
 
@@ -27,7 +27,7 @@ struct pp_search {
     int failure; /* a pp_result: the search cannot go on */
     pp_position error_position;
     outcome_table table;
-    pending pending;
+    provisional provisional;
 
     frame *frames; /* the path */
     uint32_t depth, frame_capacity;

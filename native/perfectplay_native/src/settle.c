@@ -39,7 +39,6 @@ int settle(pp_engine *engine, component *c) {
     int result = allocate(engine, words * sizeof(marker_word), &c->marker_memory);
     if (result) return result;
     c->markers = c->marker_memory.bytes;
-    engine->progress_step = 1;
     result = parallel(engine, settle_words, c, words, WORDS_A_RANGE);
     if (result) return result;
     c->entry_count = number_markers(c->markers, words);

@@ -36,10 +36,8 @@ pp_position pp_engine_error_position(const pp_engine *engine) { return engine->e
 int pp_engine_error_number(const pp_engine *engine) { return engine->error_number; }
 
 pp_progress pp_engine_progress(const pp_engine *engine) {
-    return (pp_progress){.positions = engine->progress_positions,
-                         .step = engine->progress_step,
-                         .level = engine->progress_level,
-                         .used = engine->used};
+    return (pp_progress){
+        .positions = engine->progress_positions, .level = engine->progress_level, .used = engine->used};
 }
 
 /* ---- tiers ---- */
@@ -111,7 +109,8 @@ static int widen(pp_engine *engine, tier_state *tier) {
     tier->owned = (buffer){0}; /* kept until it is copied */
     const int result = own_values(engine, tier, true);
     if (!result)
-        for (uint64_t i = 0; i < tier->size; i++) ((uint16_t *)tier->owned.bytes)[i] = ((const uint8_t *)narrow.bytes)[i];
+        for (uint64_t i = 0; i < tier->size; i++)
+            ((uint16_t *)tier->owned.bytes)[i] = ((const uint8_t *)narrow.bytes)[i];
     release(engine, &narrow);
     return result;
 }
@@ -143,7 +142,6 @@ static void store_words(pp_engine *engine, void *context, uint64_t first, uint64
 
 static int store(pp_engine *engine, component *c) {
     const uint64_t words = c->slots / 64;
-    engine->progress_step = 4;
     for (size_t i = 0; i < c->tier_count; i++) {
         tier_state *tier = &engine->tiers[c->tiers[i]];
         const uint64_t after = (tier->local_first + tier->size + 63) / 64;
@@ -159,19 +157,19 @@ static int store(pp_engine *engine, component *c) {
 
 /* ---- solving ---- */
 
-static int choose_way(const pp_engine *engine, const component *c, int way) {
-    if (way != PP_WAY_AUTO) return way;
-    if (can_retract(engine->kernel)) return PP_WAY_RETRACT;
+static int choose_propagation(const pp_engine *engine, const component *c, int propagation) {
+    if (propagation != PP_PROPAGATE_AUTO) return propagation;
+    if (can_retract(engine->kernel)) return PP_PROPAGATE_RETRACT;
     const bool fits = !engine->budget || engine->used + reverse_graph_bytes(c) <= engine->budget;
-    return fits ? PP_WAY_REVERSE_GRAPH : PP_WAY_FORWARD;
+    return fits ? PP_PROPAGATE_GRAPH : PP_PROPAGATE_FORWARD;
 }
 
-static int solve_cyclic(pp_engine *engine, component *c, int way) {
+static int solve_cyclic(pp_engine *engine, component *c, int propagation) {
     int result = settle(engine, c);
     if (!result) result = expand_marked(engine, c);
     if (!result) {
-        c->way = choose_way(engine, c, way);
-        if (c->way == PP_WAY_REVERSE_GRAPH) result = build_reverse_graph(engine, c);
+        c->propagation = choose_propagation(engine, c, propagation);
+        if (c->propagation == PP_PROPAGATE_GRAPH) result = build_reverse_graph(engine, c);
     }
     if (!result) result = propagate(engine, c);
     release(engine, &c->graph_memory);
@@ -186,24 +184,24 @@ static int own_all(pp_engine *engine, component *c, bool wide) {
     return PP_OK;
 }
 
-int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int way) {
+int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation) {
     component c = {.tiers = tiers, .tier_count = count};
     engine->failure = PP_OK;
     engine->progress_level = 0;
     engine->progress_positions = 0;
     for (size_t i = 0; i < count; i++) {
         tier_state *tier = &engine->tiers[tiers[i]];
-        tier->inside = 1;
+        tier->being_solved = 1;
         tier->local_first = c.slots;
         c.slots += (tier->size + 63) & ~(uint64_t)63;
     }
     int result = own_all(engine, &c, false);
     if (!result) {
         if (cyclic) {
-            result = solve_cyclic(engine, &c, way);
+            result = solve_cyclic(engine, &c, propagation);
         } else {
             result = solve_acyclic(engine, &c);
-            if (!result && c.last_level > LARGEST_REMOTENESS) result = PP_TOO_REMOTE;
+            if (!result && c.last_level > PP_LARGEST_REMOTENESS) result = PP_TOO_REMOTE;
             if (!result && code_of(KIND_WIN, c.last_level) > LARGEST_NARROW_CODE) {
                 result = own_all(engine, &c, true);
                 if (!result) result = solve_acyclic(engine, &c);
@@ -213,10 +211,9 @@ int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic,
     release(engine, &c.marker_memory);
     release(engine, &c.entry_memory);
     for (size_t i = 0; i < count; i++) {
-        engine->tiers[tiers[i]].inside = 0;
+        engine->tiers[tiers[i]].being_solved = 0;
         if (result) drop_values(engine, &engine->tiers[tiers[i]]);
     }
-    engine->progress_step = 0;
     return result;
 }
 

@@ -104,9 +104,7 @@ static void verify_slots(pp_engine *engine, void *context, uint64_t first, uint6
 int pp_verify(pp_engine *engine, uint32_t tier, uint64_t *wrong, pp_fault *faults, size_t room) {
     verification v = {.tier = tier, .faults = faults, .room = room};
     engine->failure = PP_OK;
-    engine->progress_step = 5;
     const int result = parallel(engine, verify_slots, &v, engine->tiers[tier].size, SLOTS_A_RANGE);
-    engine->progress_step = 0;
     *wrong = v.wrong;
     return result;
 }

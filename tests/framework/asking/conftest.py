@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from perfectplay import Game, Table, load_game, make_game, open_table, solve_game
 from perfectplay.cli import root
-from perfectplay.tables.opening import table_path
+from perfectplay.tables.locations import table_path
 from perfectplay_native.build import game_ffi
 
 HERE = Path(__file__).parent

@@ -18,7 +18,7 @@ def movers(positions):
 
 
 @hookimpl
-def twins(positions):
+def colour_swapped(positions):
     return positions >> 3 & 7 | (positions & 7) << 3 | (positions & 64) ^ 64
 
 

@@ -195,24 +195,24 @@ def test_comparing_names_what_differs_and_what_is_unknown(tables, tmp_path):
 # ---- on the command line ----
 
 
-def test_export_and_import_on_the_command_line(solve, tmp_path):
+def test_export_and_compare_on_the_command_line(solve, tmp_path):
     path = tmp_path / "wins.gbl2"
     result = solve("export", "tictactoe", "gbl2", path, "--outcome", "win", "--max-remoteness", 3, "--json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["bytes"] == 32 + 9 * report["positions"]
-    result = solve("import", "gbl2", path, "tictactoe")
+    result = solve("compare", "tictactoe", "gbl2", path)
     assert result.exit_code == 0
     assert f"{report['positions']} of {report['positions']} entries agree" in result.stdout
 
 
-def test_import_fails_where_the_file_is_wrong(solve, tmp_path):
+def test_compare_fails_where_the_file_is_wrong(solve, tmp_path):
     path = tmp_path / "wrong.gbl2"
     write_gbl2(path, [entries([0], [-1])])
-    result = solve("import", "gbl2", path, "tictactoe")
+    result = solve("compare", "tictactoe", "gbl2", path)
     assert result.exit_code == 1
     assert ".........: file the second player wins, table a draw" in result.stdout
-    data = json.loads(solve("import", "gbl2", path, "tictactoe", "--json").stdout)
+    data = json.loads(solve("compare", "tictactoe", "gbl2", path, "--json").stdout)
     assert data["differences"] == [{"position": ".........", "file": -1, "table": 0}]
 
 
@@ -223,7 +223,7 @@ def test_import_fails_where_the_file_is_wrong(solve, tmp_path):
         (["export", "tictactoe", "csv", "none/x.csv"], 2, "there is no directory none to write x.csv to"),
         (["export", "tictactoe", "csv", "x.csv", "--tier", "3"], 2, "has no tier 3"),
         (["export", "subtraction", "gbl2", "x"], 1, "does not tell whose turn it is"),
-        (["import", "gbl2", "absent", "tictactoe"], 2, "'absent' does not exist"),
+        (["compare", "tictactoe", "gbl2", "absent"], 2, "'absent' does not exist"),
     ],
 )
 def test_bad_requests_are_one_line(solve, monkeypatch, tmp_path, arguments, code, words):

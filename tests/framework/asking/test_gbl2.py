@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perfectplay import PerfectPlayError, UsageError
-from perfectplay.files import whole_file
+from perfectplay.files import atomic_write
 from perfectplay.tables.gbl2 import Header, entries, read_gbl2, read_header, write_gbl2
 
 SOLUTIONS = st.dictionaries(st.integers(0, 2**64 - 2), st.sampled_from([-1, 0, 1]), max_size=60)
@@ -56,8 +56,8 @@ def test_wrong_order_is_refused_and_leaves_no_file(tmp_path, parts):
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda data: b"XBL2" + data[4:], "no GBL2 file"),
-        (lambda data: data[:10], "no GBL2 file"),
+        (lambda data: b"XBL2" + data[4:], "not a GBL2 file"),
+        (lambda data: data[:10], "not a GBL2 file"),
         (lambda data: data[:4] + b"\x02" + data[5:], "version 2"),
         (lambda data: data[:-1], "need 59 bytes and it has 58"),
         (lambda data: data + b"x", "need 59 bytes and it has 60"),
@@ -76,17 +76,17 @@ def test_damage_is_named(tmp_path, damage, words):
 def test_a_file_is_whole_or_absent(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(ZeroDivisionError), whole_file(path) as part:
+    with pytest.raises(ZeroDivisionError), atomic_write(path) as part:
         part.write_text(f"half{1 / 0}")
     assert path.read_text() == "old"
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_text("new")
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_needs_a_directory_and_a_name(tmp_path):
-    with pytest.raises(UsageError, match="no directory"), whole_file(tmp_path / "none" / "file"):
+    with pytest.raises(UsageError, match="no directory"), atomic_write(tmp_path / "none" / "file"):
         pass
-    with pytest.raises(UsageError, match="is a directory"), whole_file(tmp_path):
+    with pytest.raises(UsageError, match="is a directory"), atomic_write(tmp_path):
         pass

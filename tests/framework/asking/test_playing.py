@@ -48,11 +48,45 @@ def test_the_third_time_a_position_comes_up_is_a_draw(tables):
 
 def test_taking_back_restores_the_position(tables):
     match = Match(tables.race.game, [1, 0, 0])
-    match.take_back(2)
+    match.undo(2)
     assert (match.moves, match.position) == ([1], tables.race.game.apply(tables.race.game.start(), 1))
     assert match.to_move == 1
     with pytest.raises(UsageError, match="no move to take back"):
-        match.take_back(2)
+        match.undo(2)
+
+
+def test_undone_moves_can_be_redone_until_another_is_played(tables):
+    match = Match(tables.tictactoe.game, [4, 0, 8])
+    match.undo(3)
+    match.redo()
+    assert (match.moves, match.to_move) == ([4], 1)
+    match.play(0)  # the move that redo would make: the one after it can still be redone
+    match.redo()
+    assert match.moves == [4, 0, 8]
+    match.undo(2)
+    match.play(1)
+    with pytest.raises(UsageError, match="no move to play again"):
+        match.redo()
+
+
+def test_a_match_may_begin_anywhere_and_is_saved_so(tables, tmp_path):
+    game = tables.tictactoe.game
+    match = Match(game, [4], start=game.encode("XO......."))
+    assert (match.to_move, game.decode(match.position)) == (1, "XO..X....")
+    match.play(2)
+    match.play(8)
+    assert match.result.winner == 0
+    match.save(tmp_path / "game.json")
+    assert load_match(game, tmp_path / "game.json") == match
+
+
+def test_who_moves_is_not_guessed_where_the_game_does_not_tell(tables):
+    game = tables.subtraction.game  # it has no board
+    assert Match(game).to_move == 0
+    match = Match(game, start=2)
+    assert match.to_move is None
+    match.play(2)
+    assert (match.result.outcome, match.result.winner) == (Outcome.LOSS, None)
 
 
 def test_a_saved_match_is_the_same_when_loaded(table, tmp_path):
@@ -66,7 +100,7 @@ def test_a_saved_match_is_the_same_when_loaded(table, tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "perfectplay game", "game": "race", "moves": []}'])
 def test_what_is_no_saved_game_is_refused(tables, tmp_path, text):
     (tmp_path / "game.json").write_text(text)
-    with pytest.raises(PerfectPlayError, match="no saved game"):
+    with pytest.raises(PerfectPlayError, match="is not a saved game"):
         load_match(tables.race.game, tmp_path / "game.json")
 
 

@@ -12,7 +12,8 @@ import pytest
 from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_table, solve_game, survey
 from perfectplay.display.histogram import plot, text_histogram
 from perfectplay.solving.reachability import find_reached
-from perfectplay.tables.opening import open_store, table_path
+from perfectplay.tables.locations import table_path
+from perfectplay.tables.opening import open_store
 from perfectplay.tables.saving import save_table
 from perfectplay.tables.store import MemoryStore
 
@@ -118,8 +119,8 @@ def unfinished(codes, tmp_path) -> Table:
         source = whole.store
         part = MemoryStore(replace(source.info, status="solving", hash=None))
         for record in source.key_records().values():
-            part.seal_keys(record, source._keys[record.tier][1])
-        part.seal_values(*source._tiers[1])
+            part.write_keys(record, source._keys[record.tier][1])
+        part.write_values(*source._tiers[1])
         save_table(game, part, table_path(game, tmp_path))
     return open_table(game, table_path(game, tmp_path))
 
@@ -177,5 +178,5 @@ def test_a_game_without_a_table_is_one_line(solve, tmp_path):
     for command in (["stats", "race"], ["line", "race"], ["play", "race"], ["random", "race", "3"]):
         result = solve(*command, "--dir", tmp_path)
         assert result.exit_code == 1
-        assert "run `solve race` first" in result.stderr
+        assert f"run `solve race --dir {tmp_path}` first" in result.stderr
         assert result.stderr.count("\n") == 1

@@ -18,9 +18,9 @@ import pytest
 
 from perfectplay import Game, Outcome, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import Interrupted, TableError, UsageError
-from perfectplay.queries.moves import known_moves
+from perfectplay.queries.moves import rate_moves
 from perfectplay.solving.sorted_runs import Runs, Spill, merge_sorted
-from perfectplay.tables.opening import table_path
+from perfectplay.tables.locations import table_path
 
 from . import ladder
 
@@ -63,7 +63,7 @@ def test_a_solved_table_is_not_solved_again(game, golden, tmp_path):
 
 
 def test_killed_at_any_moment_it_resumes_to_the_same_table(golden, tmp_path):
-    """Twenty times SIGKILL, at moments spread over the run; what was sealed stays, and the end is the same."""
+    """Twenty times SIGKILL, at moments spread over the run; what was finished stays, and the end is the same."""
     chance = random.Random(20)
     for attempt in range(20):
         process = subprocess.Popen([*RUNNER, str(tmp_path), "slow"], stdout=subprocess.DEVNULL)
@@ -120,7 +120,7 @@ def test_a_second_writer_is_refused(game, tmp_path):
 
 
 def test_a_file_size_limit_stops_the_solve_and_loses_nothing(game, golden, tmp_path):
-    """RLIMIT_FSIZE plays the full disk: the write fails in the middle, the table stays intact, and goes on later."""
+    """RLIMIT_FSIZE plays the full disk: the write fails in the middle, the table stays intact, and resumes later."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
@@ -184,6 +184,8 @@ def test_an_unfinished_table_says_what_it_knows(game, tmp_path):
         known = lowest * ladder.RING + 5  # a cell with a rung up
         below = known - ladder.RING
         assert table.get(below) is None
-        assert len(known_moves(game, table, below)) == 1, "the rung up leads to a solved tier, the steps do not"
-        assert len(known_moves(game, table, known)) == len(game.move_classes(known))
+        assert len(rate_moves(game, table, below, known_only=True)) == 1, (
+            "the rung up leads to a solved tier, the steps do not"
+        )
+        assert len(rate_moves(game, table, known, known_only=True)) == len(game.move_classes(known))
         assert "of 12 are" in table.unfinished()

@@ -15,8 +15,9 @@ import pytest
 from perfectplay import Game, Value, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import NotInTable, TableError
 from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.opening import open_store, table_path
-from perfectplay.tables.store import number_key
+from perfectplay.tables.lmdb_store import number_key
+from perfectplay.tables.locations import table_path
+from perfectplay.tables.opening import open_store
 
 from . import ladder
 
@@ -129,7 +130,7 @@ def test_positions_outside_are_named(game, solved):
         assert table.get(outside, "nothing") == "nothing"
         with pytest.raises(NotInTable, match=f"position {outside} is not in the table of ladder: it cannot be reached"):
             table.probe(outside)
-        with pytest.raises(NotInTable, match="it is no position of the game"):
+        with pytest.raises(NotInTable, match="it is not a position of the game"):
             table.probe(-1)
 
 
@@ -166,7 +167,7 @@ def test_compacting_in_place_replaces_the_table(game, path):
         assert compact_table(table, None, progress=lambda done: None) == path
     assert probe_all(game, path) == before
     assert sorted(p.name for p in path.parent.iterdir()) == ["ladder"]
-    with open_table(game, path) as table, pytest.raises(TableError, match="compact already"):
+    with open_table(game, path) as table, pytest.raises(TableError, match="already compact"):
         compact_table(table, None, progress=lambda done: None)
     again = solve_game(game, backend="lmdb", directory=path.parent)
     with again.table as table:

@@ -40,20 +40,20 @@ def test_a_key_with_the_colours_swapped_is_read_as_the_game_it_comes_from() -> N
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("is no position: write a QFEN", "hello"),
-        ("is no position: write a QFEN", "-1"),
-        ("is no position: write a QFEN", ""),
-        ("4 is no position of Quantik", "4"),
-        ("18446744073709551615 is no position", "18446744073709551615"),
-        ("99999999999999999999 is no position", "99999999999999999999"),
+        ("is not a position: write a QFEN", "hello"),
+        ("is not a position: write a QFEN", "-1"),
+        ("is not a position: write a QFEN", ""),
+        ("4 is not a position of Quantik", "4"),
+        ("18446744073709551615 is not a position", "18446744073709551615"),
+        ("99999999999999999999 is not a position", "99999999999999999999"),
         ("rank 1, column 0: 'x'", "..../x.../..../...."),
         ("A on cell 0 and a on cell 1 share row 0; no player may", "Aa../..../..../...."),
         ("all four shapes are in row 0, row 3", "AbCd/..../..../AbCd"),
         ("marked canonical", "00000000000000000000000000001000"),
         ("byte 0: version 9", "0902" + KEY),
         ("byte 1: flags 0x03", "0103" + KEY),
-        ("is no position: write a QFEN", KEY[:-1]),
-        ("is no position: write a QFEN", KEY + "0"),
+        ("is not a position: write a QFEN", KEY[:-1]),
+        ("is not a position: write a QFEN", KEY + "0"),
     ],
 )
 def test_texts_that_are_no_position_say_why(message: str, text: str) -> None:
@@ -79,8 +79,8 @@ def test_a_move_is_written_as_shape_and_cell() -> None:
 @pytest.mark.parametrize(
     ("message", "position", "text"),
     [
-        ("'5' is no move: write a shape A to D and a cell", STUDY, "5"),
-        ("'E@5' is no move", STUDY, "E@5"),
+        ("'5' is not a move: write a shape A to D and a cell", STUDY, "5"),
+        ("'E@5' is not a move", STUDY, "E@5"),
         ("there is no cell 16; cells are 0 to 15", STUDY, "A@16"),
         (r"there is no cell \(4,0\); rows and columns are 0 to 3", STUDY, "A(4,0)"),
         (r"A@1 is not legal: cell 1 \(row 0, column 1\) is taken by A", STUDY, "A@1"),

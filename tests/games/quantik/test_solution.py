@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -19,6 +20,7 @@ from perfectplay_quantik import State
 from perfectplay_quantik.plugin import encode, position_of, state_of
 
 NO_POSITION = 2**64 - 1
+GOLDEN_HASHES = Path(__file__).parents[2] / "golden" / "hashes.json"
 DOCS = Path(__file__).parents[3] / "docs" / "quantik.md"
 
 
@@ -65,6 +67,11 @@ def test_each_number_of_pieces_has_its_known_number_of_positions(table: Table) -
 def test_verify_finds_no_bad_position(table: Table) -> None:
     report = verify_table(table)
     assert (report.checked, report.bad) == (18_914_747, 0)
+
+
+def test_the_table_is_bit_for_bit_the_known_one(solution: Solution) -> None:
+    """This hash must not change when code gets faster, whatever the machine and the number of threads."""
+    assert solution.hash == json.loads(GOLDEN_HASHES.read_text())["quantik"]
 
 
 def test_lmdb_with_64_megabytes_gives_the_same_table(game: Game, solution: Solution, tmp_path: Path) -> None:

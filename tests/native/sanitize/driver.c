@@ -87,7 +87,7 @@ static void check_laws(const pp_kernel *k, int playouts) {
 
 /* ---- solving and proving ---- */
 
-static const int ways[] = {PP_WAY_RETRACT, PP_WAY_REVERSE_GRAPH, PP_WAY_FORWARD};
+static const int ways[] = {PP_PROPAGATE_RETRACT, PP_PROPAGATE_GRAPH, PP_PROPAGATE_FORWARD};
 
 static uint64_t proven_hash(pp_engine *engine, uint32_t tier, uint64_t size, uint64_t hash) {
     uint64_t wrong;
@@ -132,7 +132,8 @@ static uint64_t solve_short_gobblet(int way, unsigned threads) {
     CHECK(engine);
     for (unsigned pieces = MOST_PIECES + 1; pieces-- > 0;) {
         for (uint32_t tier = 0; tier < k.tier_count; tier++)
-            if (pieces_of_tier(tier) == pieces) CHECK(pp_tier_define(engine, tier, k.tier_size(&k, tier), NULL) == PP_OK);
+            if (pieces_of_tier(tier) == pieces)
+                CHECK(pp_tier_define(engine, tier, k.tier_size(&k, tier), NULL) == PP_OK);
         for (uint32_t tier = 0; tier < k.tier_count; tier++)
             if (pieces_of_tier(tier) == pieces && tier <= sister_of(tier)) {
                 const uint32_t tiers[] = {tier, sister_of(tier)};
@@ -197,18 +198,40 @@ static void solve_graphs(void) {
         keys[node] = (uint64_t)node << 1;
     }
     for (uint32_t i = 0; i < edges; i++) parents[first_parent[children[i] + 1]++] = sources[i];
-    const graph g = {.nodes = NODES, .first_move = first_move, .targets = targets, .sources = sources,
-                     .first_child = first_move, .children = children, .first_parent = first_parent, .parents = parents,
-                     .status = status, .tier = tier, .first_tier_child = first_tier_child, .tier_children = component,
-                     .component = component, .index = index, .first_slot = first_slot, .slot_nodes = index};
-    pp_kernel k = {.abi = PP_ABI, .rules_version = 1, .max_moves = MOST_MOVES, .max_parents = most_parents,
-                   .tier_count = 1, .context = &g, .valid = graph_valid, .start = graph_start, .moves = graph_moves,
-                   .apply = graph_apply, .undo = graph_undo, .canonicalize = graph_canonicalize,
-                   .status = graph_status, .parents = graph_parents};
+    const graph g = {.nodes = NODES,
+                     .first_move = first_move,
+                     .targets = targets,
+                     .sources = sources,
+                     .first_child = first_move,
+                     .children = children,
+                     .first_parent = first_parent,
+                     .parents = parents,
+                     .status = status,
+                     .tier = tier,
+                     .first_tier_child = first_tier_child,
+                     .tier_children = component,
+                     .component = component,
+                     .index = index,
+                     .first_slot = first_slot,
+                     .slot_nodes = index};
+    pp_kernel k = {.abi = PP_ABI,
+                   .rules_version = 1,
+                   .max_moves = MOST_MOVES,
+                   .max_parents = most_parents,
+                   .tier_count = 1,
+                   .context = &g,
+                   .valid = graph_valid,
+                   .start = graph_start,
+                   .moves = graph_moves,
+                   .apply = graph_apply,
+                   .undo = graph_undo,
+                   .canonicalize = graph_canonicalize,
+                   .status = graph_status,
+                   .parents = graph_parents};
     pp_kernel ranked = k;
     ranked.tier_size = graph_tier_size, ranked.rank = graph_rank, ranked.unrank = graph_unrank;
     ranked.expand = graph_expand, ranked.retract = graph_retract, ranked.wins_now = graph_wins_now;
-    const uint64_t hash = solve_graph(&ranked, NULL, PP_WAY_RETRACT, 1);
+    const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 1);
     for (size_t way = 0; way < 3; way++) { /* the index is the keys' order: both have the same table */
         CHECK(solve_graph(&k, keys, ways[way], 2) == hash);
         CHECK(solve_graph(&ranked, NULL, ways[way], 2) == hash);
@@ -221,7 +244,7 @@ int main(void) {
     puts("gobblet's laws hold");
     check_laws(&quantik_kernel, 2000);
     puts("quantik's laws hold");
-    const uint64_t hash = solve_short_gobblet(PP_WAY_RETRACT, 1);
+    const uint64_t hash = solve_short_gobblet(PP_PROPAGATE_RETRACT, 1);
     for (size_t way = 0; way < 3; way++) CHECK(solve_short_gobblet(ways[way], 2) == hash);
     puts("short gobblet is solved and proven");
     solve_graphs();

@@ -1,7 +1,7 @@
 /* What the weak solver knows only for now: the positions on the path, and draws that rest on some of them.
  * alphabeta.c says why and how. */
-#ifndef PP_PENDING_H
-#define PP_PENDING_H
+#ifndef PP_PROVISIONAL_H
+#define PP_PROVISIONAL_H
 
 #include "outcomes.h"
 
@@ -29,33 +29,37 @@ typedef struct {
 } draw_group;
 
 typedef struct {
-    uint64_t key; /* UINT64_MAX: free */
+    uint64_t key;             /* UINT64_MAX: free */
     uint32_t number, is_draw; /* the depth of a position on the path, or which draw it is */
-} pending_place;
+} provisional_place;
 
 typedef struct {
-    pending_place *places;
+    provisional_place *places;
     uint64_t capacity, used; /* capacity is a power of two */
     uint64_t *draws;         /* their keys, the oldest first */
     uint32_t draw_count, draw_capacity;
     draw_group *groups;
     uint32_t group_count, group_capacity;
     uint64_t confirmed, forgotten;
-} pending;
+} provisional;
 
 /* Whether a key is on the path or a draw for now; what it rests on then. */
-bool find_pending(const pending *p, uint64_t key, span *rests_on, bool *on_path);
+bool find_provisional(const provisional *p, uint64_t key, span *rests_on, bool *on_path);
 
-/* All of these return false when memory runs out. */
-bool enter_path(pending *p, uint64_t key, uint32_t depth);
-/* Then `key` leaves the path at `depth`. `mark` is draw_count when it was entered: all younger draws were found below
- * it. Its outcome is decisive: forget what rests on it; */
-void leave_decided(pending *p, uint64_t key, uint32_t depth, uint32_t mark);
-/* a draw that rests on nothing above: so do those that rest on it alone, which move to `table`; */
-bool leave_drawn(pending *p, uint64_t key, uint32_t depth, uint32_t mark, outcome_table *table);
-/* a draw that rests on positions above. */
-bool leave_pending(pending *p, uint64_t key, uint32_t depth, uint32_t mark, span rests_on);
-uint64_t pending_bytes(const pending *p);
-void free_pending(pending *p);
+/* `key` enters the path at `depth`. False when memory runs out. */
+bool enter_path(provisional *p, uint64_t key, uint32_t depth);
+
+/* The deepest key leaves the path. `mark` is draw_count when it was entered: all younger draws were found below it. */
+
+/* Its outcome is decisive: what rests on it is forgotten. */
+void leave_decided(provisional *p, uint64_t key, uint32_t depth, uint32_t mark);
+/* It is a draw that rests on nothing above: so are those that rest on it alone, and all of them move to `table`. False
+ * when memory runs out. */
+bool leave_drawn(provisional *p, uint64_t key, uint32_t depth, uint32_t mark, outcome_table *table);
+/* It is a draw that rests on positions above, and stays provisional. False when memory runs out. */
+bool leave_provisional(provisional *p, uint64_t key, uint32_t depth, uint32_t mark, span rests_on);
+
+uint64_t provisional_bytes(const provisional *p);
+void free_provisional(provisional *p);
 
 #endif

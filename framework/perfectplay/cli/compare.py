@@ -1,4 +1,4 @@
-"""`solve import gbl2 FILE GAME`: read a file of outcomes and compare it with our table."""
+"""`solve compare GAME FORMAT FILE`: is a file of outcomes, whoever made it, right by our table?"""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
-    open_game_table,
     print_json,
-    stop_on_interrupt,
 )
-from perfectplay.cli.progress import ProgressDisplay
+from perfectplay.cli.progress import table_at_work
 
 if TYPE_CHECKING:
     from perfectplay.exports.gbl2_compare import Comparison
@@ -25,25 +23,20 @@ if TYPE_CHECKING:
 _WINNERS = {1: "the first player wins", 0: "a draw", -1: "the second player wins"}
 
 
-@click.command("import", cls=GameCommand)
-@click.argument("format", type=click.Choice(["gbl2"]))
+@click.command("compare", cls=GameCommand)
+@click.argument("format", type=click.Choice(["gbl2"]), metavar="FORMAT")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("game", metavar="GAME")
 @directory_option
 @json_option
 @click.pass_context
 def command(ctx: click.Context, game: Game, format: str, file: Path, directory: Path | None, as_json: bool) -> None:
-    """Read a gbl2 FILE, check its length, order and checksum, and compare it with the table of GAME.
+    """Compare a FILE of outcomes with the table of GAME. The only FORMAT so far is gbl2.
 
-    Exit code 1 if something differs.
+    The file's length, order and checksum are checked first. Exit code 1 if something differs.
     """
     from perfectplay.exports.gbl2_compare import compare_gbl2
 
-    with (
-        open_game_table(game, directory) as table,
-        stop_on_interrupt() as stop,
-        ProgressDisplay(f"import {game.identity}") as progress,
-    ):
+    with table_at_work("compare", game, directory) as (table, progress, stop):
         found = compare_gbl2(table, file, progress=progress, stop=stop)
     if as_json:
         print_json(
@@ -76,7 +69,7 @@ def _text(game: Game, file: Path, found: Comparison) -> str:
         lines.append(f"  {wording.counted(found.not_canonical, 'position')} not in canonical form")
     if found.unknown:
         examples = ", ".join(map(str, found.unknown_examples))
-        lines.append(f"  {wording.counted(found.unknown, 'number')} no position of {game.name}: {examples}")
+        lines.append(f"  {wording.counted(found.unknown, 'number')} that are not positions of {game.name}: {examples}")
     if found.differ:
         lines.append(f"  {found.differ:,} differ:")
     for each in found.differences:

@@ -1,0 +1,35 @@
+# The commands of CONTRIBUTING.md under short names; each also works as it stands there.
+PYTHON ?= python3
+BIN := .venv/bin
+C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+
+.PHONY: install format types quick test docs help
+
+help:
+	@echo 'make install   an environment in .venv; again after a change to C'
+	@echo 'make format    format and lint Python and C'
+	@echo 'make types     check the types'
+	@echo 'make quick     the quick tests'
+	@echo 'make test      all tests, the complete solves included'
+	@echo 'make docs      help pages written anew'
+
+install:
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[dev]'
+
+format:
+	$(BIN)/ruff format .
+	$(BIN)/ruff check .
+	$(BIN)/clang-format -i --style=file --fallback-style=none $(C_FILES)
+
+types:
+	$(BIN)/mypy
+
+quick:
+	$(BIN)/pytest -q tests/framework tests/games
+
+test:
+	$(BIN)/pytest
+
+docs:
+	$(BIN)/python docs/make_help.py

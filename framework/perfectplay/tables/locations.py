@@ -1,0 +1,80 @@
+"""Where tables are: the directory, a game's place in it, what lies there, and the command that makes one there."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfectplay import plugins
+from perfectplay.errors import TableError
+from perfectplay.game import Game
+from perfectplay.tables.lmdb_store import DATA_FILE, LmdbStore
+from perfectplay.tables.records import TableInfo
+from perfectplay.tables.store import Store
+
+
+def table_directory() -> Path:
+    """Where tables live: $PERFECTPLAY_TABLES, or perfectplay in the user's data directory."""
+    if given := os.environ.get("PERFECTPLAY_TABLES"):
+        return Path(given)
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "perfectplay"
+
+
+def table_path(game: Game, directory: Path | None = None) -> Path:
+    """Where the table of a game, with its options, lives."""
+    return (directory or table_directory()) / game.identity
+
+
+def solve_command(game: Game, path: Path | None, *, backend: str | None = None) -> str:
+    """The command that solves a game so that its table is at `path`; with a backend, the one that resumes it."""
+    elsewhere = path is not None and path.name == game.identity and path.parent != table_directory()
+    return game.solve_command(backend=backend, directory=path.parent if path is not None and elsewhere else None)
+
+
+def has_table(path: Path) -> bool:
+    """Whether a directory holds a table, sound or not."""
+    return (path / DATA_FILE).exists() or _others_store(path) is not None
+
+
+def read_store(path: Path) -> Store | None:
+    """The table in a directory, for reading, whichever backend wrote it; None where there is none."""
+    if (path / DATA_FILE).exists():  # nearly always: without asking all plugins
+        return LmdbStore(path)
+    return _others_store(path)
+
+
+def _others_store(path: Path) -> Store | None:
+    backends = plugins.host_registry().backends.values() if path.is_dir() else []
+    return next((store for backend in backends if (store := backend.read(path)) is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """A table on disk: what it says of itself, or why it cannot be read."""
+
+    path: Path
+    info: TableInfo | None = None
+    size_on_disk: int = 0
+    problem: str | None = None
+
+
+def find_tables(directory: Path | None = None) -> list[FoundTable]:
+    """Every table in a directory, of whatever game and backend, in the order of their names."""
+    place = directory or table_directory()
+    found = map(_look_at, sorted(place.iterdir()) if place.is_dir() else [])
+    return [table for table in found if table is not None]
+
+
+def _look_at(path: Path) -> FoundTable | None:
+    try:
+        store = read_store(path)
+    except TableError as error:
+        return FoundTable(path, problem=str(error))
+    if store is None:
+        return None
+    try:
+        return FoundTable(path, store.info, store.size_on_disk)
+    finally:
+        store.close()

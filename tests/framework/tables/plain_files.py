@@ -1,0 +1,86 @@
+"""A third party's durable backend, as small as one can be: a tier is a file, and counts once its record is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perfectplay import Game, hookimpl
+from perfectplay.errors import TableError
+from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_of, checksum
+from perfectplay.tables.store import Block, Store
+
+
+class PlainFiles(Store):
+    backend = "files"
+
+    def __init__(self, path: Path, info: TableInfo | None = None) -> None:
+        self.path: Path = path
+        if info is not None and not (path / "info.json").exists():
+            path.mkdir(parents=True, exist_ok=True)
+            self.set_info(info)
+        self.info = TableInfo.from_json((path / "info.json").read_bytes())
+
+    def tier_records(self) -> dict[int, TierRecord]:
+        return {r.tier: r for r in (TierRecord.from_json(p.read_bytes()) for p in self.path.glob("values-*.json"))}
+
+    def key_records(self) -> dict[int, KeyRecord]:
+        return {r.tier: r for r in (KeyRecord.from_json(p.read_bytes()) for p in self.path.glob("keys-*.json"))}
+
+    def value_blocks(self, record: TierRecord) -> list[Block]:
+        return self._blocks(f"values-{record.tier}", f"<u{record.width}", record.checksums)
+
+    def key_blocks(self, record: KeyRecord) -> list[Block]:
+        return self._blocks(f"keys-{record.tier}", "<u8", record.checksums)
+
+    def _blocks(self, name: str, dtype: str, checksums: list[int]) -> list[Block]:
+        blocks = blocks_of(np.fromfile(self.path / name, dtype=dtype))
+        if [checksum(block) for block in blocks] != checksums:
+            raise TableError(f"{self.path / name} is damaged")
+        return [block.data for block in blocks]
+
+    def write_keys(self, record: KeyRecord, keys: npt.NDArray[Any]) -> None:
+        self._write(f"keys-{record.tier}", keys, record.to_json())
+
+    def write_values(self, record: TierRecord, values: npt.NDArray[Any]) -> None:
+        self._write(f"values-{record.tier}", values, record.to_json())
+
+    def _write(self, name: str, array: npt.NDArray[Any], record: bytes) -> None:
+        array.tofile(self.path / name)
+        (self.path / f"{name}.json").write_bytes(record)
+
+    def set_info(self, info: TableInfo) -> None:
+        part = self.path / "info.part"
+        part.write_bytes(info.to_json())
+        os.replace(part, self.path / "info.json")
+        self.info = info
+
+    @property
+    def size_on_disk(self) -> int:
+        return sum(file.stat().st_size for file in self.path.iterdir())
+
+    def scratch_directory(self) -> Path | None:
+        return self.path
+
+    def close(self) -> None: ...
+
+
+class FilesBackend:
+    durable = True
+    store = PlainFiles
+
+    def open(self, game: Game, path: Path, info: TableInfo) -> Store:
+        return PlainFiles(path, info)
+
+    def read(self, path: Path) -> Store | None:
+        return PlainFiles(path) if (path / "info.json").exists() else None
+
+
+@hookimpl
+def register_backends(register: Callable[[str, Any], None]) -> None:
+    register("files", FilesBackend())

@@ -1,0 +1,70 @@
+"""Commands on a game: which word is the game, whose options they take, and how often it is loaded."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from perfectplay.cli import root
+from perfectplay.cli.root import COMMANDS
+from perfectplay.plugins import RESERVED_NAMES
+
+
+def test_every_command_is_a_reserved_name():
+    assert {*COMMANDS, "help"} == RESERVED_NAMES
+
+
+def test_a_command_loads_its_game_once(install, codes, tmp_path, monkeypatch):
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
+    code = codes.variants.replace("def options():", "def options():\n    print('options asked')")
+    install("nim", code.replace('Variant(options["stones"]', 'Variant(print("made") or options["stones"]'))
+    printed = CliRunner().invoke(root, ["nim", "--no-save"]).output
+    assert printed.count("made") == 1
+    assert printed.count("options asked") == 2  # once for the command line, once for the variant
+
+
+def test_the_value_of_an_option_is_not_taken_for_the_game(install, codes, tmp_path, monkeypatch):
+    """`play --load quantik gobblet` once took Quantik's options."""
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
+    install("nim", codes.variants)
+    install("stones", codes.subtraction)
+    assert CliRunner().invoke(root, ["nim", "--stones", "5"]).exit_code == 0
+    played = CliRunner().invoke(root, ["play", "--load", "stones", "nim", "--stones", "5"])
+    assert "stones: No such file or directory" in played.output
+
+
+def test_a_file_need_not_be_installed(codes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nim.py").write_text(codes.variants)
+    assert "keeps all" in CliRunner().invoke(root, ["check", "./nim.py", "--stones", "9"]).output
+    solved = CliRunner().invoke(root, ["./nim.py", "--stones", "9", "--no-save"])
+    assert "Second player wins in 6 plies" in solved.output
+
+
+def test_rules_are_told(install, codes):
+    about = '\nfrom perfectplay import About\n@hookimpl\ndef about(): return About("Stones", "Take one\\nor two.")\n'
+    install("stones", codes.subtraction + about)
+    told = CliRunner().invoke(root, ["rules", "stones"]).output
+    assert told == "Stones\nFirst against Second\n\nTake one or two.\n"
+    assert "Stones" in CliRunner().invoke(root, ["games"]).output
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("none.py", None, "there is no file none.py"),
+        ("Big.py", "", "no game can be called 'Big'"),
+        ("check.py", "", "built-in command"),
+        ("empty.py", "", "missing 'start', 'moves', 'apply', 'status'"),
+        ("broken.py", "\n1 / 0\n", "broken.py, line 2"),
+    ],
+)
+def test_a_file_that_is_no_game_is_refused_in_one_line(tmp_path, monkeypatch, file, text, message):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / file).write_text(text)
+    for line in (["check", file], [file]):
+        refused = CliRunner().invoke(root, line)
+        assert refused.exit_code in (1, 2)
+        assert message in refused.stderr
+        assert refused.stderr.count("\n") == 1
