@@ -52,8 +52,8 @@ class Evaluation:
 def evaluate_policy(table: Table, policy: Policy, positions: Iterable[int]) -> Evaluation:
     """Ask a policy about positions, and rate what it would play. Finished positions are passed over.
 
-    A policy that answers with probabilities is rated by its expectation. Raises UsageError where it plays an illegal move,
-    and NotInTable for a position that the table does not know.
+    A policy that answers with probabilities is rated by its expectation. Raises UsageError where it plays an illegal
+    move, and NotInTable for a position that the table does not know.
     """
     result = Evaluation()
     for position in map(int, positions):
