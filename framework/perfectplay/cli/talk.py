@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def command(game: Game, directory: Path | None) -> None:
     """Answer questions about positions of GAME, one a line, until the input ends.
 
-    A question is a position, as JSON: a text in any of the game's notations, a number, or {"position": …, "moves": true}
-    to have every move with its value. The answer is an object on one line, in the order of the questions; a question that
-    cannot be answered gets {"error": …}.
+    A question is a position, as JSON: a text in any of the game's notations, a number, or an object
+    {"position": …, "moves": true} to have every move with its value. The answer is an object on one line, in the order
+    of the questions; a question that cannot be answered gets {"error": …}.
     """
     with open_game_table(game, directory) as table:
         for line in sys.stdin:

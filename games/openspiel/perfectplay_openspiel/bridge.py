@@ -45,7 +45,8 @@ class OpenSpielGame:
 
     @hookimpl
     def mover(self, position: int) -> int:
-        return max(0, self._book.state(position).current_player())  # OpenSpiel has negative numbers for the end
+        player: int = self._book.state(position).current_player()
+        return max(0, player)  # OpenSpiel has negative numbers for the end
 
     @hookimpl
     def players(self) -> list[str]:

@@ -37,7 +37,7 @@ class StateBook:
         self._ready: OrderedDict[int, pyspiel.State] = OrderedDict()
         self._ways: dict[int, tuple[int, int, int]] = {}  # number → check, number before, action
         self._by_text: dict[int, int] = {}
-        self._unexplored: Iterator[None] = self._explore()
+        self._unexplored: Iterator[bool] = self._explore()
         self.start = self._enter(game.new_initial_state(), None, 0)
 
     def __contains__(self, number: int) -> bool:
@@ -110,8 +110,8 @@ class StateBook:
         for action in state.legal_actions():
             if _look(state.child(action)) != _look(twin.child(action)):
                 raise ValueError(
-                    f"the position {shown(state)!r} goes on differently by the way it was reached: what OpenSpiel shows "
-                    "of this game's states is not all there is to them, so it cannot be solved"
+                    f"how {shown(state)!r} goes on depends on the way it was reached: what OpenSpiel shows of this game's "
+                    "states is not all there is to them, so it cannot be solved"
                 )
 
     def _keep(self, number: int, state: pyspiel.State) -> None:
