@@ -21,6 +21,10 @@ class TableError(PerfectPlayError):
     """A table cannot be opened, read or written."""
 
 
+class DamagedTable(TableError):
+    """A table on disk is not as it was written."""
+
+
 class NotInTable(TableError, KeyError):
     """The table holds no value for this position."""
 

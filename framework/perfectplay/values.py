@@ -1,12 +1,13 @@
 """What is known of a position, and how it is stored.
 
 A value is an outcome for the side to move and a remoteness: the number of plies to the end when the winner
-hurries and the loser resists. Stored, it is one small integer, `remoteness << 2 | outcome`:
+hurries and the loser resists. Stored, it is one small integer, `score << 16 | remoteness << 2 | outcome`:
 
     outcome bits   0 endless draw   1 loss   2 tie   3 win
 
 Code 0 is the endless draw (neither side can force an end), code 4 marks a slot that holds no position. One byte
-holds remoteness 0 to 63; a tier that needs more is stored in two bytes a position.
+holds remoteness 0 to 63; a tier that needs more is stored in two bytes a position. In a game with scores four bytes
+hold the score too, signed: by how much the side to move wins, which then comes before the number of plies.
 """
 
 from __future__ import annotations
@@ -41,18 +42,29 @@ class Outcome(IntEnum):
 class Value:
     """A solved position: `outcome`, and `remoteness` in plies, None for a draw that never ends.
 
+    `score` is by how much the side to move wins, negative if it loses; 0 in a draw, and in games without scores.
+
     >>> Value(Outcome.WIN, 13)
     Value(outcome=<Outcome.WIN: 1>, remoteness=13)
     >>> str(Value(Outcome.WIN, 13)), str(Value(Outcome.DRAW, None)), str(Value(Outcome.DRAW, 9))
     ('win in 13', 'draw (endless)', 'draw in 9')
+    >>> str(Value(Outcome.LOSS, 34, score=-10))
+    'loss by 10 in 34'
     """
 
     outcome: Outcome
     remoteness: int | None
+    score: int = 0
 
     def __post_init__(self) -> None:
         if self.remoteness is None and self.outcome is not Outcome.DRAW:
             raise ValueError("only a draw can be endless")
+        if self.score and (self.score > 0) - (self.score < 0) != self.outcome:
+            raise ValueError("the score must be positive in a win, negative in a loss")
+
+    def __repr__(self) -> str:
+        score = f", score={self.score}" if self.score else ""
+        return f"Value(outcome={self.outcome!r}, remoteness={self.remoteness}{score})"
 
     @classmethod
     def from_code(cls, code: int) -> Value:
@@ -64,26 +76,34 @@ class Value:
         """The integer stored for this value."""
         if self.remoteness is None:
             return 0
-        return self.remoteness << 2 | {Outcome.LOSS: 1, Outcome.DRAW: 2, Outcome.WIN: 3}[self.outcome]
+        kind = {Outcome.LOSS: 1, Outcome.DRAW: 2, Outcome.WIN: 3}[self.outcome]
+        return (self.score & 0xFFFF) << 16 | self.remoteness << 2 | kind
 
     def __str__(self) -> str:
         if self.remoteness is None:
             return "draw (endless)"
-        return f"{self.outcome.name.lower()} in {self.remoteness}"
+        by = f" by {abs(self.score)}" if self.score else ""
+        return f"{self.outcome.name.lower()}{by} in {self.remoteness}"
 
-    def for_parent(self) -> Value:
-        """What moving to this position is worth to the player who moves there."""
+    def for_parent(self, *, keeps_turn: bool = False) -> Value:
+        """What moving to this position is worth to the player who moves there, and who may be to move here too.
+
+        >>> Value(Outcome.LOSS, 4, score=-3).for_parent()
+        Value(outcome=<Outcome.WIN: 1>, remoteness=5, score=3)
+        """
         remoteness = None if self.remoteness is None else self.remoteness + 1
-        return Value(Outcome(-self.outcome), remoteness)
+        if keeps_turn:
+            return Value(self.outcome, remoteness, self.score)
+        return Value(Outcome(-self.outcome), remoteness, -self.score)
 
-    def preference(self) -> tuple[int, int]:
-        """Sort key, the mover's best first: quick wins, ties, endless draws, slow losses, quick losses."""
+    def preference(self) -> tuple[int, int, int]:
+        """Sort key, the mover's best first: high scores; then quick wins, ties, endless draws, slow losses."""
         plies = self.remoteness
         if self.outcome is Outcome.WIN:
-            return (0, plies or 0)
+            return (0, -self.score, plies or 0)
         if self.outcome is Outcome.DRAW:
-            return (1, plies) if plies is not None else (2, 0)
-        return (3, -(plies or 0))
+            return (1, 0, plies) if plies is not None else (2, 0, 0)
+        return (3, -self.score, -(plies or 0))
 
 
 def value_json(value: Value | None) -> dict[str, Any]:
@@ -99,9 +119,10 @@ def value_json(value: Value | None) -> dict[str, Any]:
 
 @cache
 def _from_code(code: int) -> Value:
-    kind, remoteness = code & 3, code >> 2
+    kind, remoteness = code & 3, code >> 2 & 0x3FFF
+    score = (code >> 16) - (code >> 31 << 16)  # 16 bits in two's complement
     if code == 0:
         return Value(Outcome.DRAW, None)
     if kind == 0:
         raise ValueError(f"value code {code} stands for no position")
-    return Value({1: Outcome.LOSS, 2: Outcome.DRAW, 3: Outcome.WIN}[kind], remoteness)
+    return Value({1: Outcome.LOSS, 2: Outcome.DRAW, 3: Outcome.WIN}[kind], remoteness, score)

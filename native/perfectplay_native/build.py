@@ -25,7 +25,7 @@ COMPILE_ARGS = ["-O3", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-fno-sem
 def kernel_cdef() -> str:
     """The declarations of perfectplay.h as cffi reads them: without inline functions, constants by name alone."""
     text = re.sub(r"/\*.*?\*/", "", (INCLUDE / "perfectplay.h").read_text(), flags=re.DOTALL)
-    text = re.sub(r"^static inline .*?^}\n|^static inline .*}\n", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^static inline (?:[^\n]*}|.*?^})\n", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"^#(?!define PP_\w+ ).*\n", "", text, flags=re.MULTILINE)
     return re.sub(r"^(#define PP_\w+) .*", r"\1 ...", text, flags=re.MULTILINE)
 
@@ -38,10 +38,12 @@ def game_ffi(
     cdef: str = "",
     include_dirs: Sequence[str] = (),
     depends: Sequence[str] = (),
+    compile_args: Sequence[str] = (),
 ) -> FFI:
     """An FFI that builds `module` from C `sources`, with the named `kernels` (of type `const pp_kernel`) in its lib.
 
-    `cdef` declares whatever else Python should call; the same text is compiled as C, so it is checked.
+    `cdef` declares whatever else Python should call; the same text is compiled as C, so it is checked. `compile_args`
+    come after the compiler's usual arguments.
     """
     ffi = FFI()
     declarations = cdef + "".join(f"extern const pp_kernel {name};\n" for name in kernels)
@@ -52,6 +54,6 @@ def game_ffi(
         sources=list(sources),
         include_dirs=[str(INCLUDE), *include_dirs],
         depends=[str(INCLUDE / "perfectplay.h"), *depends],
-        extra_compile_args=COMPILE_ARGS,
+        extra_compile_args=[*COMPILE_ARGS, *compile_args],
     )
     return ffi

@@ -25,6 +25,8 @@ ffi.cdef("""
         pp_position pp_python_undo(const pp_kernel *, pp_position, pp_move);
         pp_position pp_python_canonicalize(const pp_kernel *, pp_position);
         int pp_python_status(const pp_kernel *, pp_position);
+        int pp_python_mover(const pp_kernel *, pp_position);
+        int pp_python_score(const pp_kernel *, pp_position);
         uint32_t pp_python_tier(const pp_kernel *, pp_position);
         size_t pp_python_children(const pp_kernel *, pp_position, pp_position *);
         size_t pp_python_parents(const pp_kernel *, pp_position, pp_position *);

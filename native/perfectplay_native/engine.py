@@ -19,6 +19,9 @@ BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
 
 Positions = npt.NDArray[np.uint64]
 
+Codes = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+"""Value codes: of 32 bits where a game has scores, else of 16."""
+
 NO_SLOT = NO_POSITION
 
 
@@ -135,7 +138,7 @@ class Engine:
         """The codes of a tier the engine has solved, without copying; valid until the tier is attached or dropped."""
         width = lib.pp_tier_width(self._c, tier)
         memory = ffi.buffer(lib.pp_tier_values(self._c, tier), size * width)
-        return np.frombuffer(memory, dtype=np.uint8 if width == 1 else np.dtype("<u2"))
+        return np.frombuffer(memory, dtype=f"<u{width}")
 
     def find(self, position: int) -> int | None:
         """The slot of a valid position, None where the index has no such position."""
@@ -155,11 +158,11 @@ class Engine:
         """The code stored in a slot; 4 where there is none."""
         return int(lib.pp_value_of_slot(self._c, slot))
 
-    def values_of_slots(self, slots: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint16]:
-        """The code stored in each slot; 4 where there is none."""
-        codes = np.empty(slots.shape, dtype=np.uint16)
-        lib.pp_values_of_slots(self._c, _pointer("pp_slot[]", slots), slots.size, _pointer("uint16_t[]", codes))
-        return codes
+    def values_of_slots(self, slots: npt.NDArray[np.uint64]) -> Codes:
+        """The code stored in each slot, 4 where there is none: in 32 bits for a game with scores, else in 16."""
+        codes = np.empty(slots.shape, dtype=np.uint32)
+        lib.pp_values_of_slots(self._c, _pointer("pp_slot[]", slots), slots.size, _pointer("uint32_t[]", codes))
+        return codes if self.kernel.scored else codes.astype(np.uint16)
 
     def positions(self, tier: int, first: int, count: int) -> Positions:
         """The positions of consecutive slots of a tier; NO_SLOT where a slot holds none."""
@@ -211,9 +214,16 @@ class Engine:
             raise EngineError(
                 f"some position is more than {lib.PP_LARGEST_REMOTENESS} plies from its end: a table cannot store that"
             )
+        if result == lib.PP_TOO_MANY:
+            raise EngineError("there are too many undecided positions at once for a graph: choose another propagation")
         position = int(lib.pp_engine_error_position(self._c))
         if result == lib.PP_STUCK:
             raise stuck(position)
+        if result == lib.PP_BAD_SCORE:
+            raise EngineError(
+                f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by "
+                f"how much the side to move has won, negative if it has lost, 0 for a draw"
+            )
         raise EngineError(
             f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
         )
@@ -229,11 +239,14 @@ def _fault(fault: Any) -> Fault:
     )
 
 
-def histogram(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """How often each code stands in an array of one- or two-byte codes."""
-    counts = np.zeros(65536, dtype=np.uint64)
+def count_codes(values: npt.NDArray[Any]) -> dict[int, int]:
+    """How often each code stands in an array of one-, two- or four-byte codes, in ascending order."""
+    if values.dtype.itemsize == 4:
+        codes, times = np.unique(values, return_counts=True)
+        return dict(zip(codes.tolist(), times.tolist(), strict=True))
+    counts = np.zeros(1 << 16, dtype=np.uint64)
     lib.pp_histogram(ffi.from_buffer(values), values.dtype.itemsize, values.size, _pointer("uint64_t[]", counts))
-    return counts
+    return {int(code): int(counts[code]) for code in np.flatnonzero(counts)}
 
 
 def children_of_many(kernel: Kernel, positions: Positions, *, room: int) -> tuple[Positions, int]:
@@ -262,6 +275,19 @@ def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32
     return tiers
 
 
+def movers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.int8] | None:
+    """Who is to move in each position, 0 being who begins; None where the game does not tell."""
+    if kernel.players == 1:
+        return np.zeros(positions.shape, dtype=np.int8)
+    if not kernel.has("mover"):
+        return None
+    given = np.ascontiguousarray(positions, dtype=np.uint64)
+    movers = np.empty(given.shape, dtype=np.int8)
+    with kernel.asking():
+        lib.pp_movers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("int8_t[]", movers))
+    return movers
+
+
 def canonicalize_many(kernel: Kernel, positions: Positions) -> Positions:
     """The canonical form of each valid position."""
     given = np.ascontiguousarray(positions, dtype=np.uint64)
@@ -273,10 +299,10 @@ def canonicalize_many(kernel: Kernel, positions: Positions) -> Positions:
     return canonical
 
 
-def rule_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint8]:
+def rule_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
     """The codes that the rules alone give: finished, won at once, no position; 0 where they leave it open."""
     given = np.ascontiguousarray(positions, dtype=np.uint64)
-    codes = np.empty(given.shape, dtype=np.uint8)
+    codes = np.empty(given.shape, dtype=np.uint32)
     with kernel.asking():
-        lib.pp_rule_codes(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint8_t[]", codes))
+        lib.pp_rule_codes(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", codes))
     return codes

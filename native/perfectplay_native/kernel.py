@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from perfectplay_native._engine import ffi as _engine_ffi
 from perfectplay_native._engine import lib
@@ -13,10 +14,16 @@ ABI = int(lib.PP_ABI)
 """The version of perfectplay.h this engine was built with."""
 
 NO_POSITION = int(lib.PP_NO_POSITION)
-"""Stands for "no position", as no slot does for "no slot"; the largest position is one less."""
+"""Stands for "no position"; the largest position is one less."""
 
 INDEX_BITS = int(lib.PP_INDEX_BITS)
+KEEPS_TURN = int(lib.PP_KEEPS_TURN)
 MAX_EDGES = int(lib.PP_MAX_EDGES)
+MAX_TIERS = int(lib.PP_MAX_TIERS)
+MAX_TIER_SIZE = (1 << INDEX_BITS) - 1
+
+_SPARE = 64
+"""Beyond what a kernel may write: so that one that writes a little more is told so, rather than crash."""
 
 
 def slot_of(tier: int, index: int) -> int:
@@ -24,17 +31,46 @@ def slot_of(tier: int, index: int) -> int:
 
 
 def tier_of_slot(slot: int) -> int:
-    return slot >> INDEX_BITS
+    return (slot & ~KEEPS_TURN) >> INDEX_BITS
 
 
 def index_of_slot(slot: int) -> int:
     return slot & (1 << INDEX_BITS) - 1
 
 
+class Edge(NamedTuple):
+    """A move as `expand` and `retract` list it: the slot of the other position, as (tier, index), and its turn."""
+
+    slot: tuple[int, int]
+    keeps_turn: bool
+    """Whether the same player is to move before and after."""
+
+    @classmethod
+    def of(cls, slot: int) -> Edge:
+        return cls((tier_of_slot(slot), index_of_slot(slot)), bool(slot & KEEPS_TURN))
+
+
+class _Buffers(threading.local):
+    """Room for the answers of one call; each thread has its own."""
+
+    def __init__(self) -> None:
+        self.pp_move = _engine_ffi.new("pp_move[]", MAX_EDGES + _SPARE)
+        self.pp_position = _engine_ffi.new("pp_position[]", MAX_EDGES + _SPARE)
+
+
+_buffers = _Buffers()
+_ASKING_C = nullcontext()
+
+
 class Kernel:
     """A game's C rules, from the cffi module that holds them: ``Kernel(ffi, lib.my_kernel)``.
 
-    Every method takes a position that `valid` accepts; it is the caller's part to ask first.
+    A variant is the same kernel with other fields: ``Kernel(ffi, lib.my_kernel, context=size, tier_count=17)``. It is
+    then copied, and keeps `context` alive, which may be anything of that `ffi`: a struct, a table, or what
+    ``ffi.gc(lib.my_new(4, 5), lib.my_free)`` gives.
+
+    Every method takes a position that `valid` accepts; it is the caller's part to ask first. Raises ValueError for a
+    kernel that another ABI was built for, or that breaks a limit.
     """
 
     __slots__ = ("_keep", "c")
@@ -44,20 +80,49 @@ class Kernel:
     cheap: ClassVar[bool] = True
     """Whether its rules answer so fast that asking them again costs less than storing what they said."""
 
-    def __init__(self, ffi: Any, kernel: Any) -> None:
+    def __init__(self, ffi: Any, kernel: Any, *, context: Any = None, **fields: int) -> None:
         pointer = kernel if ffi.typeof(kernel).kind == "pointer" else ffi.addressof(kernel)
-        self._keep = (ffi, pointer)
         # The module has its own ffi; the engine's types are reached through the address.
-        self.c = _engine_ffi.cast("const pp_kernel *", int(ffi.cast("uintptr_t", pointer)))
-        if self.c.abi != ABI:
+        built_for = _engine_ffi.cast("uint32_t *", int(ffi.cast("uintptr_t", pointer)))[0]
+        if built_for != ABI:
             raise ValueError(
-                f"the kernel was built for ABI {self.c.abi}, this engine has ABI {ABI}: rebuild the plugin"
+                f"the kernel was built for kernel interface {built_for}, this perfectplay has {ABI}: build the plugin "
+                f"again"
             )
-        for name in ("max_moves", "max_parents"):
-            if getattr(self.c, name) > MAX_EDGES:
-                raise ValueError(
-                    f"the kernel's {name} is {getattr(self.c, name)}, more than the {MAX_EDGES} there may be"
-                )
+        if context is not None or fields:
+            pointer = ffi.new("pp_kernel *", pointer[0])
+            if context is not None:
+                pointer.context = context
+            for name, value in fields.items():
+                setattr(pointer, name, value)
+        self._keep = (ffi, pointer, context)
+        self.c = _engine_ffi.cast("const pp_kernel *", int(ffi.cast("uintptr_t", pointer)))
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        for name, least, most in (
+            ("players", 0, 2),
+            ("max_moves", 0, MAX_EDGES),
+            ("max_parents", 0, MAX_EDGES),
+            ("tier_count", 1, MAX_TIERS),
+        ):
+            value = int(getattr(self.c, name))
+            if not least <= value <= most:
+                raise ValueError(f"the kernel's {name} is {value:,}: it must be from {least} to {most:,}")
+        index = [name for name in ("tier_size", "rank", "unrank") if self.has(name)]
+        if len(index) not in (0, 3):
+            raise ValueError(f"the kernel has {' and '.join(index)}, but tier_size, rank and unrank go together")
+        for name in ("expand", "retract", "survey"):
+            if self.has(name) and not self.ranked:
+                raise ValueError(f"the kernel has {name}, but no rank: slots are those of an index of its own")
+        if self.has("survey") and not self.has("expand"):
+            raise ValueError("the kernel has survey, but no expand: `solve check` compares the two")
+        largest = _engine_ffi.new("uint32_t *")
+        if self.ranked and lib.pp_largest_tier(self.c, largest) > MAX_TIER_SIZE:
+            size = self.tier_size(largest[0])
+            raise ValueError(
+                f"the kernel's tier_size of tier {largest[0]} is {size:,}: it must be below 2**{INDEX_BITS}"
+            )
 
     def asking(self, stop: Callable[[], None] | None = None) -> AbstractContextManager[None]:
         """Wraps every call that may ask the kernel.
@@ -84,6 +149,16 @@ class Kernel:
         return bool(self.c.rank)
 
     @property
+    def players(self) -> int:
+        """2, or 1 for a puzzle."""
+        return int(self.c.players) or 2
+
+    @property
+    def scored(self) -> bool:
+        """Whether the game is won by so and so much."""
+        return bool(self.c.score)
+
+    @property
     def max_moves(self) -> int:
         return int(self.c.max_moves)
 
@@ -100,20 +175,27 @@ class Kernel:
         return int(self._ask("start"))
 
     def valid(self, position: int) -> bool:
-        return 0 <= position < NO_POSITION and bool(self._ask("valid", position))
+        return 0 <= position < NO_POSITION and (not self.c.valid or bool(self._ask("valid", position)))
 
     def moves(self, position: int) -> list[int]:
-        buffer = _engine_ffi.new("pp_move[]", max(1, self.c.max_moves))
-        return list(buffer[0 : self._ask("moves", position, buffer)])
+        return self._list("moves", position, _buffers.pp_move, "max_moves")
+
+    def _list(self, function: str, position: int, buffer: Any, limit: str) -> list[int]:
+        count = self._ask(function, position, buffer)
+        if count > getattr(self.c, limit):
+            most = getattr(self.c, limit)
+            raise ValueError(f"the kernel's {function} wrote {count:,}, more than its {limit}, {most:,}: raise it")
+        return list(buffer[0:count])
 
     def apply(self, position: int, move: int) -> int:
         return int(self._ask("apply", position, move))
 
     def undo(self, position: int, move: int) -> int:
+        """The converse of `apply`; only where the kernel has it."""
         return int(self._ask("undo", position, move))
 
     def canonicalize(self, position: int) -> int:
-        return int(self._ask("canonicalize", position))
+        return int(self._ask("canonicalize", position)) if self.c.canonicalize else position
 
     def status(self, position: int) -> int:
         return int(self._ask("status", position))
@@ -138,17 +220,23 @@ class Kernel:
         self._ask("unrank", slot_of(tier, index), 1, position)
         return None if position[0] == NO_POSITION else int(position[0])
 
-    def parents(self, position: int) -> list[int]:
-        """The distinct canonical parents; only where the kernel has `parents`."""
-        buffer = _engine_ffi.new("pp_position[]", max(1, self.c.max_parents))
-        return list(buffer[0 : self._ask("parents", position, buffer)])
-
     # ---- the rest only where the kernel `has` the function ----
+
+    def mover(self, position: int) -> int:
+        """Who is to move: 0 the player who begins, 1 the other."""
+        return int(self._ask("mover", position))
+
+    def score(self, position: int) -> int:
+        """By how much the mover wins a finished position."""
+        return int(self._ask("score", position))
+
+    def parents(self, position: int) -> list[int]:
+        """Distinct canonical parents; those of tiers that play cannot return to may be missing."""
+        return self._list("parents", position, _buffers.pp_position, "max_parents")
 
     def children(self, position: int) -> list[int]:
         """The distinct canonical children."""
-        buffer = _engine_ffi.new("pp_position[]", max(1, self.c.max_moves))
-        return list(buffer[0 : self._ask("children", position, buffer)])
+        return self._list("children", position, _buffers.pp_position, "max_moves")
 
     def wins_now(self, position: int) -> bool:
         """True only if the mover can end the game with a win at once."""
@@ -156,21 +244,13 @@ class Kernel:
 
     def rank(self, position: int) -> tuple[int, int]:
         """The (tier, index) of a position of a ranked game."""
-        return _tier_and_index(self._ask("rank", position))
+        slot = self._ask("rank", position)
+        return tier_of_slot(slot), index_of_slot(slot)
 
-    def expand(self, position: int) -> list[tuple[int, int]]:
-        """The slots of the children, as (tier, index)."""
-        buffer = _engine_ffi.new("pp_slot[]", max(1, self.c.max_moves))
-        return list(map(_tier_and_index, buffer[0 : self._ask("expand", position, buffer)]))
+    def expand(self, position: int) -> list[Edge]:
+        """The slots of the children, as the kernel writes them."""
+        return list(map(Edge.of, self._list("expand", position, _buffers.pp_position, "max_moves")))
 
-    def retract(self, position: int) -> list[tuple[int, int]]:
-        """The slots of the parents that play can return to, as (tier, index)."""
-        buffer = _engine_ffi.new("pp_slot[]", max(1, self.c.max_parents))
-        return list(map(_tier_and_index, buffer[0 : self._ask("retract", position, buffer)]))
-
-
-def _tier_and_index(slot: int) -> tuple[int, int]:
-    return tier_of_slot(slot), index_of_slot(slot)
-
-
-_ASKING_C = nullcontext()
+    def retract(self, position: int) -> list[Edge]:
+        """The slots of the parents, as the kernel writes them."""
+        return list(map(Edge.of, self._list("retract", position, _buffers.pp_position, "max_parents")))

@@ -23,6 +23,7 @@ MAX_MOVES = 4096
 """More moves than this in one position, and the game is refused."""
 
 MAX_TIERS = 1 << 16
+MAX_SCORE = int(lib.PP_MAX_SCORE)
 
 Explain = Callable[[str, int, Exception], BaseException]
 """explain(question, position, error): the error to raise. A question is a hook's name, or `children`."""
@@ -43,25 +44,19 @@ class PythonKernel(Kernel):
         self.explain = explain
         self._asking = threading.local()  # callbacks come in the thread that called the engine
         self._handle = ffi.new_handle(self)
+        optional = [name for name in ("undo", "mover", "score", "tier", "parents") if getattr(rules, name) is not None]
+        required = ("start", "moves", "apply", "status", "valid", "canonicalize", "children")
         struct = ffi.new(
             "pp_kernel *",
             {
                 "abi": ABI,
                 "rules_version": rules_version,
+                "players": rules.players,
                 "max_moves": MAX_MOVES,
                 "max_parents": MAX_MOVES,
                 "tier_count": MAX_TIERS if rules.tier else 1,
                 "context": self._handle,
-                "valid": lib.pp_python_valid,
-                "start": lib.pp_python_start,
-                "moves": lib.pp_python_moves,
-                "apply": lib.pp_python_apply,
-                "undo": lib.pp_python_undo,
-                "canonicalize": lib.pp_python_canonicalize,
-                "status": lib.pp_python_status,
-                "tier": lib.pp_python_tier if rules.tier else ffi.NULL,
-                "children": lib.pp_python_children,
-                "parents": lib.pp_python_parents if rules.parents else ffi.NULL,
+                **{name: getattr(lib, f"pp_python_{name}") for name in (*required, *optional)},
             },
         )
         super().__init__(ffi, struct)
@@ -170,6 +165,21 @@ def _canonicalize(rules: Rules, position: int) -> int:
 @_answers("status")
 def _status(rules: Rules, position: int) -> int:
     return _checked(rules.status(position), 4)
+
+
+@_answers("mover")
+def _mover(rules: Rules, position: int) -> int:
+    assert rules.mover is not None
+    return _checked(rules.mover(position), 2)
+
+
+@_answers("score")
+def _score(rules: Rules, position: int) -> int:
+    assert rules.score is not None
+    score = rules.score(position)
+    if abs(index(score)) > MAX_SCORE:
+        raise OverflowError("out of range")
+    return score
 
 
 @_answers("tier")

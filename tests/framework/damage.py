@@ -1,25 +1,87 @@
-"""Damage that no checksum shows: a value is changed and its tier written again, as a wrong solver would have done."""
+"""Damage of all kinds, as disks, killed programs and wrong solvers make it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lmdb
 import numpy as np
+import numpy.typing as npt
 
 from perfectplay.game import Game
+from perfectplay.tables.layout import META, enveloped, opened
 from perfectplay.tables.locations import table_path
-from perfectplay.tables.opening import open_store
-from perfectplay.tables.records import TierRecord
+from perfectplay.tables.locking import DATA_FILE, WriterLock
+from perfectplay.tables.reader import TableReader
+from perfectplay.tables.records import TableInfo, TierRecord, table_hash
+from perfectplay.tables.replacing import new_table
 
 
 def change_value(game: Game, *, index: int, code: int, tier: int = 0) -> int:
-    """Store another code in a slot of the game's table; return the one that was there."""
-    store = open_store(game, table_path(game), writable=True)
-    try:
-        record = store.tier_records()[tier]
-        blocks = [np.frombuffer(block, dtype=f"<u{record.width}") for block in store.value_blocks(record)]
-        values = np.concatenate(blocks)
-        before = int(values[index])
+    """Store another code in a slot of the game's table, with right checksums, as a wrong solver would have done.
+
+    Returns the code that was there.
+    """
+    before: list[int] = []
+
+    def change(values: npt.NDArray[Any]) -> None:
+        before.append(int(values[index]))
         values[index] = code
-        store.write_values(TierRecord.of(tier, values), values)
-    finally:
-        store.close()
-    return before
+
+    change_values(table_path(game), tier, change)
+    return before[0]
+
+
+def change_values(path: Path, tier: int, change: Callable[[npt.NDArray[Any]], None]) -> None:
+    """Write a table anew in which one tier's values are changed."""
+    source = TableReader(path)
+    records = {}
+    with WriterLock(path) as lock, new_table(lock, replace(source.info, status="solving", storage={})) as target:
+        for key_record in source.key_records().values():
+            keys = [np.frombuffer(block, dtype="<u8") for block in source.key_blocks(key_record)]
+            target.write_keys(key_record, np.concatenate(keys))
+        for record in source.tier_records().values():
+            blocks = [np.frombuffer(block, dtype=f"<u{record.width}") for block in source.value_blocks(record)]
+            values = np.concatenate(blocks)
+            if record.tier == tier:
+                change(values)
+            records[record.tier] = TierRecord.of(record.tier, values)
+            target.write_values(records[record.tier], values)
+        digest = table_hash(records.values(), source.key_records().values())
+        target.set_info(replace(source.info, hash=digest, storage=target.info.storage))
+
+
+def edit(path: Path, key: bytes, change: Callable[[bytes], bytes | None]) -> None:
+    """Change what is stored under a key, or delete it, and nothing else."""
+    environment = lmdb.open(str(path / DATA_FILE), subdir=False, lock=False)
+    with closing(environment), environment.begin(write=True) as transaction:
+        changed = change(transaction.get(key))
+        if changed is None:
+            transaction.delete(key)
+        else:
+            transaction.put(key, changed)
+
+
+def flip(path: Path, key: bytes, at: int) -> None:
+    """Change one bit of what is stored under a key."""
+
+    def change(stored: bytes) -> bytes:
+        data = bytearray(stored)
+        data[at % len(data)] ^= 4
+        return bytes(data)
+
+    edit(path, key, change)
+
+
+def forge_info(path: Path, **changes: Any) -> None:
+    """Change the metadata, with a right checksum."""
+
+    def change(stored: bytes) -> bytes:
+        info = TableInfo.from_json(opened(META, memoryview(stored)))
+        return enveloped(META, replace(info, **changes).to_json())
+
+    edit(path, META, change)

@@ -279,7 +279,7 @@ def kernel_plugin():
         "status": lambda self, position: 0 if position else 1,
         "parents": write_parents,
     }
-    struct = ffi.new("pp_kernel *", {"abi": 1, "rules_version": 5, "max_moves": 2, "max_parents": 2, "tier_count": 1})
+    struct = ffi.new("pp_kernel *", {"abi": 2, "rules_version": 5, "max_moves": 2, "max_parents": 2, "tier_count": 1})
     fields = dict(ffi.typeof("pp_kernel").fields)
     keep = {name: ffi.callback(fields[name].type, function) for name, function in functions.items()}
     for name, callback in keep.items():

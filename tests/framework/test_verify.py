@@ -12,11 +12,11 @@ from perfectplay.errors import TableError
 from perfectplay.game import Game
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import VerifyReport, verify_table
-from perfectplay.tables.lmdb_store import number_key
+from perfectplay.tables.layout import number_key
 from perfectplay.tables.locations import table_path
-from perfectplay.tables.opening import open_store, open_table
+from perfectplay.tables.opening import open_table
 
-from .damage import change_value
+from .damage import change_value, flip
 
 
 @pytest.fixture
@@ -61,11 +61,7 @@ def test_a_plausible_wrong_value_is_found_wherever_it_stands(tables: Path, tic_t
 def test_a_byte_changed_on_disk_is_found_by_its_checksum_and_mended_by_solving(
     tables: Path, tic_tac_toe: Game, backend: str
 ):
-    store = open_store(tic_tac_toe, table_path(tic_tac_toe), writable=True)
-    values = bytearray(store.fetch(number_key(b"t", 0, 0)))
-    values[100] ^= 4
-    store.write([(number_key(b"t", 0, 0), bytes(values))])
-    store.close()
+    flip(table_path(tic_tac_toe), number_key(b"t", 0, 0), at=100)
     with pytest.raises(TableError, match="tier 0, block 0 has a wrong checksum"):
         verified(tic_tac_toe)
     solve_game(tic_tac_toe, backend=backend).table.close()

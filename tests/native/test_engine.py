@@ -273,7 +273,7 @@ def test_too_many_moves_are_refused(graph_module: ModuleType):
     with pytest.raises(PerfectPlayError, match="'moves' returned 4,097 answers in position 0: 4,096 are"):
         solve_game(make_game(GraphPlugin(wide)), save=False)
     wider = plain_graph([[1] * 65_001, []], {1: LOSS})
-    with pytest.raises(PerfectPlayError, match="max_moves is 65001, more than the 65000"):
+    with pytest.raises(PerfectPlayError, match="max_moves is 65,001: it must be from 0 to 65,000"):
         compiled_game(graph_module, wider, ())
 
 

@@ -76,7 +76,7 @@ def _block_benchmarks() -> Iterator[Measurement]:
     record = TierRecord.of(0, values)
     info = TableInfo(game="bench", options={}, rules_version=0, host_version="", indexing="ranked")
     with tempfile.TemporaryDirectory() as folder:
-        store = LmdbStore(Path(folder) / "blocks", writable=True, info=info)
+        store = LmdbStore(Path(folder) / "blocks.mdb", info=info)
 
         def write_all() -> int:
             store.write_values(record, values)

@@ -75,12 +75,12 @@ def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = Fa
     return list(groups.values())
 
 
-def _order(rated: tuple[tuple[int, int], RatedMove]) -> tuple[int, int]:
+def _order(rated: tuple[tuple[int, ...], RatedMove]) -> tuple[int, ...]:
     return rated[0]
 
 
 @cache
-def _worth(child_code: int) -> tuple[Value | None, tuple[int, int]]:
+def _worth(child_code: int) -> tuple[Value | None, tuple[int, ...]]:
     """What moving to a position with this value code is worth, and its place in the order."""
     if child_code == NO_POSITION_CODE:
         return None, _UNKNOWN_LAST

@@ -39,41 +39,86 @@ def enumerate_positions(
     found: Callable[[int, int], None],
     check: Callable[[], None],
 ) -> None:
-    """Seal the sorted keys of every tier in `store`. `found(tier, positions)` is told of the progress.
+    """Write the sorted keys of every tier to `store`. `found(tier, positions)` is told of the progress.
 
+    Tiers that the store has are not enumerated again; of them, only those that lead to a missing tier are looked at.
     Beyond `budget` bytes, files in `directory` are used; without a directory, that is the end.
     """
-    spill = Spill(budget, directory)
-    start = kernel.canonicalize(kernel.start())
-    incoming = {kernel.tier(start): Runs(spill)}
-    incoming[kernel.tier(start)].add(np.array([start], dtype=np.uint64))
-    total = 0
-    while incoming:
-        tier = min(incoming)
-        known, children = Runs(spill), set()
-        frontier = incoming.pop(tier).merged()
+    _Enumeration(kernel, store, game, Spill(budget, directory), found, check).run()
+
+
+class _Enumeration:
+    """One run: the tiers that are written, and what has arrived for those that are not."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        store: Store,
+        game: str,
+        spill: Spill,
+        found: Callable[[int, int], None],
+        check: Callable[[], None],
+    ) -> None:
+        self.kernel, self.store, self.game, self.spill = kernel, store, game, spill
+        self.found, self.check = found, check
+        self.written = {tier: record for tier, record in store.key_records().items() if store.is_intact(record)}
+        self.incoming: dict[int, Runs] = {}
+        self.total = 0
+
+    def run(self) -> None:
+        start = self.kernel.canonicalize(self.kernel.start())
+        self._arrive(self.kernel.tier(start), np.array([start], dtype=np.uint64))
+        self._resume()
+        while self.incoming:
+            self._enumerate(min(self.incoming))
+
+    def _resume(self) -> None:
+        """Let arrive again what the tiers of an earlier run lead to and that run did not write."""
+        for tier, record in sorted(self.written.items()):
+            self.total += record.size
+            if set(record.children) <= set(self.written):
+                continue
+            for block in self.store.key_blocks(record):
+                for child_tier, positions in self._children(tier, np.frombuffer(block, dtype=np.uint64)):
+                    self._arrive(child_tier, positions)
+            self.found(tier, self.total)
+
+    def _enumerate(self, tier: int) -> None:
+        """All positions of a tier, from those that arrived from lower ones."""
+        known, children = Runs(self.spill), set()
+        frontier = self.incoming.pop(tier).merged()
         levels = 0
         while len(frontier):
             if levels == MAX_LEVELS:
-                raise _endless(game, int(frontier[0]))
+                raise _endless(self.game, int(frontier[0]))
             levels += 1
             known.add(frontier)
-            inside = Runs(spill)
-            for child_tier, positions in _children_by_tier(kernel, frontier, check):
+            inside = Runs(self.spill)
+            for child_tier, positions in self._children(tier, frontier):
                 children.add(child_tier)
                 if child_tier == tier:
                     inside.add(known.without_known(positions))
-                elif child_tier > tier:
-                    incoming.setdefault(child_tier, Runs(spill)).add(positions)
                 else:
-                    raise _tier_goes_back(game, kernel, frontier, tier, child_tier)
-                if directory is None and budget is not None and spill.held > budget:
-                    raise _no_room(game, total)
-            total += len(frontier)
-            found(tier, total)
+                    self._arrive(child_tier, positions)
+                if self.spill.is_overfull:
+                    raise _no_room(self.game, self.total)
+            self.total += len(frontier)
+            self.found(tier, self.total)
             frontier = inside.merged()
-        keys = known.merged()
-        check()
+        self._write(tier, known.merged(), children)
+
+    def _children(self, tier: int, frontier: Positions) -> Iterator[tuple[int, Positions]]:
+        for child_tier, positions in _children_by_tier(self.kernel, frontier, self.check):
+            if child_tier < tier:
+                raise _tier_goes_back(self.game, self.kernel, frontier, tier, child_tier)
+            yield child_tier, positions
+
+    def _arrive(self, tier: int, positions: Positions) -> None:
+        if tier not in self.written:
+            self.incoming.setdefault(tier, Runs(self.spill)).add(positions)
+
+    def _write(self, tier: int, keys: Positions, children: set[int]) -> None:
+        self.check()
         record = KeyRecord(
             tier=tier,
             size=len(keys),
@@ -81,9 +126,10 @@ def enumerate_positions(
             children=sorted(children - {tier}),
             checksums=[checksum(block) for block in blocks_of(keys)],
         )
-        store.write_keys(record, keys)
-        if store.copies:
-            spill.give_back(keys)
+        self.store.write_keys(record, keys)
+        self.written[tier] = record
+        if self.store.copies:
+            self.spill.give_back(keys)
 
 
 def _children_by_tier(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.solving.tier_order import components
-from perfectplay_native.engine import Engine, histogram
+from perfectplay_native.engine import Engine, count_codes
 
 if TYPE_CHECKING:
     from perfectplay.tables.table import Table
@@ -109,10 +110,10 @@ def _bitmaps(
 
 def _counts(table: Table, tier: int, bitmap: Bitmap) -> dict[int, int]:
     bits = bitmap.view(np.uint8)  # little-endian words: byte b holds slots 8b to 8b + 7
-    totals = np.zeros(1 << 16, dtype=np.uint64)
+    totals: Counter[int] = Counter()
     first = 0
     for block in table.values(tier):
         wanted = np.unpackbits(bits[first // 8 : -(-(first + len(block)) // 8)], bitorder="little")[: len(block)]
-        totals += histogram(np.ascontiguousarray(block[wanted.astype(bool)]))
+        totals.update(count_codes(np.ascontiguousarray(block[wanted.astype(bool)])))
         first += len(block)
-    return {int(code): int(totals[code]) for code in np.flatnonzero(totals)}
+    return dict(sorted(totals.items()))

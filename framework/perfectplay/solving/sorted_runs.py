@@ -62,6 +62,11 @@ class Spill:
         self.directory = directory
         self.held = 0
 
+    @property
+    def is_overfull(self) -> bool:
+        """Whether more is held than the budget allows, there being no directory for it."""
+        return self.directory is None and self.budget is not None and self.held > self.budget
+
     def keep(self, parts: Any, length_bound: int) -> Positions:
         """The parts, one after the other, as one array of at most `length_bound` positions."""
         size = 8 * length_bound

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from perfectplay import plugins, wording
-from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
@@ -28,7 +28,7 @@ from perfectplay.tables.lmdb_store import COMMIT_BYTES
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.opening import open_table, require_same_game
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
-from perfectplay.tables.saving import check_writable, save_table
+from perfectplay.tables.saving import claim_place, save_table
 from perfectplay.tables.store import Store
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, Propagation
@@ -88,20 +88,23 @@ def solve_game(
     if propagation == "retract" and not kernel.can_retract:
         raise UsageError(f"{game.name} has neither parents nor retract: choose another propagation")
     path = table_path(game, directory)
-    if save and not durable:
-        check_writable(path)
-    store = chosen.open(game, path, _new_info(game, kernel))
-    require_same_game(store, game)
-    solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)
+    place = claim_place(game, path) if save and not durable else None
     try:
-        solve.run()
-        if save and not durable:
-            solve.report("saving")
-            save_table(game, store, path)
-    except BaseException as error:
-        solve.engine_close()
-        store.close()
-        raise background.translate_error(error) from None
+        store = chosen.open(game, path, _new_info(game, kernel))
+        require_same_game(store, game)
+        solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)
+        try:
+            solve.run()
+            if place is not None:
+                solve.report("saving")
+                save_table(store, place)
+        except BaseException as error:
+            solve.engine_close()
+            store.close()
+            raise background.translate_error(error) from None
+    finally:
+        if place is not None:
+            place.release()
     table = solve.table()
     return Solution(
         table=table,
@@ -210,7 +213,17 @@ class _Solve:
         else:
             self.sizes = {tier: record.size for tier, record in self.keys.items()}
             graph = {tier: [*r.children, *([tier] if r.cyclic else [])] for tier, r in self.keys.items()}
+        self._check_rules()
         self.order = components(graph)
+
+    def _check_rules(self) -> None:
+        """Tiers that were solved earlier must be those of the game as it is now."""
+        for tier, record in self.records.items():
+            if self.sizes.get(tier) != record.size:
+                raise TableError(
+                    f"{self.store.path} was made by other rules: tier {tier} had {record.size:,} positions then and "
+                    f"has {self.sizes.get(tier, 0):,} now; delete it and solve again"
+                )
 
     def _tier_children(self, tier: int) -> list[int]:
         children = self.kernel.tier_children(tier)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
+
+from perfectplay.errors import DamagedTable
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.tables.records import TierRecord
 from perfectplay.tables.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Engine, Fault
+from perfectplay_native.engine import Engine, Fault, count_codes
+from perfectplay_native.kernel import slot_of
 
 EXAMPLES = 10
 """How many wrong positions are named."""
+
+KEYS_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +55,14 @@ def verify_table(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> VerifyReport:
-    """Check every value of a finished table; the checksums of all blocks are checked on the way."""
+    """Check every value of a finished table.
+
+    On the way everything else is checked that an answer rests on: the tiers are those of the game, the start is in the
+    table, every position of an enumerated game is found where its value stands, blocks have the right checksums,
+    and codes are as often there as the records say. TableError where one of these does not hold.
+    """
     table.require_complete()
+    _check_tiers(table)
     started, cpu_started = time.monotonic(), background.cpu_seconds()
     stop = stop or threading.Event()
     engine = Engine(table.kernel, tiers=max(table.records) + 1, threads=threads)
@@ -73,8 +86,11 @@ def verify_table(
             )
 
     def verify_tier(record: TierRecord) -> None:
+        _check_counts(table, record)
+        if record.tier in table.keys:
+            _check_keys(table, engine, record.tier, stop)
         wrong, faults = engine.verify(record.tier, examples=EXAMPLES)
-        report.checked += record.size - record.counts.get(NO_POSITION_CODE, 0)
+        report.checked += record.size - (record.counts.get(NO_POSITION_CODE, 0) if table.kernel.ranked else 0)
         report.bad += wrong
         report.examples += [_bad(fault) for fault in faults][: EXAMPLES - len(report.examples)]
 
@@ -83,6 +99,8 @@ def verify_table(
             keys = table.keys.get(tier)
             engine.define(tier, record.size, None if keys is None else table.store.key_blocks(keys))
             engine.attach(tier, record.width, table.store.value_blocks(record))
+        if engine.find(table.game.start()) is None:
+            raise _damaged(table, "the start is not in it")
         for record in sorted(table.records.values(), key=lambda r: r.tier):
             background.run(partial(verify_tier, record), stop=stop, cancel=engine.stop, tell=tell)
             tiers_done += 1
@@ -91,6 +109,47 @@ def verify_table(
     report.seconds = time.monotonic() - started
     report.cpu_seconds = background.cpu_seconds() - cpu_started
     return report
+
+
+def _check_tiers(table: Table) -> None:
+    """The tiers are the game's, and have as many values as it has positions."""
+    kernel = table.kernel
+    if kernel.ranked:
+        expected = {tier: kernel.tier_size(tier) for tier in range(kernel.tier_count)}
+    else:
+        expected = {tier: record.size for tier, record in table.keys.items()}
+    found = {tier: record.size for tier, record in table.records.items()}
+    wrong = sorted(tier for tier in {*expected, *found} if expected.get(tier) != found.get(tier))
+    if wrong or not found:
+        raise _damaged(table, f"tier {wrong[0]} is not that of the game" if wrong else "it has no tiers")
+
+
+def _check_counts(table: Table, record: TierRecord) -> None:
+    counts: Counter[int] = Counter()
+    for block in table.values(record.tier):
+        counts.update(count_codes(block))
+    if counts != record.counts:
+        raise _damaged(table, f"the values of tier {record.tier} are not those that its record counts")
+
+
+def _check_keys(table: Table, engine: Engine, tier: int, stop: threading.Event) -> None:
+    """Every position is found in its own place: keys are canonical, of this tier, in order, and each is there once."""
+    first = 0
+    for block in table.store.key_blocks(table.keys[tier]):
+        keys = np.frombuffer(block, dtype=np.uint64)
+        for start in range(0, len(keys), KEYS_AT_A_TIME):
+            part = keys[start : start + KEYS_AT_A_TIME]
+            slots = np.arange(slot_of(tier, first), slot_of(tier, first) + len(part), dtype=np.uint64)
+            lost = part[engine.find_many(part) != slots]
+            if len(lost):
+                raise _damaged(table, f"position {lost[0]} of tier {tier} cannot be found")
+            if stop.is_set():
+                return
+            first += len(part)
+
+
+def _damaged(table: Table, what: str) -> DamagedTable:
+    return DamagedTable(f"the table of {table.game.identity} is damaged: {what}")
 
 
 def _bad(fault: Fault) -> BadPosition:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from perfectplay.errors import PluginError
 from perfectplay.hookspecs import hookimpl
-from perfectplay.tables.lmdb_store import DATA_FILE, LmdbStore
-from perfectplay.tables.opening import open_store
+from perfectplay.tables.lmdb_store import LmdbStore
+from perfectplay.tables.locking import DATA_FILE
+from perfectplay.tables.reader import TableReader
 from perfectplay.tables.records import TableInfo
+from perfectplay.tables.repairing import open_to_solve
 from perfectplay.tables.store import MemoryStore, Store
 
 if TYPE_CHECKING:
@@ -55,10 +57,10 @@ class LmdbBackend:
     store = LmdbStore
 
     def open(self, game: Game, path: Path, info: TableInfo) -> Store:
-        return open_store(game, path, writable=True, info=info)
+        return open_to_solve(game, path, info)
 
     def read(self, path: Path) -> Store | None:
-        return LmdbStore(path) if (path / DATA_FILE).exists() else None
+        return TableReader(path) if (path / DATA_FILE).exists() else None
 
 
 @hookimpl

@@ -5,12 +5,12 @@ slots that hold none) is left out; for a game in C that costs nothing to work ou
 compressed with zstd. To find one value among those kept, a frame counts them for each run of 512 slots, so that a
 probe works out at most one such run. Sorted keys are stored as differences, byte plane by byte plane.
 
-Under these keys of an LMDB environment (numbers are 4 bytes, big-endian), beside `meta`, `K` and `T` as ever:
+Beside `meta`, `K` and `T` as ever (layout.py), a compact table has:
 
     c tier                 frames of values, one after the other: per-run counts, then the codes, compressed
-    C tier                 of each frame where it ends, and its checksum, 8 bytes each, little-endian
-    d tier, D tier         frames of keys, likewise
-    F tier                 the first key of every frame, 8 bytes each, little-endian
+    C tier                 a record: where each frame ends, then each frame's checksum, 8 bytes each, little-endian
+    d tier                 frames of keys, likewise
+    D tier                 a record: the same, then the first key of each frame
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 import zstandard
 
-from perfectplay.errors import TableError
-from perfectplay.tables.lmdb_store import LmdbStore, number_key
+from perfectplay.tables.layout import number_key, opened
+from perfectplay.tables.locking import DATA_FILE
+from perfectplay.tables.reader import TableReader
 from perfectplay.tables.records import KeyRecord, TierRecord, blocks_of, checksum
 from perfectplay.tables.store import Array, Block
 from perfectplay_native.engine import Engine, rule_codes
@@ -52,7 +53,10 @@ def unpack_values(data: Block, slots: int, width: int) -> tuple[Array, Array]:
     raw = zstandard.decompress(data)
     counts = np.frombuffer(raw, dtype="<u2", count=runs)
     codes = np.frombuffer(raw, dtype=f"<u{width}", offset=2 * runs)
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), codes
+    starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    if starts[-1] != len(codes):
+        raise ValueError("the counts do not add up")
+    return starts, codes
 
 
 def pack_keys(keys: Array) -> bytes:
@@ -61,24 +65,23 @@ def pack_keys(keys: Array) -> bytes:
     return zstandard.compress(np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 8).T).tobytes(), LEVEL)
 
 
-def unpack_keys(data: Block) -> Array:
-    planes = np.frombuffer(zstandard.decompress(data), dtype=np.uint8).reshape(8, -1)
+def unpack_keys(data: Block, count: int) -> Array:
+    planes = np.frombuffer(zstandard.decompress(data), dtype=np.uint8).reshape(8, count)
     return np.cumsum(np.ascontiguousarray(planes.T).view("<u8").ravel(), dtype=np.uint64)
 
 
 # ---- reading ----
 
 
-class CompactStore(LmdbStore):
+class CompactStore(TableReader):
     """A compact table on disk. Whole tiers can be unpacked; single values are read frame by frame."""
 
-    def __init__(self, path: Path, *, kernel: Kernel) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, *, kernel: Kernel, file: str = DATA_FILE, repairing: bool = False) -> None:
+        super().__init__(path, file=file, repairing=repairing)
         self.kernel = kernel
         self._cache: OrderedDict[tuple[bytes, int, int], Any] = OrderedDict()
-        self._tiers = self.tier_records()
-        self._key_tiers = self.key_records()
-        self._drops = bool(self.info.storage["drops_settled"])
+        self._indices: dict[bytes, Array] = {}
+        self._drops = bool(self.info.storage.get("drops_settled"))
         # knows how to unrank; it holds no values
         self._index = Engine(kernel, tiers=max([*self._tiers, 0]) + 1)
         for tier, record in self._tiers.items():
@@ -98,18 +101,21 @@ class CompactStore(LmdbStore):
         settled = rule_codes(self.kernel, positions)
         if settled[place]:
             return int(settled[place])
-        return int(codes[starts[run] + np.count_nonzero(settled[:place] == 0)])
+        kept = int(starts[run]) + int(np.count_nonzero(settled[:place] == 0))
+        if kept >= starts[run + 1]:
+            raise self.damage(f"tier {tier}, frame {frame} was made by other rules")
+        return int(codes[kept])
 
     def find(self, tier: int, key: int) -> int | None:
         """The index of a canonical position among the keys of its tier."""
-        record = self._key_tiers.get(tier)
-        if record is None:
+        record = self._keys.get(tier)
+        if record is None or tier not in self._tiers:
             return None
-        firsts = np.frombuffer(self._fetch(b"F", tier), dtype="<u8")
+        firsts = self._frame_index(b"d", record)[2]
         frame = int(np.searchsorted(firsts, np.uint64(key), side="right")) - 1
         if frame < 0:
             return None
-        keys = self._keys(tier, frame)
+        keys = self._key_frame(record, frame)
         place = int(np.searchsorted(keys, np.uint64(key)))
         return frame * FRAME_SLOTS + place if place < len(keys) and keys[place] == key else None
 
@@ -118,7 +124,7 @@ class CompactStore(LmdbStore):
         if self.kernel.ranked:
             return self._index.positions(tier, first, count)
         frame, inside = divmod(first, FRAME_SLOTS)
-        part: Array = self._keys(tier, frame)[inside : inside + count]
+        part: Array = self._key_frame(self._keys[tier], frame)[inside : inside + count]
         return part
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
@@ -129,58 +135,75 @@ class CompactStore(LmdbStore):
             _, codes = self._values(record, frame)
             if self._drops:
                 part[:] = rule_codes(self.kernel, self.positions(record.tier, first, len(part)))
-                part[part == 0] = codes
-            else:
-                part[:] = codes
+            kept = part == 0 if self._drops else np.ones(len(part), dtype=bool)
+            if np.count_nonzero(kept) != len(codes):
+                raise self.damage(f"tier {record.tier}, frame {frame} was made by other rules")
+            part[kept] = codes
         return self._checked_blocks(values, record.tier, record.checksums)
 
     def key_blocks(self, record: KeyRecord) -> list[Block]:
         frames = range(-(-record.size // FRAME_SLOTS))
-        keys = np.concatenate([np.empty(0, "<u8"), *(self._keys(record.tier, frame) for frame in frames)])
+        keys = np.concatenate([np.empty(0, "<u8"), *(self._key_frame(record, frame) for frame in frames)])
         return self._checked_blocks(keys, record.tier, record.checksums)
 
     def _checked_blocks(self, array: Array, tier: int, checksums: list[int]) -> list[Block]:
         blocks = blocks_of(array)
         for number, (block, expected) in enumerate(zip(blocks, checksums, strict=True)):
             if checksum(block) != expected:
-                raise TableError(f"the table {self.path} is damaged: tier {tier}, block {number} has a wrong checksum")
+                raise self.damage(f"tier {tier}, block {number} has a wrong checksum")
         return [block.data for block in blocks]
 
     def _values(self, record: TierRecord, frame: int) -> tuple[Array, Array]:
         slots = min(FRAME_SLOTS, record.size - frame * FRAME_SLOTS)
         found: tuple[Array, Array] = self._cached(
-            b"c", record.tier, frame, lambda data: unpack_values(data, slots, record.width)
+            b"c", record, frame, lambda data: unpack_values(data, slots, record.width)
         )
         return found
 
-    def _keys(self, tier: int, frame: int) -> Array:
-        found: Array = self._cached(b"d", tier, frame, unpack_keys)
+    def _key_frame(self, record: KeyRecord, frame: int) -> Array:
+        slots = min(FRAME_SLOTS, record.size - frame * FRAME_SLOTS)
+        found: Array = self._cached(b"d", record, frame, lambda data: unpack_keys(data, slots))
         return found
 
-    def _cached(self, kind: bytes, tier: int, frame: int, unpack: Callable[[Block], Any]) -> Any:
-        name = (kind, tier, frame)
+    def _cached(self, kind: bytes, record: TierRecord | KeyRecord, frame: int, unpack: Callable[[Block], Any]) -> Any:
+        name = (kind, record.tier, frame)
         with self.lock:
             if name in self._cache:
                 self._cache.move_to_end(name)
                 return self._cache[name]
-        ends, checksums = np.frombuffer(self._fetch(kind.upper(), tier), dtype="<u8").reshape(2, -1)
-        packed = self._fetch(kind, tier)[int(ends[frame - 1]) if frame else 0 : int(ends[frame])]
-        if checksum(packed) != checksums[frame]:
-            raise TableError(f"the table {self.path} is damaged: tier {tier}, frame {frame} has a wrong checksum")
-        unpacked = unpack(packed)
+        unpacked = self._unpacked(kind, record, frame, unpack)
         with self.lock:
             self._cache[name] = unpacked
             while len(self._cache) > CACHED_FRAMES:
                 self._cache.popitem(last=False)
         return unpacked
 
-    def _fetch(self, kind: bytes, tier: int) -> Block:
-        data = self.fetch(number_key(kind, tier))
-        if data is None:
-            raise TableError(f"the table {self.path} is damaged: tier {tier} misses a part")
-        return data
+    def _unpacked(self, kind: bytes, record: TierRecord | KeyRecord, frame: int, unpack: Callable[[Block], Any]) -> Any:
+        index = self._frame_index(kind, record)
+        ends, checksums = index[0], index[1]
+        packed = self._entries[number_key(kind, record.tier)][int(ends[frame - 1]) if frame else 0 : int(ends[frame])]
+        if checksum(packed) != checksums[frame]:
+            raise self.damage(f"tier {record.tier}, frame {frame} has a wrong checksum")
+        try:
+            return unpack(packed)
+        except (ValueError, zstandard.ZstdError):  # its checksum is right: somebody else's frame
+            raise self.damage(f"tier {record.tier}, frame {frame} cannot be unpacked") from None
+
+    def _frame_index(self, kind: bytes, record: TierRecord | KeyRecord) -> Array:
+        """Rows of one number a frame: where it ends, its checksum, and of keys the first one."""
+        key = number_key(kind.upper(), record.tier)
+        if key not in self._indices:
+            frames, rows = -(-record.size // FRAME_SLOTS), 2 if kind == b"c" else 3
+            data = self._entries.get(number_key(kind, record.tier))
+            try:
+                index = np.frombuffer(opened(key, self._entries[key]), dtype="<u8").reshape(rows, frames)
+                ends = [0, *index[0].tolist()]
+                if data is None or ends != sorted(ends) or ends[-1] != len(data):
+                    raise ValueError
+            except (ValueError, KeyError):
+                raise self.damage(f"tier {record.tier} misses frames, or their index cannot be read") from None
+            self._indices[key] = index
+        return self._indices[key]
 
     def close(self) -> None:
-        if hasattr(self, "_index"):
-            self._index.close()
-        super().close()
+        self._index.close()

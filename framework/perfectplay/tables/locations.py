@@ -9,7 +9,8 @@ from pathlib import Path
 from perfectplay import plugins
 from perfectplay.errors import TableError
 from perfectplay.game import Game
-from perfectplay.tables.lmdb_store import DATA_FILE, LmdbStore
+from perfectplay.tables.locking import DATA_FILE
+from perfectplay.tables.reader import TableReader
 from perfectplay.tables.records import TableInfo
 from perfectplay.tables.store import Store
 
@@ -41,7 +42,7 @@ def has_table(path: Path) -> bool:
 def read_store(path: Path) -> Store | None:
     """The table in a directory, for reading, whichever backend wrote it; None where there is none."""
     if (path / DATA_FILE).exists():  # nearly always: without asking all plugins
-        return LmdbStore(path)
+        return TableReader(path)
     return _others_store(path)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from perfectplay.errors import TableError
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.tables.compact import CompactStore
-from perfectplay.tables.lmdb_store import LmdbStore
 from perfectplay.tables.locations import read_store, solve_command, table_path
-from perfectplay.tables.records import TableInfo
 from perfectplay.tables.store import Store
 from perfectplay.tables.table import CompactTable, Table
 
@@ -35,17 +32,7 @@ def open_table(game: Game, path: Path | str | None = None) -> Table:
     kernel = game_kernel(game)
     if not store.info.compact:
         return Table(game, store, kernel)
-    store.close()
     return CompactTable(game, CompactStore(where, kernel=kernel), kernel)
-
-
-def open_store(game: Game, path: Path, *, writable: bool = False, info: TableInfo | None = None) -> LmdbStore:
-    """The LMDB store at `path`, if it is this game's under these rules; with `info`, made if it is not there."""
-    store = LmdbStore(path, writable=writable, info=info)
-    require_same_game(store, game)
-    if writable and info is not None and store.info.status == "solving":
-        store.set_info(replace(store.info, host_version=info.host_version))
-    return store
 
 
 def require_same_game(store: Store, game: Game) -> None:

@@ -12,10 +12,15 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import BLOCK_SLOTS, histogram
+from perfectplay_native.engine import BLOCK_SLOTS, count_codes
 
-FORMAT = 1
+FORMAT = 2
 """Version of the table format (docs/tables.md). A table of another format is refused."""
+
+
+MAX_TIERS = 1 << 24
+MAX_TIER_SIZE = 1 << 40
+"""A slot is a tier and an index in 64 bits."""
 
 
 def blocks_of(array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
@@ -26,6 +31,28 @@ def blocks_of(array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
 def checksum(block: Any) -> int:
     """The checksum stored for a block."""
     return xxhash.xxh3_64_intdigest(block)
+
+
+def block_lengths(size: int) -> list[int]:
+    """How many slots each block of a tier has."""
+    return [min(BLOCK_SLOTS, size - first) for first in range(0, size, BLOCK_SLOTS)]
+
+
+def _require(holds: bool) -> None:
+    """A record with a right checksum and impossible contents was not written by us."""
+    if not holds:
+        raise ValueError("it is not a record of a tier")
+
+
+def _is_count(value: object, limit: int) -> bool:
+    return type(value) is int and 0 <= value < limit
+
+
+def _check_common(tier: object, size: object, checksums: object) -> None:
+    _require(_is_count(tier, MAX_TIERS) and _is_count(size, MAX_TIER_SIZE) and isinstance(checksums, list))
+    assert isinstance(size, int)
+    assert isinstance(checksums, list)
+    _require(len(checksums) == -(-size // BLOCK_SLOTS) and all(_is_count(each, 1 << 64) for each in checksums))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +69,11 @@ class TierRecord:
 
     @classmethod
     def of(cls, tier: int, values: npt.NDArray[Any]) -> TierRecord:
-        counts = histogram(values)
         return cls(
             tier=tier,
             size=len(values),
             width=values.dtype.itemsize,
-            counts={int(code): int(counts[code]) for code in np.flatnonzero(counts)},
+            counts=count_codes(values),
             checksums=[checksum(block) for block in blocks_of(values)],
         )
 
@@ -57,8 +83,11 @@ class TierRecord:
     @classmethod
     def from_json(cls, text: bytes) -> TierRecord:
         data = json.loads(text)
-        data["counts"] = {int(code): count for code, count in data["counts"].items()}
-        return cls(**data)
+        _check_common(data["tier"], data["size"], data["checksums"])
+        counts = {int(code): count for code, count in data["counts"].items()}
+        _require(all(_is_count(c, 1 << 32) and _is_count(n, MAX_TIER_SIZE) for c, n in counts.items()))
+        _require(data["width"] in (1, 2, 4) and sum(counts.values()) == data["size"])
+        return cls(**{**data, "counts": counts})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +107,11 @@ class KeyRecord:
 
     @classmethod
     def from_json(cls, text: bytes) -> KeyRecord:
-        return cls(**json.loads(text))
+        data = json.loads(text)
+        _check_common(data["tier"], data["size"], data["checksums"])
+        _require(isinstance(data["cyclic"], bool) and isinstance(data["children"], list))
+        _require(all(_is_count(child, MAX_TIERS) for child in data["children"]))
+        return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)

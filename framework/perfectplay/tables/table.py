@@ -17,7 +17,7 @@ from perfectplay.tables.locations import solve_command
 from perfectplay.tables.records import Statistics, TableInfo
 from perfectplay.tables.store import Store
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import NO_SLOT, Engine
+from perfectplay_native.engine import NO_SLOT, Codes, Engine
 from perfectplay_native.kernel import INDEX_BITS, Kernel, index_of_slot, slot_of, tier_of_slot
 
 Default = TypeVar("Default")
@@ -94,7 +94,7 @@ class Table:
         code = self.engine.value_of_slot(slot)
         return default if code == NO_POSITION_CODE else Value.from_code(code)
 
-    def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+    def probe_many(self, positions: npt.ArrayLike) -> Codes:
         """The value codes of many positions at once (`Value.from_code` reads one); 4 where there is no value.
 
         >>> from perfectplay import load_game, open_table
@@ -205,11 +205,11 @@ class CompactTable(Table):
         code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
         return default if code == NO_POSITION_CODE else Value.from_code(code)
 
-    def probe_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+    def probe_many(self, positions: npt.ArrayLike) -> Codes:
         given = np.asarray(positions, dtype=np.uint64)
         values = (self.get(int(position)) for position in given.flat)
-        codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint16, given.size)
-        return codes.reshape(given.shape)
+        codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint32, given.size)
+        return codes.reshape(given.shape) if self.kernel.scored else codes.reshape(given.shape).astype(np.uint16)
 
     def slot(self, position: int) -> tuple[int, int] | None:
         slot = self._find(position)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.laws import Law
 from perfectplay.values import Status
+from perfectplay_native.kernel import Edge
 
 
 def kernel(subject: GameUnderTest, position: int) -> str | None:
@@ -55,7 +56,11 @@ def rank(subject: GameUnderTest, position: int) -> str | None:
     if back is None or c.rank(back) != (tier, index):
         return f"rank of {where} is tier {tier}, index {index}, but unrank gives {back} there, of another rank"
     slots = {c.rank(game.apply(position, move)) for move in game.moves(position)}
-    if c.has("expand") and game.status(position) is Status.ONGOING and set(c.expand(position)) != slots:
+    if (
+        c.has("expand")
+        and game.status(position) is Status.ONGOING
+        and {edge.slot for edge in c.expand(position)} != slots
+    ):
         return f"the kernel's expand in {where} must list the slots of all its children, and no others"
     return None
 
@@ -66,11 +71,11 @@ def retract(subject: GameUnderTest, position: int) -> str | None:
     if subject.game.status(position) is not Status.ONGOING:
         return None
     mine = c.rank(position)
-    for slot, times in Counter(c.expand(position)).items():
+    for (slot, keeps_turn), times in Counter(c.expand(position)).items():
         child = c.unrank(*slot)
         if child is None or mine[0] not in subject.sister_tiers[slot[0]]:
             continue  # values travel back only among tiers that play can return to
-        back = c.retract(child).count(mine)
+        back = c.retract(child).count(Edge(mine, keeps_turn))
         if back != times:
             return (
                 f"{subject.name(child)} stands {times} times in expand of {subject.name(position)}, but that stands "

@@ -155,6 +155,11 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
     return least | side;
 }
 
+static int mover(const pp_kernel *self, pp_position position) {
+    (void)self;
+    return (int)(position >> SIDE_BIT & 1);
+}
+
 /* ---- quick answers ---- */
 
 static int wins_now(const pp_kernel *self, pp_position position) {
@@ -315,6 +320,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
 const pp_kernel gobblet_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = 64,
     .max_parents = 64,
     .tier_count = 729,
@@ -325,6 +331,7 @@ const pp_kernel gobblet_kernel = {
     .undo = undo,
     .canonicalize = canonicalize,
     .status = status,
+    .mover = mover,
     .tier = tier,
     .tier_children = tier_children,
     .wins_now = wins_now,

@@ -89,6 +89,11 @@ static int quantik_status(const pp_kernel *self, pp_position position) {
     return PP_LOST;
 }
 
+static int quantik_mover(const pp_kernel *self, pp_position position) {
+    (void)self;
+    return pieces_on_board(position) & 1;
+}
+
 static uint32_t quantik_tier(const pp_kernel *self, pp_position position) {
     (void)self;
     return pieces_on_board(position);
@@ -144,6 +149,7 @@ static size_t quantik_children(const pp_kernel *self, pp_position position, pp_p
 const pp_kernel quantik_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .flags = PP_TURNS_ALTERNATE,
     .max_moves = MAX_MOVES,
     .tier_count = CELLS + 1,
     .valid = quantik_valid,
@@ -153,6 +159,7 @@ const pp_kernel quantik_kernel = {
     .undo = quantik_undo,
     .canonicalize = quantik_canonicalize,
     .status = quantik_status,
+    .mover = quantik_mover,
     .tier = quantik_tier,
     .wins_now = quantik_wins_now,
     .children = quantik_children,

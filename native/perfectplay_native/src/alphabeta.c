@@ -11,8 +11,8 @@
  * Repetition. A move back to a position on the path counts as a draw, for this path. That is right for the
  * path and may be wrong for the table, so the search keeps apart what rests on a repetition:
  *
- *   - A win needs one lost child, a loss needs all children won: decisive outcomes rest on decisive ones only, never
- *     on the path. They are certain, and stored at once.
+ *   - A win needs one lost child, a loss needs all children won (where a move keeps the turn, won and lost change
+ *     places): decisive outcomes rest on decisive ones only, never on the path. They are certain, and stored at once.
  *   - A draw rests on the path's positions that its drawn children are, or rest on in turn. Say that a draw d was found
  *     with rests(d), a set of positions on the path. We maintain for every such draw:
  *
@@ -44,7 +44,9 @@ typedef struct {
     span rests_on;
 } knowledge;
 
-static inline uint8_t for_parent(uint8_t outcome) { return (uint8_t)(PP_LOST + PP_WON - outcome); }
+static inline uint8_t for_parent(uint8_t outcome, bool keeps) {
+    return keeps ? outcome : (uint8_t)(PP_LOST + PP_WON - outcome);
+}
 
 static void give_up(pp_search *s, int result, pp_position position) {
     s->failure = result;
@@ -57,9 +59,13 @@ static void store(pp_search *s, pp_position position, uint8_t outcome) {
 
 /* ---- what is known ---- */
 
-/* Who wins, when rules settle the child of a position at `depth`: 0 the root's mover, 1 the other, 2 nobody. */
-static inline unsigned winner(uint8_t outcome, uint32_t depth) {
-    return outcome == PP_DRAWN ? 2 : (depth + (outcome == PP_WON)) & 1;
+/* Who wins, when rules settle a position at `depth`: 0 the root's mover, 1 the other, 2 nobody. */
+static inline unsigned winner(const pp_search *s, pp_position position, uint8_t outcome, uint32_t depth) {
+    if (outcome == PP_DRAWN) return 2;
+    const pp_kernel *kernel = s->kernel;
+    unsigned mover = kernel->players == 1 ? 0 : depth & 1;
+    if (kernel->mover) mover = (unsigned)kernel->mover(kernel, position) ^ s->root_mover;
+    return outcome == PP_WON ? mover : !mover;
 }
 
 /* What table and path know of a position. */
@@ -77,8 +83,8 @@ static knowledge recall(pp_search *s, pp_position position) {
 }
 
 /* Lets a frame, at `depth`, know what a child of it is worth. */
-static void inform(const pp_search *s, frame *f, knowledge child, uint32_t depth) {
-    const uint8_t outcome = for_parent(child.outcome);
+static void inform(const pp_search *s, frame *f, knowledge child, bool keeps, uint32_t depth) {
+    const uint8_t outcome = for_parent(child.outcome, keeps);
     if (outcome > f->best) f->best = outcome;
     if (outcome == PP_DRAWN && !s->naive) f->rests_on = joined(f->rests_on, above(child.rests_on, depth));
 }
@@ -113,7 +119,7 @@ static void enter(pp_search *s, const frame *f, size_t open) {
     if (s->depth > s->counts.max_depth) s->counts.max_depth = s->depth;
 }
 
-/* How many moves do not let the opponent win at once. */
+/* How many moves do not lose at once. */
 static uint32_t count_replies(pp_search *s, pp_position position) {
     const pp_kernel *kernel = s->kernel;
     const size_t count = kernel->moves(kernel, position, s->replies);
@@ -122,25 +128,31 @@ static uint32_t count_replies(pp_search *s, pp_position position) {
         give_up(s, PP_STUCK, position);
         return UINT32_MAX;
     }
-    for (size_t i = 0; i < count; i++)
-        safe += rule_outcome(kernel, kernel->apply(kernel, position, s->replies[i])) != PP_WON;
+    for (size_t i = 0; i < count; i++) {
+        const pp_position after = kernel->apply(kernel, position, s->replies[i]);
+        const uint8_t outcome = rule_outcome(kernel, after);
+        safe += !outcome || for_parent(outcome, keeps_turn(kernel, position, after)) != PP_LOST;
+    }
     return safe;
 }
 
-/* Sorts candidates by their replies, the fewest last. False if one of them has none: it is lost. */
-static bool order_candidates(pp_search *s, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+/* Sorts candidates by their replies, the fewest last, and returns how many are left: one without replies is lost, of
+ * which the frame is informed. It may be won by that. */
+static size_t order_candidates(pp_search *s, frame *f, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count && f->best != PP_WON; i++) {
         candidate c = s->candidates[i];
         c.replies = count_replies(s, c.child);
         if (!c.replies) {
             store(s, c.child, PP_LOST);
-            return false;
+            inform(s, f, (knowledge){PP_LOST, NOTHING}, keeps_turn(s->kernel, f->position, c.child), s->depth);
+            continue;
         }
-        size_t j = i;
+        size_t j = kept++;
         for (; j && s->candidates[j - 1].replies < c.replies; j--) s->candidates[j] = s->candidates[j - 1];
         s->candidates[j] = c;
     }
-    return true;
+    return kept;
 }
 
 /* The children that no rule settles, their lines of the table on their way; of the others the frame is informed. */
@@ -153,11 +165,11 @@ static size_t gather_candidates(pp_search *s, frame *f) {
         const pp_position child = kernel->apply(kernel, f->position, s->moves[i]);
         const uint8_t outcome = rule_outcome(kernel, child);
         if (outcome) {
-            s->counts.terminals[winner(outcome, s->depth)]++;
-            inform(s, f, (knowledge){outcome, NOTHING}, s->depth);
+            s->counts.terminals[winner(s, child, outcome, s->depth + 1)]++;
+            inform(s, f, (knowledge){outcome, NOTHING}, keeps_turn(kernel, f->position, child), s->depth);
             continue;
         }
-        s->candidates[kept] = (candidate){.child = kernel->canonicalize(kernel, child), .number = (uint16_t)i};
+        s->candidates[kept] = (candidate){.child = canonical(kernel, child), .number = (uint16_t)i};
         prefetch_outcome(&s->table, s->candidates[kept++].child);
     }
     return kept;
@@ -181,11 +193,11 @@ static uint8_t visit(pp_search *s, pp_position position) {
         const pp_position child = s->candidates[i].child;
         /* A move that changes nothing is a repetition too, of a position that is not on the path yet. */
         const knowledge k = child == position ? (knowledge){PP_DRAWN, {depth, depth}} : recall(s, child);
-        if (k.outcome) inform(s, &f, k, depth);
+        if (k.outcome) inform(s, &f, k, keeps_turn(s->kernel, position, child), depth);
         else if (!is_listed(s->candidates, open, child)) s->candidates[open++] = s->candidates[i];
     }
+    if (f.best != PP_WON) open = order_candidates(s, &f, open);
     if (f.best == PP_WON || (!open && f.best == PP_LOST)) return f.best;
-    if (!order_candidates(s, open)) return PP_WON;
     enter(s, &f, open);
     return UNDECIDED;
 }
@@ -206,7 +218,9 @@ static void finish(pp_search *s) {
         room = leave_provisional(&s->provisional, f->position, depth, f->mark, k.rests_on);
     }
     if (!room) give_up(s, PP_OUT_OF_MEMORY, f->position);
-    if (depth) inform(s, &s->frames[depth - 1], k, depth - 1);
+    if (!depth) return;
+    frame *parent = &s->frames[depth - 1];
+    inform(s, parent, k, keeps_turn(s->kernel, parent->position, f->position), depth - 1);
 }
 
 /* ---- along ---- */
@@ -223,18 +237,19 @@ static void step(pp_search *s) {
     }
     kernel->moves(kernel, f->position, s->moves);
     const pp_move move = s->moves[s->open_moves[--s->open_count]];
-    const pp_position child = kernel->canonicalize(kernel, kernel->apply(kernel, f->position, move));
+    const pp_position child = canonical(kernel, kernel->apply(kernel, f->position, move));
     knowledge k = recall(s, child);
     if (!k.outcome) {
         k.outcome = visit(s, child);
         if (!k.outcome) return;
         store(s, child, k.outcome);
     }
-    inform(s, &s->frames[depth], k, depth);
+    inform(s, &s->frames[depth], k, keeps_turn(kernel, s->frames[depth].position, child), depth);
 }
 
 void begin_proof(pp_search *s, pp_position root) {
     if (outcome_of(&s->table, root)) return;
+    s->root_mover = s->kernel->mover ? (unsigned)s->kernel->mover(s->kernel, root) : 0;
     uint8_t outcome = rule_outcome(s->kernel, root);
     if (!outcome) outcome = visit(s, root);
     if (outcome) store(s, root, outcome);
@@ -265,7 +280,7 @@ int finish_proof(pp_search *s) {
 
 int pp_search_run(pp_search *s, pp_position root, int naive) {
     s->naive = naive;
-    if (!s->depth) begin_proof(s, s->kernel->canonicalize(s->kernel, root));
+    if (!s->depth) begin_proof(s, canonical(s->kernel, root));
     const int result = finish_proof(s);
     publish(s);
     return result;
@@ -314,7 +329,7 @@ pp_search_counts pp_search_progress(const pp_search *s) {
 pp_position pp_search_error_position(const pp_search *s) { return s->error_position; }
 
 int pp_search_outcome(const pp_search *s, pp_position position) {
-    return outcome_of(&s->table, s->kernel->canonicalize(s->kernel, position));
+    return outcome_of(&s->table, canonical(s->kernel, position));
 }
 
 void pp_search_entries(const pp_search *s, pp_position *positions, uint8_t *outcomes) {

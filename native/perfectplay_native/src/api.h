@@ -21,6 +21,8 @@ enum pp_result {
     PP_TOO_REMOTE = 4,     /* a remoteness above PP_LARGEST_REMOTENESS */
     PP_SCRATCH_FAILED = 5, /* the scratch file could not be made; see `error_number` */
     PP_STUCK = 6,          /* `error_position` is ONGOING and has no move */
+    PP_BAD_SCORE = 7,      /* the score of `error_position` contradicts its status, or is out of range */
+    PP_TOO_MANY = 8,       /* more undecided positions in one component than a reverse graph can number */
 };
 
 /* How newly decided positions reach their parents. All give the same table. */
@@ -56,7 +58,7 @@ int pp_engine_error_number(const pp_engine *engine);
 /* Gives a tier its size, and for an enumerated game its sorted keys in blocks of 2^PP_BLOCK_BITS
  * (the memory stays the caller's). Returns a pp_result. */
 int pp_tier_define(pp_engine *engine, uint32_t tier, uint64_t size, const uint64_t *const *key_blocks);
-/* Attaches finished values: one pointer a block, `width` bytes a position; frees what the engine owned. */
+/* Attaches finished values: one pointer a block, `width` bytes (1, 2 or 4) a position; frees what the engine owned. */
 int pp_tier_attach(pp_engine *engine, uint32_t tier, unsigned width, void *const *blocks);
 /* The values the engine owns for a tier it has solved, contiguous; NULL if it owns none. */
 void *pp_tier_values(pp_engine *engine, uint32_t tier);
@@ -73,14 +75,14 @@ pp_slot pp_find(pp_engine *engine, pp_position position);
 /* The slots of `count` positions, UINT64_MAX where one is not valid or not in the index. */
 void pp_find_many(pp_engine *engine, const pp_position *positions, size_t count, pp_slot *slots);
 /* The value codes of `count` slots; 4 where a slot has no value. */
-void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint16_t *codes);
+void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint32_t *codes);
 /* The positions of `count` slots of one tier from `first` on; UINT64_MAX where a slot holds none. */
 void pp_positions_of_slots(pp_engine *engine, pp_slot first, size_t count, pp_position *positions);
 /* The code of one slot; 4 where it has no value. */
-uint16_t pp_value_of_slot(pp_engine *engine, pp_slot slot);
-/* The codes that the rules alone give (finished, won at once, no position: at most 7); 0 where they leave it open. */
-void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint8_t *codes);
-/* Adds to counts[code], for codes below 65536, how often each code stands among `count` values. */
+uint32_t pp_value_of_slot(pp_engine *engine, pp_slot slot);
+/* The codes that the rules alone give (finished, won at once, no position); 0 where they leave it open. */
+void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *codes);
+/* Of one- or two-byte values: adds to counts[code], for codes below 65536, how often each code stands among `count` values. */
 void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts);
 
 typedef struct {
@@ -93,12 +95,17 @@ typedef struct {
  * first `room` faults in slot order. Returns a pp_result. */
 int pp_verify(pp_engine *engine, uint32_t tier, uint64_t *wrong, pp_fault *faults, size_t room);
 
+/* The size of the largest tier of a ranked game; `*tier` is which it is. */
+uint64_t pp_largest_tier(const pp_kernel *kernel, uint32_t *tier);
+
 /* Enumeration: writes the canonical children of positions[0 ..] until `room` is short of one more position's;
  * `*used` is how many positions were expanded. Finished positions have none. Returns how many children. */
 size_t pp_children_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, size_t *used,
                            pp_position *children, size_t room);
 void pp_tiers_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *tiers);
-void pp_canonicalize_many(const pp_kernel *kernel, const pp_position *positions, size_t count, pp_position *canonical);
+/* 0 or 1 for each position; only where the kernel has `mover`. */
+void pp_movers_of_many(const pp_kernel *kernel, const pp_position *positions, size_t count, int8_t *movers);
+void pp_canonicalize_many(const pp_kernel *kernel, const pp_position *positions, size_t count, pp_position *images);
 
 /* Writes the first of each valid position's best moves; -1 where it has no move, or none whose value is known. */
 void pp_best_moves(pp_engine *engine, const pp_position *positions, size_t count, int64_t *best);

@@ -6,18 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api.h"
-
-/* ---- value codes: remoteness << 2 | kind ---- */
-
-enum { KIND_NONE = 0, KIND_LOSS = PP_LOST, KIND_TIE = PP_DRAWN, KIND_WIN = PP_WON };
-enum { CODE_ENDLESS = 0, CODE_NO_POSITION = 4, LARGEST_NARROW_CODE = 255 };
-
-typedef uint32_t value_code;
-
-static inline value_code code_of(unsigned kind, unsigned remoteness) { return remoteness << 2 | kind; }
-static inline unsigned kind_of(value_code code) { return code & 3; }
-static inline unsigned remoteness_of(value_code code) { return code >> 2; }
+#include "values.h"
 
 /* ---- memory within the budget, and beyond it in files ---- */
 
@@ -47,7 +36,7 @@ typedef struct {
     key_tree tree;
     buffer owned;         /* the values, if the engine holds them */
     uint64_t local_first; /* where the tier begins among those being solved */
-    uint8_t wide;         /* two bytes a value */
+    uint8_t shift;        /* a value takes 1 << shift bytes */
     uint8_t being_solved;
 } tier_state;
 
@@ -61,7 +50,8 @@ typedef struct {
  *
  * code is what the position is worth so far: win(n) if some child is known to be lost in n-1, else loss(n) where n-1
  * is the longest of the won children known. open children counts children not yet known to be won. So win(n) and
- * loss(n) with no open child are decided, for level n; the rest is undecided.
+ * loss(n) with no open child are decided, for level n; the rest is undecided. Children here are moves: one that keeps
+ * the turn counts as lost where it is won and the other way round, and a child may be reached in both ways.
  *
  * Races. While level n is propagated, threads change the entries of undecided parents with relaxed atomics and no
  * lock, in any order. What the level leaves behind is the same, because:
@@ -70,7 +60,7 @@ typedef struct {
  *     matter who comes last, nor that a claim may overwrite a close that another thread has just made;
  *   - closing a child is one compare-and-swap of the whole word, so no close is lost, and loss(n) with no open child
  *     is never seen with an n that is still too small; a close that meets a win leaves it alone;
- *   - a child that makes the parent win never closes itself. So while one is there, open children stay above 0:
+ *   - a move that makes the parent win never closes itself. So while one is there, open children stay above 0:
  *     no entry is claimed as a win and as a loss.
  * Threads meet at the end of a level (pthread_join), which orders everything before the next. Ties are claimed after
  * all wins and losses are known, and again everybody writes the same word. */
@@ -82,11 +72,17 @@ typedef struct {
 typedef _Atomic uint32_t entry;
 enum { OPEN_SHIFT = 16 };
 
+/* An entry whose value is stored, by a higher score: nothing is claimed from it, closed by it, or due at any level. */
+enum { ENTRY_STORED = KIND_WIN };
+
 static inline value_code entry_code(uint32_t e) { return e & 0xFFFF; }
 static inline unsigned entry_open(uint32_t e) { return e >> OPEN_SHIFT; }
 static inline bool entry_decided(uint32_t e) {
     return kind_of(e) == KIND_WIN || kind_of(e) == KIND_TIE || (kind_of(e) == KIND_LOSS && entry_open(e) == 0);
 }
+
+enum { GRAPH_LIMIT = INT32_MAX }; /* a reverse graph has fewer entries; bit 31 is for the turn */
+#define GRAPH_KEEPS_TURN ((uint32_t)1 << 31)
 
 typedef struct {
     const uint32_t *tiers;
@@ -100,9 +96,12 @@ typedef struct {
     int propagation;             /* a pp_propagation, not AUTO */
     buffer graph_memory;         /* the reverse graph, where there is one: */
     uint64_t *graph_first;       /* the parents of entry i are graph_parents[graph_first[i] .. graph_first[i + 1]) */
-    uint32_t *graph_parents;
+    uint32_t *graph_parents;     /* entry numbers, with GRAPH_KEEPS_TURN */
     _Atomic uint32_t last_level; /* the highest level at which some entry is due */
     _Atomic bool has_ties;
+    bool scored;
+    int threshold;    /* of a scored component: the score that is being propagated */
+    uint64_t *scores; /* a bitmap of those that occur, while they are being collected */
 } component;
 
 struct pp_engine {
@@ -146,6 +145,9 @@ void positions_of_slots(const pp_engine *engine, pp_slot first, size_t count, pp
 size_t canonical_children(const pp_kernel *kernel, pp_position position, pp_position *children, pp_move *moves);
 bool can_retract(const pp_kernel *kernel);
 size_t distinct(uint64_t *values, size_t count);
+/* What the rules alone say of consecutive slots of a tier, at most RUN_SLOTS. */
+enum { RUN_SLOTS = 64 };
+void rule_codes_of_slots(pp_engine *engine, pp_slot first, unsigned count, value_code *codes);
 
 /* Room for the moves, children or parents of one position; each thread has its own. */
 typedef struct {
@@ -154,31 +156,65 @@ typedef struct {
     pp_slot *slots;
     uint64_t *locals; /* where slots lie among those being solved */
     entry **entries;
+    uint8_t *keep_turn; /* of each entry: whether the move from it keeps the turn */
     void *memory;
 } scratch;
 bool new_scratch(pp_engine *engine, scratch *out); /* false when memory runs out; the failure is noted */
 void free_scratch(scratch *room);
 
-/* graph.c: these write to room->slots, or where `slots` says, and return how many; they use the rest of `room`. */
+/* graph.c: these write to `slots`, or to room->slots, each with PP_KEEPS_TURN where the move keeps the turn, and return
+ * how many; they use the rest of `room`. */
 size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, scratch *room);
 size_t parent_slots(pp_engine *engine, pp_position position, scratch *room);
+/* Makes such a list of what a kernel's expand, survey or retract wrote. */
+size_t finish_edges(const pp_kernel *kernel, pp_slot *slots, size_t count);
 
-/* settle.c, expand.c, propagate.c, reverse.c: the steps of a solve; all return a pp_result. */
+/* settle.c, expand.c, reverse.c, propagate.c, scores.c: the steps of a solve; all return a pp_result. */
 int settle(pp_engine *engine, component *c);
 int expand_marked(pp_engine *engine, component *c);
-int propagate(pp_engine *engine, component *c);
 uint64_t reverse_graph_bytes(const component *c);
 int build_reverse_graph(pp_engine *engine, component *c);
+int propagate_wins(pp_engine *engine, component *c);
+int propagate_ties(pp_engine *engine, component *c);
+int collect_scores(pp_engine *engine, component *c, uint64_t *scores);
+int propagate_scores(pp_engine *engine, component *c, const uint64_t *scores);
 int solve_acyclic(pp_engine *engine, component *c);
 
-/* ---- what the rules alone decide ---- */
+/* ---- what the rules say ---- */
+
+static inline pp_position canonical(const pp_kernel *kernel, pp_position position) {
+    return kernel->canonicalize ? kernel->canonicalize(kernel, position) : position;
+}
+
+/* Whether movers have to be compared to know if a move keeps the turn. */
+static inline bool compares_movers(const pp_kernel *kernel) {
+    return kernel->mover && kernel->players != 1 && !(kernel->flags & PP_TURNS_ALTERNATE);
+}
+
+/* Whether the player who moves from one position to the other is to move there too. */
+static inline bool keeps_turn(const pp_kernel *kernel, pp_position parent, pp_position child) {
+    if (compares_movers(kernel)) return kernel->mover(kernel, parent) == kernel->mover(kernel, child);
+    return kernel->players == 1;
+}
+
+static inline bool score_agrees(int score, int status) {
+    if (score < -PP_MAX_SCORE || score > PP_MAX_SCORE) return false;
+    return status == PP_WON ? score > 0 : status == PP_LOST ? score < 0 : score == 0;
+}
+
+static inline value_code finished_code(const pp_kernel *kernel, pp_position position, int status) {
+    if (!kernel->score) return (value_code)status;
+    const int score = kernel->score(kernel, position);
+    return score_agrees(score, status) ? with_score((value_code)status, score) : (value_code)CODE_BAD_SCORE;
+}
 
 /* The code of a position that is finished, won at once, or none at all; CODE_ENDLESS where the rules leave it open. */
 static inline value_code rule_code(const pp_kernel *kernel, pp_position position) {
     if (position == PP_NO_POSITION) return CODE_NO_POSITION;
     const int status = kernel->status(kernel, position);
-    if (status != PP_ONGOING) return (value_code)status;
-    return kernel->wins_now && kernel->wins_now(kernel, position) ? code_of(KIND_WIN, 1) : CODE_ENDLESS;
+    if (status != PP_ONGOING) return finished_code(kernel, position, status);
+    const bool quick = kernel->wins_now && !kernel->score && kernel->wins_now(kernel, position);
+    return quick ? (value_code)PP_WINS_NOW : (value_code)CODE_ENDLESS;
 }
 
 /* ---- reading values ---- */
@@ -188,16 +224,18 @@ static inline const tier_state *tier_of(const pp_engine *engine, pp_slot slot) {
 }
 static inline const void *value_address(const tier_state *tier, uint64_t index) {
     const char *block = tier->blocks[index >> PP_BLOCK_BITS];
-    return block + ((index & (BLOCK_SLOTS - 1)) << tier->wide);
+    return block + ((index & (BLOCK_SLOTS - 1)) << tier->shift);
 }
 static inline value_code value_at(const tier_state *tier, uint64_t index) {
     const void *address = value_address(tier, index);
-    return tier->wide ? *(const uint16_t *)address : *(const uint8_t *)address;
+    if (!tier->shift) return *(const uint8_t *)address;
+    return tier->shift == 1 ? *(const uint16_t *)address : *(const uint32_t *)address;
 }
 static inline void set_value(tier_state *tier, uint64_t index, value_code code) {
     void *address = (void *)(uintptr_t)value_address(tier, index);
-    if (tier->wide) *(uint16_t *)address = (uint16_t)code;
-    else *(uint8_t *)address = (uint8_t)code;
+    if (!tier->shift) *(uint8_t *)address = (uint8_t)code;
+    else if (tier->shift == 1) *(uint16_t *)address = (uint16_t)code;
+    else *(uint32_t *)address = code;
 }
 
 /* ---- marked positions ---- */

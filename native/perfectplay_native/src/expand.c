@@ -5,7 +5,16 @@
 
 enum { WORDS_A_RANGE = 256 };
 
-static void expand_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
+/* The marked positions of a word that no higher score has decided. */
+static uint64_t undecided_bits(const component *c, const marker_word *marker) {
+    if (!c->scored) return marker->bits;
+    uint64_t undecided = 0, number = marker->before;
+    for (uint64_t bits = marker->bits; bits; bits &= bits - 1, number++)
+        if (c->entries[number] != ENTRY_STORED) undecided |= bits & -bits;
+    return undecided;
+}
+
+WITH_POPCOUNT static void expand_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     component *c = context;
     look_ahead ahead;
     if (!begin_look_ahead(engine, &ahead)) return;
@@ -15,16 +24,13 @@ static void expand_words(pp_engine *engine, void *context, uint64_t first, uint6
     for (uint64_t word = first; word < last; word++) {
         const marker_word marker = c->markers[word];
         if (!marker.bits) continue;
-        pp_position positions[64];
-        const pp_slot slot = slot_of_word(engine, c, word);
-        const unsigned span = 64 - (unsigned)__builtin_clzll(marker.bits);
-        positions_of_slots(engine, slot, span, positions);
-        uint64_t number = marker.before;
-        for (uint64_t bits = marker.bits; bits;) {
-            const uint64_t taken = gather(engine, &ahead, positions, &bits);
-            for (uint64_t i = 0; i < taken; i++, number++) {
-                const evaluation e = evaluate(engine, c, ahead.slots[i], ahead.counts[i], 0);
+        begin_run(engine, &ahead, slot_of_word(engine, c, word), undecided_bits(c, &marker), true);
+        for (unsigned taken; (taken = gather(engine, &ahead));) {
+            for (unsigned i = 0; i < taken; i++) {
+                const evaluation e = evaluate(engine, c, &ahead, i, 0);
                 const uint32_t state = (uint32_t)e.open << OPEN_SHIFT | e.code;
+                const uint64_t below = ((uint64_t)1 << ahead.bits[i]) - 1;
+                const uint64_t number = marker.before + (unsigned)__builtin_popcountll(marker.bits & below);
                 atomic_store_explicit(&c->entries[number], state, memory_order_relaxed);
                 if (entry_decided(state) && remoteness_of(e.code) > last_level) last_level = remoteness_of(e.code);
                 open_edges += e.open;
@@ -39,44 +45,81 @@ static void expand_words(pp_engine *engine, void *context, uint64_t first, uint6
 }
 
 int expand_marked(pp_engine *engine, component *c) {
-    return parallel(engine, expand_words, c, c->slots / 64, WORDS_A_RANGE);
+    c->last_level = 0;
+    c->open_edges = 0;
+    return parallel(engine, expand_words, c, c->slots / RUN_SLOTS, WORDS_A_RANGE);
+}
+
+/* ---- tiers in which no move stays ---- */
+
+/* The best that the children offer, by score. */
+static value_code best_child(const pp_engine *engine, const look_ahead *ahead, unsigned position) {
+    size_t count;
+    const pp_slot *slots = children_of(ahead, position, &count);
+    int64_t most = INT64_MIN;
+    value_code best = CODE_NO_POSITION;
+    for (size_t i = 0; i < count; i++) {
+        const bool keeps = slots[i] >= PP_KEEPS_TURN;
+        const value_code child = value_at(tier_of(engine, slots[i]), pp_slot_index(slots[i]));
+        if (child == CODE_NO_POSITION || tier_of(engine, slots[i])->being_solved) return CODE_NO_POSITION;
+        if (worth_to_parent(child, keeps) > most) {
+            most = worth_to_parent(child, keeps);
+            best = by_moving_to(child, keeps);
+        }
+    }
+    return best;
+}
+
+/* What the children decide; CODE_NO_POSITION if one of them has no value. */
+static inline value_code code_by_children(pp_engine *engine, const component *c, const look_ahead *ahead,
+                                          unsigned position) {
+    if (c->scored) return best_child(engine, ahead, position);
+    const evaluation e = evaluate(engine, c, ahead, position, 0);
+    const value_code decided = decided_code(&e);
+    return e.unsettled ? (value_code)CODE_NO_POSITION : decided ? decided : e.tie;
+}
+
+/* The slots of a run that the rules leave open, the others being stored; all of them, where a survey is to tell. */
+static uint64_t settle_run(pp_engine *engine, tier_state *tier, pp_slot slot, unsigned count) {
+    if (surveys(engine->kernel)) return UINT64_MAX >> (RUN_SLOTS - count);
+    value_code codes[RUN_SLOTS];
+    uint64_t open = 0;
+    rule_codes_of_slots(engine, slot, count, codes);
+    for (unsigned i = 0; i < count; i++) {
+        open |= (uint64_t)(codes[i] == CODE_ENDLESS) << i;
+        set_value(tier, pp_slot_index(slot) + i, codes[i]);
+    }
+    return open;
 }
 
 static void solve_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     component *c = context;
-    const pp_kernel *kernel = engine->kernel;
     look_ahead ahead;
+    uint32_t last_level = 0;
     if (!begin_look_ahead(engine, &ahead)) return;
     for (uint64_t word = first; word < last; word++) {
         const pp_slot slot = slot_of_word(engine, c, word);
         tier_state *tier = &engine->tiers[pp_slot_tier(slot)];
-        const uint64_t index = pp_slot_index(slot);
-        const unsigned count = tier->size - index < 64 ? (unsigned)(tier->size - index) : 64;
-        pp_position positions[64];
-        uint64_t bits = 0;
-        positions_of_slots(engine, slot, count, positions);
-        for (unsigned i = 0; i < count; i++) {
-            const value_code code = rule_code(kernel, positions[i]);
-            if (!code) bits |= (uint64_t)1 << i;
-            set_value(tier, index + i, code);
-        }
-        while (bits) {
-            const uint64_t before = bits;
-            const uint64_t taken = gather(engine, &ahead, positions, &bits);
-            uint64_t mine = before;
-            for (uint64_t i = 0; i < taken; i++, mine &= mine - 1) {
-                const evaluation e = evaluate(engine, c, ahead.slots[i], ahead.counts[i], 0);
-                if (e.unsettled) fail(engine, PP_MISSING_CHILD, positions[__builtin_ctzll(mine)]);
-                const value_code decided = decided_code(&e), code = decided ? decided : e.tie;
-                atomic_max(&c->last_level, remoteness_of(code));
-                set_value(tier, index + (unsigned)__builtin_ctzll(mine), code);
+        const uint64_t left = tier->size - pp_slot_index(slot);
+        const unsigned count = left < RUN_SLOTS ? (unsigned)left : RUN_SLOTS;
+        begin_run(engine, &ahead, slot, settle_run(engine, tier, slot, count), false);
+        for (unsigned taken; (taken = gather(engine, &ahead));) {
+            for (unsigned i = 0; i < taken; i++) {
+                value_code code = ahead.codes[i];
+                if (code == PP_ONGOING) {
+                    code = code_by_children(engine, c, &ahead, i);
+                    if (code == CODE_NO_POSITION) fail_at(engine, PP_MISSING_CHILD, slot + ahead.bits[i]);
+                }
+                if (remoteness_of(code) > last_level) last_level = remoteness_of(code);
+                set_value(tier, pp_slot_index(slot) + ahead.bits[i], code);
             }
         }
         engine->progress_positions += count;
     }
     end_look_ahead(&ahead);
+    atomic_max(&c->last_level, last_level);
 }
 
 int solve_acyclic(pp_engine *engine, component *c) {
-    return parallel(engine, solve_words, c, c->slots / 64, WORDS_A_RANGE);
+    return parallel(engine, solve_words, c, c->slots / RUN_SLOTS, WORDS_A_RANGE);
 }

@@ -2,8 +2,9 @@
  *
  * At level n the entries that are win(n), or loss(n) with no open child, are final: nothing that comes later can be
  * sooner. A lost position makes each undecided parent win(n+1). A won one closes one of the parent's open children;
- * with the last one closed the parent is lost, one ply after the longest of them. A lost child never closes itself,
- * so no entry is claimed from both sides, and what a level leaves behind does not depend on the order within it.
+ * with the last one closed the parent is lost, one ply after the longest of them. Where the move keeps the turn, won
+ * and lost change places. A move that wins never closes, so no entry is claimed from both sides, and what a level
+ * leaves behind does not depend on the order within it (engine.h tells about the races).
  *
  * Entries that no level reaches are draws. Among them ties spread in the same way: a parent of a tie that has nothing
  * better is a tie one ply later. What remains is endless.
@@ -50,9 +51,10 @@ static inline bool claim_tie(entry *parent, unsigned level) {
     return true;
 }
 
-static inline unsigned inform(const round_state *round, entry *parent, unsigned child_kind) {
+/* Returns the level at which the parent is due, or 0. */
+static inline unsigned inform(const round_state *round, entry *parent, unsigned child_kind, unsigned keeps) {
     if (round->ties) return claim_tie(parent, round->level) ? round->level + 1 : 0;
-    if (child_kind == KIND_LOSS) return claim_win(parent, round->level) ? round->level + 1 : 0;
+    if (child_kind == (keeps ? KIND_WIN : KIND_LOSS)) return claim_win(parent, round->level) ? round->level + 1 : 0;
     return close_child(parent, round->level);
 }
 
@@ -70,12 +72,14 @@ static inline size_t find_parents(pp_engine *engine, const component *c, pp_slot
         if (!tier->being_solved) continue;
         const uint64_t local = local_index(tier, room->slots[i]);
         __builtin_prefetch(&c->markers[local >> 6]);
+        room->keep_turn[local_count] = (uint8_t)(room->slots[i] >> 63);
         room->locals[local_count++] = local;
     }
     for (size_t i = 0; i < local_count; i++) {
         entry *parent = entry_of(c, room->locals[i]);
         if (!parent) continue;
         __builtin_prefetch(parent, 1);
+        room->keep_turn[entry_count] = room->keep_turn[i];
         room->entries[entry_count++] = parent;
     }
     return entry_count;
@@ -86,7 +90,7 @@ static inline unsigned inform_by_retract(pp_engine *engine, const round_state *r
     const size_t count = find_parents(engine, round->c, slot, room);
     unsigned due = 0;
     for (size_t i = 0; i < count; i++) {
-        const unsigned level = inform(round, room->entries[i], kind);
+        const unsigned level = inform(round, room->entries[i], kind, room->keep_turn[i]);
         if (level > due) due = level;
     }
     return due;
@@ -96,7 +100,8 @@ static inline unsigned inform_by_graph(const round_state *round, uint64_t number
     const component *c = round->c;
     unsigned due = 0;
     for (uint64_t i = c->graph_first[number]; i < c->graph_first[number + 1]; i++) {
-        const unsigned level = inform(round, &c->entries[c->graph_parents[i]], kind);
+        const uint32_t parent = c->graph_parents[i] & ~GRAPH_KEEPS_TURN, keeps = c->graph_parents[i] & GRAPH_KEEPS_TURN;
+        const unsigned level = inform(round, &c->entries[parent], kind, keeps);
         if (level > due) due = level;
     }
     return due;
@@ -152,7 +157,8 @@ WITH_POPCOUNT static void look_again_words(pp_engine *engine, void *context, uin
                 if (remoteness_of(entry_code(state)) <= level || kind_of(state) != (round->ties ? KIND_TIE : KIND_WIN))
                     continue;
             }
-            const evaluation e = evaluate_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits), level);
+            if (!gather_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits))) break;
+            const evaluation e = evaluate(engine, c, &ahead, 0, level);
             const value_code code = round->ties ? e.tie : decided_code(&e);
             if (!code) continue;
             if (remoteness_of(code) > due) due = remoteness_of(code);
@@ -177,7 +183,7 @@ static int run_levels(pp_engine *engine, component *c, bool ties) {
     return PP_OK;
 }
 
-/* ---- both rounds ---- */
+/* ---- the two rounds ---- */
 
 static void find_ties(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     const round_state *round = context;
@@ -189,7 +195,8 @@ static void find_ties(pp_engine *engine, void *context, uint64_t first, uint64_t
         uint64_t number = c->markers[word].before;
         for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
             if (entry_decided(c->entries[number])) continue;
-            const evaluation e = evaluate_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits), 0);
+            if (!gather_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits))) break;
+            const evaluation e = evaluate(engine, c, &ahead, 0, 0);
             if (!e.tie) continue;
             c->entries[number] = e.tie;
             if (remoteness_of(e.tie) > due) due = remoteness_of(e.tie);
@@ -199,11 +206,12 @@ static void find_ties(pp_engine *engine, void *context, uint64_t first, uint64_t
     atomic_max(&c->last_level, due);
 }
 
-int propagate(pp_engine *engine, component *c) {
-    int result = run_levels(engine, c, false);
-    if (result || !c->has_ties) return result;
+int propagate_wins(pp_engine *engine, component *c) { return run_levels(engine, c, false); }
+
+int propagate_ties(pp_engine *engine, component *c) {
+    if (!c->has_ties) return PP_OK;
     round_state round = {.c = c, .ties = true};
     c->last_level = 0;
-    result = parallel(engine, find_ties, &round, c->slots / 64, WORDS_A_RANGE);
+    const int result = parallel(engine, find_ties, &round, c->slots / 64, WORDS_A_RANGE);
     return result ? result : run_levels(engine, c, true);
 }

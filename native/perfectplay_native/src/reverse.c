@@ -11,13 +11,15 @@ enum { WORDS_A_RANGE = 256 };
 typedef struct {
     component *c;
     uint64_t *first;
-    uint32_t *children;
+    uint32_t *children; /* entry numbers, with GRAPH_KEEPS_TURN */
 } forward_edges;
 
 static uint64_t node_bytes(const component *c) { return (c->entry_count + 1) * sizeof(uint64_t); }
 static uint64_t edge_bytes(const component *c) { return (c->open_edges * sizeof(uint32_t) + 7) & ~(uint64_t)7; }
 
 uint64_t reverse_graph_bytes(const component *c) { return 2 * (node_bytes(c) + edge_bytes(c)); }
+
+static inline uint32_t turn_bit(pp_slot edge) { return edge >= PP_KEEPS_TURN ? GRAPH_KEEPS_TURN : 0; }
 
 WITH_POPCOUNT static void list_children(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     const forward_edges *edges = context;
@@ -27,12 +29,13 @@ WITH_POPCOUNT static void list_children(pp_engine *engine, void *context, uint64
     for (uint64_t word = first; word < last; word++) {
         uint64_t number = c->markers[word].before;
         for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
-            evaluate_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits), 0);
+            if (!gather_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits))) break;
             uint64_t next = edges->first[number];
-            for (size_t i = 0; i < ahead.counts[0]; i++) {
-                const tier_state *tier = tier_of(engine, ahead.slots[0][i]);
-                const entry *child = tier->being_solved ? entry_of(c, local_index(tier, ahead.slots[0][i])) : NULL;
-                if (child) edges->children[next++] = (uint32_t)(child - c->entries);
+            for (size_t i = 0; i < ahead.ends[0]; i++) {
+                const pp_slot slot = ahead.slots[i];
+                const tier_state *tier = tier_of(engine, slot);
+                const entry *child = tier->being_solved ? entry_of(c, local_index(tier, slot)) : NULL;
+                if (child) edges->children[next++] = (uint32_t)(child - c->entries) | turn_bit(slot);
             }
             while (next < edges->first[number + 1]) edges->children[next++] = NO_CHILD;
         }
@@ -46,17 +49,19 @@ static void sort_by_child(component *c, const forward_edges *edges) {
     uint64_t *first = c->graph_first;
     const uint64_t listed = edges->first[c->entry_count];
     for (uint64_t i = 0; i < listed; i++)
-        if (edges->children[i] != NO_CHILD) first[edges->children[i]]++;
+        if (edges->children[i] != NO_CHILD) first[edges->children[i] & ~GRAPH_KEEPS_TURN]++;
     for (uint64_t i = 1; i < c->entry_count; i++) first[i] += first[i - 1];
     first[c->entry_count] = c->entry_count ? first[c->entry_count - 1] : 0;
     for (uint64_t parent = c->entry_count; parent-- > 0;)
-        for (uint64_t i = edges->first[parent]; i < edges->first[parent + 1]; i++)
-            if (edges->children[i] != NO_CHILD) c->graph_parents[--first[edges->children[i]]] = (uint32_t)parent;
+        for (uint64_t i = edges->first[parent]; i < edges->first[parent + 1]; i++) {
+            const uint32_t child = edges->children[i], turn = child & GRAPH_KEEPS_TURN;
+            if (child != NO_CHILD) c->graph_parents[--first[child & ~GRAPH_KEEPS_TURN]] = (uint32_t)parent | turn;
+        }
 }
 
 int build_reverse_graph(pp_engine *engine, component *c) {
     buffer forward;
-    if (c->entry_count >= NO_CHILD) return PP_OUT_OF_MEMORY;
+    if (c->entry_count >= GRAPH_LIMIT) return PP_TOO_MANY;
     int result = allocate(engine, node_bytes(c) + edge_bytes(c), &c->graph_memory);
     if (result) return result;
     result = allocate(engine, node_bytes(c) + edge_bytes(c), &forward);

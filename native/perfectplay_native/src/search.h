@@ -26,6 +26,7 @@ struct pp_search {
     bool naive;
     int failure; /* a pp_result: the search cannot go on */
     pp_position error_position;
+    unsigned root_mover; /* 0 where the game does not tell */
     outcome_table table;
     provisional provisional;
 

@@ -2,25 +2,23 @@
  * at once remoteness 1; no table is read. What is left is marked for the steps that follow. */
 #include "engine.h"
 
-enum { BATCH = 512, WORDS_A_RANGE = 512 };
+enum { WORDS_A_RANGE = 512 };
 
 static void settle_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     component *c = context;
-    const pp_kernel *kernel = engine->kernel;
-    pp_position positions[BATCH];
-    for (uint64_t word = first; word < last;) {
+    for (uint64_t word = first; word < last; word++) {
         const pp_slot slot = slot_of_word(engine, c, word);
         tier_state *tier = &engine->tiers[pp_slot_tier(slot)];
-        const uint64_t index = pp_slot_index(slot), left = tier->size - index, room = (last - word) * 64;
-        uint64_t count = left < BATCH ? left : BATCH;
-        if (count > room) count = room;
-        positions_of_slots(engine, slot, count, positions);
-        for (uint64_t i = 0; i < count; i++) {
-            const value_code code = rule_code(kernel, positions[i]);
-            if (!code) c->markers[word + i / 64].bits |= (uint64_t)1 << (i % 64);
-            set_value(tier, index + i, code);
+        const uint64_t index = pp_slot_index(slot), left = tier->size - index;
+        const unsigned count = left < RUN_SLOTS ? (unsigned)left : RUN_SLOTS;
+        value_code codes[RUN_SLOTS];
+        uint64_t open = 0;
+        rule_codes_of_slots(engine, slot, count, codes);
+        for (unsigned i = 0; i < count; i++) {
+            open |= (uint64_t)(codes[i] == CODE_ENDLESS) << i;
+            set_value(tier, index + i, codes[i]);
         }
-        word += (count + 63) / 64;
+        c->markers[word].bits = open;
         engine->progress_positions += count;
     }
 }
@@ -47,6 +45,6 @@ int settle(pp_engine *engine, component *c) {
     return result;
 }
 
-void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint8_t *codes) {
-    for (size_t i = 0; i < count; i++) codes[i] = (uint8_t)rule_code(kernel, positions[i]);
+void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *codes) {
+    for (size_t i = 0; i < count; i++) codes[i] = rule_code(kernel, positions[i]);
 }

@@ -78,36 +78,36 @@ int pp_tier_attach(pp_engine *engine, uint32_t number, unsigned width, void *con
     memcpy(copy, blocks, bytes);
     drop_values(engine, tier);
     tier->blocks = copy;
-    tier->wide = width == 2;
+    tier->shift = width == 4 ? 2 : width == 2;
     return PP_OK;
 }
 
 void *pp_tier_values(pp_engine *engine, uint32_t number) { return engine->tiers[number].owned.bytes; }
-unsigned pp_tier_width(const pp_engine *engine, uint32_t number) { return engine->tiers[number].wide ? 2 : 1; }
+unsigned pp_tier_width(const pp_engine *engine, uint32_t number) { return 1u << engine->tiers[number].shift; }
 
 /* Room for a tier's values, zeroed, the blocks one after the other. */
-static int own_values(pp_engine *engine, tier_state *tier, bool wide) {
+static int own_values(pp_engine *engine, tier_state *tier, uint8_t shift) {
     buffer memory;
     const uint64_t blocks = block_count(tier->size);
-    const int result = allocate(engine, tier->size << wide, &memory);
+    const int result = allocate(engine, tier->size << shift, &memory);
     if (result) return result;
     void **pointers = malloc((blocks + 1) * sizeof *pointers);
     if (!pointers) {
         release(engine, &memory);
         return PP_OUT_OF_MEMORY;
     }
-    for (uint64_t i = 0; i < blocks; i++) pointers[i] = (char *)memory.bytes + ((i << PP_BLOCK_BITS) << wide);
+    for (uint64_t i = 0; i < blocks; i++) pointers[i] = (char *)memory.bytes + ((i << PP_BLOCK_BITS) << shift);
     drop_values(engine, tier);
     tier->owned = memory;
     tier->blocks = pointers;
-    tier->wide = wide;
+    tier->shift = shift;
     return PP_OK;
 }
 
 static int widen(pp_engine *engine, tier_state *tier) {
     buffer narrow = tier->owned;
     tier->owned = (buffer){0}; /* kept until it is copied */
-    const int result = own_values(engine, tier, true);
+    const int result = own_values(engine, tier, 1);
     if (!result)
         for (uint64_t i = 0; i < tier->size; i++)
             ((uint16_t *)tier->owned.bytes)[i] = ((const uint8_t *)narrow.bytes)[i];
@@ -134,7 +134,7 @@ static void store_words(pp_engine *engine, void *context, uint64_t first, uint64
         tier_state *tier = &engine->tiers[pp_slot_tier(slot)];
         for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
             const uint32_t state = atomic_load_explicit(&c->entries[number], memory_order_relaxed);
-            if (entry_decided(state))
+            if (entry_decided(state) && state != ENTRY_STORED)
                 set_value(tier, pp_slot_index(slot) + (unsigned)__builtin_ctzll(bits), entry_code(state));
         }
     }
@@ -147,7 +147,7 @@ static int store(pp_engine *engine, component *c) {
         const uint64_t after = (tier->local_first + tier->size + 63) / 64;
         const uint64_t first = tier->size ? c->markers[tier->local_first / 64].before : 0;
         const uint64_t last = after < words ? c->markers[after].before : c->entry_count;
-        if (tier->size && is_too_large(c, first, last)) {
+        if (tier->size && !c->scored && is_too_large(c, first, last)) {
             const int result = widen(engine, tier);
             if (result) return result;
         }
@@ -161,31 +161,59 @@ static int choose_propagation(const pp_engine *engine, const component *c, int p
     if (propagation != PP_PROPAGATE_AUTO) return propagation;
     if (can_retract(engine->kernel)) return PP_PROPAGATE_RETRACT;
     const bool fits = !engine->budget || engine->used + reverse_graph_bytes(c) <= engine->budget;
-    return fits ? PP_PROPAGATE_GRAPH : PP_PROPAGATE_FORWARD;
+    return fits && c->entry_count < GRAPH_LIMIT ? PP_PROPAGATE_GRAPH : PP_PROPAGATE_FORWARD;
+}
+
+/* Settle, expand, and the reverse graph where there is to be one. */
+static int prepare(pp_engine *engine, component *c, int propagation) {
+    c->threshold = PP_MAX_SCORE + 1; /* nobody wins by so much: every open child counts */
+    int result = settle(engine, c);
+    if (!result) result = expand_marked(engine, c);
+    if (result) return result;
+    c->propagation = choose_propagation(engine, c, propagation);
+    return c->propagation == PP_PROPAGATE_GRAPH ? build_reverse_graph(engine, c) : PP_OK;
+}
+
+static int propagate_all_scores(pp_engine *engine, component *c) {
+    uint64_t *scores = calloc(PP_MAX_SCORE / 64 + 1, sizeof *scores);
+    if (!scores) return PP_OUT_OF_MEMORY;
+    int result = collect_scores(engine, c, scores);
+    if (!result) result = propagate_scores(engine, c, scores);
+    free(scores);
+    return result;
 }
 
 static int solve_cyclic(pp_engine *engine, component *c, int propagation) {
-    int result = settle(engine, c);
-    if (!result) result = expand_marked(engine, c);
-    if (!result) {
-        c->propagation = choose_propagation(engine, c, propagation);
-        if (c->propagation == PP_PROPAGATE_GRAPH) result = build_reverse_graph(engine, c);
+    int result = prepare(engine, c, propagation);
+    if (!result && c->scored) {
+        result = propagate_all_scores(engine, c);
+    } else if (!result) {
+        result = propagate_wins(engine, c);
+        if (!result) result = propagate_ties(engine, c);
     }
-    if (!result) result = propagate(engine, c);
     release(engine, &c->graph_memory);
     return result ? result : store(engine, c);
 }
 
-static int own_all(pp_engine *engine, component *c, bool wide) {
+static int own_all(pp_engine *engine, component *c, uint8_t shift) {
     for (size_t i = 0; i < c->tier_count; i++) {
-        const int result = own_values(engine, &engine->tiers[c->tiers[i]], wide);
+        const int result = own_values(engine, &engine->tiers[c->tiers[i]], shift);
         if (result) return result;
     }
     return PP_OK;
 }
 
+/* One byte a value is enough for nearly every tier; where it is not, the tier is solved again. */
+static int solve_without_cycles(pp_engine *engine, component *c) {
+    int result = solve_acyclic(engine, c);
+    if (!result && c->last_level > PP_LARGEST_REMOTENESS) result = PP_TOO_REMOTE;
+    if (result || c->scored || code_of(KIND_WIN, c->last_level) <= LARGEST_NARROW_CODE) return result;
+    result = own_all(engine, c, 1);
+    return result ? result : solve_acyclic(engine, c);
+}
+
 int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation) {
-    component c = {.tiers = tiers, .tier_count = count};
+    component c = {.tiers = tiers, .tier_count = count, .scored = engine->kernel->score != NULL};
     engine->failure = PP_OK;
     engine->progress_level = 0;
     engine->progress_positions = 0;
@@ -195,19 +223,8 @@ int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic,
         tier->local_first = c.slots;
         c.slots += (tier->size + 63) & ~(uint64_t)63;
     }
-    int result = own_all(engine, &c, false);
-    if (!result) {
-        if (cyclic) {
-            result = solve_cyclic(engine, &c, propagation);
-        } else {
-            result = solve_acyclic(engine, &c);
-            if (!result && c.last_level > PP_LARGEST_REMOTENESS) result = PP_TOO_REMOTE;
-            if (!result && code_of(KIND_WIN, c.last_level) > LARGEST_NARROW_CODE) {
-                result = own_all(engine, &c, true);
-                if (!result) result = solve_acyclic(engine, &c);
-            }
-        }
-    }
+    int result = own_all(engine, &c, c.scored ? 2 : 0);
+    if (!result) result = cyclic ? solve_cyclic(engine, &c, propagation) : solve_without_cycles(engine, &c);
     release(engine, &c.marker_memory);
     release(engine, &c.entry_memory);
     for (size_t i = 0; i < count; i++) {
@@ -221,18 +238,19 @@ int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic,
 
 void pp_find_many(pp_engine *engine, const pp_position *positions, size_t count, pp_slot *slots) {
     for (size_t i = 0; i < count; i++) {
-        const bool valid = positions[i] != PP_NO_POSITION && engine->kernel->valid(engine->kernel, positions[i]);
+        const pp_kernel *kernel = engine->kernel;
+        const bool valid = positions[i] != PP_NO_POSITION && (!kernel->valid || kernel->valid(kernel, positions[i]));
         slots[i] = valid ? pp_find(engine, positions[i]) : UINT64_MAX;
     }
 }
 
-uint16_t pp_value_of_slot(pp_engine *engine, pp_slot slot) {
+uint32_t pp_value_of_slot(pp_engine *engine, pp_slot slot) {
     const tier_state *tier = pp_slot_tier(slot) < engine->tier_count ? tier_of(engine, slot) : NULL;
     const bool known = tier && tier->blocks && pp_slot_index(slot) < tier->size;
-    return known ? (uint16_t)value_at(tier, pp_slot_index(slot)) : (uint16_t)CODE_NO_POSITION;
+    return known ? value_at(tier, pp_slot_index(slot)) : (value_code)CODE_NO_POSITION;
 }
 
-void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint16_t *codes) {
+void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint32_t *codes) {
     for (size_t i = 0; i < count; i++) codes[i] = pp_value_of_slot(engine, slots[i]);
 }
 

@@ -1,13 +1,21 @@
-/* The proof: every stored value is derived again from its children, with the forward rules alone (valid, moves, apply,
- * status) and the index. None of what made the solve fast is used.
+/* The proof: every stored value is derived again from its children, with the forward rules alone (moves, apply,
+ * status, mover, score) and the index. None of what made the solve fast is used.
  *
- *     win(n)    a child lost in n-1, and none sooner
- *     loss(n)   all children won, the longest in n-1
- *     tie(n)    no lost child; the quickest tied child in n-1
- *     endless   no lost child, no tied child, at least one endless
+ * Let a child's score be what it is worth to the player who moves there: the child's own where the move keeps the turn,
+ * else its negative. (Without scores a win counts 1.) Then of a position that is not finished
  *
- * A finished position's value is its status. Since every win, loss and tie stands one ply above another, and the
- * finished ones are given by rule, these conditions admit one table only: they prove it. */
+ *     its score s is the greatest of its children's;
+ *     s > 0     its remoteness is one more than the least of the children with score s;
+ *     s < 0     its remoteness is one more than the greatest of the children with score s;
+ *     s = 0     a tie, one more than the quickest tie among the children with score 0, or endless if none of them is
+ *               a tie.
+ *
+ * A finished position's value is what status and score say. These conditions admit one table only. Take a position with
+ * score s > 0 and remoteness n. Its mover goes to a child with score s and remoteness n-1, and so on. The other's
+ * positions then have score -s: a move from them either keeps that score, at a lower remoteness, or gives away more,
+ * which can happen only so often. So an end comes, and the mover wins by s at least. By the same from the other side
+ * nobody can force more than the table says, and where the score is 0, both can hold it by never leaving such
+ * positions. So scores are right, and then, by induction on the plies, so is every remoteness. */
 #include "engine.h"
 
 #include <stdlib.h>
@@ -30,31 +38,75 @@ static value_code stored_value(pp_engine *engine, pp_position position) {
     return tier->blocks && pp_slot_index(slot) < tier->size ? value_at(tier, pp_slot_index(slot)) : WORST;
 }
 
-/* The code that the children demand; WORST where a child has no value. */
+/* Whether a move keeps the turn; what a kernel promises about it in its flags is not trusted. */
+static bool same_mover(const pp_kernel *kernel, pp_position parent, pp_position child) {
+    if (kernel->players == 1) return true;
+    return kernel->mover && kernel->mover(kernel, parent) == kernel->mover(kernel, child);
+}
+
+/* By how much the player who moves there wins. */
+static int score_for_mover(value_code child, bool keeps) {
+    const unsigned kind = kind_of(child);
+    const int score = score_of(child) ? score_of(child) : (kind == KIND_WIN) - (kind == KIND_LOSS);
+    return keeps ? score : -score;
+}
+
+/* What the children seen so far demand. */
+typedef struct {
+    int score;                  /* the greatest */
+    unsigned quickest, slowest; /* of those that end with this score */
+    bool any, endless;
+} demand;
+
+static void add_child(demand *d, value_code child, bool keeps) {
+    const int score = score_for_mover(child, keeps);
+    const unsigned plies = remoteness_of(child);
+    if (d->any && score < d->score) return;
+    if (!d->any || score > d->score) *d = (demand){.score = score, .quickest = WORST, .any = true};
+    if (child == CODE_ENDLESS) {
+        d->endless = true;
+        return;
+    }
+    if (plies < d->quickest) d->quickest = plies;
+    if (plies > d->slowest) d->slowest = plies;
+}
+
+static value_code demanded_code(const demand *d, bool scored) {
+    if (!d->any) return WORST; /* no move, and the game says ONGOING */
+    if (!d->score && d->quickest == WORST) return CODE_ENDLESS;
+    const unsigned kind = d->score > 0 ? KIND_WIN : d->score < 0 ? KIND_LOSS : KIND_TIE;
+    const value_code code = code_of(kind, (d->score < 0 ? d->slowest : d->quickest) + 1);
+    return scored ? with_score(code, d->score) : code;
+}
+
+/* Whether some move ends the game with a win: nothing is sooner. */
+static bool wins_at_once(const pp_kernel *kernel, pp_position position, const pp_move *moves, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const pp_position child = kernel->apply(kernel, position, moves[i]);
+        const int status = kernel->status(kernel, child);
+        if (status != PP_ONGOING && status == (same_mover(kernel, position, child) ? PP_WON : PP_LOST)) return true;
+    }
+    return false;
+}
+
+/* The code that the children demand; WORST where no value would do. */
 static value_code derive(pp_engine *engine, pp_position position, value_code stored, pp_move *moves) {
     const pp_kernel *kernel = engine->kernel;
     const int status = kernel->status(kernel, position);
+    if (status != PP_ONGOING) {
+        const value_code code = finished_code(kernel, position, status);
+        return code == CODE_BAD_SCORE ? (value_code)WORST : code;
+    }
     const size_t count = kernel->moves(kernel, position, moves);
-    if (status != PP_ONGOING) return (value_code)status;
-    unsigned quickest_loss = WORST, longest_win = 0, quickest_tie = WORST;
-    bool endless = false;
-    if (stored == code_of(KIND_WIN, 1)) { /* nothing is sooner: the first move that wins on the spot proves it */
-        for (size_t i = 0; i < count; i++)
-            if (kernel->status(kernel, kernel->apply(kernel, position, moves[i])) == PP_LOST) return stored;
-    }
+    if (stored == PP_WINS_NOW && !kernel->score && wins_at_once(kernel, position, moves, count)) return stored;
+    demand d = {0};
     for (size_t i = 0; i < count; i++) {
-        const value_code child = stored_value(engine, kernel->apply(kernel, position, moves[i]));
-        const unsigned remoteness = remoteness_of(child);
-        if (child == WORST || child == CODE_NO_POSITION) return WORST;
-        if (kind_of(child) == KIND_LOSS && remoteness < quickest_loss) quickest_loss = remoteness;
-        if (kind_of(child) == KIND_WIN && remoteness > longest_win) longest_win = remoteness;
-        if (kind_of(child) == KIND_TIE && remoteness < quickest_tie) quickest_tie = remoteness;
-        endless |= child == CODE_ENDLESS;
+        const pp_position child = kernel->apply(kernel, position, moves[i]);
+        const value_code code = stored_value(engine, child);
+        if (code == WORST || code == CODE_NO_POSITION) return WORST;
+        add_child(&d, code, same_mover(kernel, position, child));
     }
-    if (quickest_loss != WORST) return code_of(KIND_WIN, quickest_loss + 1);
-    if (quickest_tie != WORST) return code_of(KIND_TIE, quickest_tie + 1);
-    if (endless) return CODE_ENDLESS;
-    return count ? code_of(KIND_LOSS, longest_win + 1) : WORST; /* no move, and the game says ONGOING */
+    return demanded_code(&d, kernel->score != NULL);
 }
 
 static int by_slot(const void *a, const void *b) {

@@ -13,8 +13,8 @@ from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_
 from perfectplay.display.histogram import plot, text_histogram
 from perfectplay.solving.reachability import find_reached
 from perfectplay.tables.locations import table_path
-from perfectplay.tables.opening import open_store
-from perfectplay.tables.saving import save_table
+from perfectplay.tables.repairing import open_to_solve
+from perfectplay.tables.saving import claim_place, save_table
 from perfectplay.tables.store import MemoryStore
 
 
@@ -121,7 +121,8 @@ def unfinished(codes, tmp_path) -> Table:
         for record in source.key_records().values():
             part.write_keys(record, source._keys[record.tier][1])
         part.write_values(*source._tiers[1])
-        save_table(game, part, table_path(game, tmp_path))
+        with claim_place(game, table_path(game, tmp_path)) as place:
+            save_table(part, place)
     return open_table(game, table_path(game, tmp_path))
 
 
@@ -144,7 +145,7 @@ def test_stats_says_how_far_an_unfinished_table_is(unfinished, install, codes, m
 def test_a_table_of_nothing_yet_can_be_asked(codes, tmp_path, subtraction):
     with solve_game(subtraction, save=False).table as whole:
         info = replace(whole.info, status="enumerating", hash=None)
-    open_store(subtraction, tmp_path / "table", writable=True, info=info).close()
+    open_to_solve(subtraction, tmp_path / "table", info).close()
     with open_table(subtraction, tmp_path / "table") as table:
         found = survey(table)
         assert (found.total.positions, found.tiers_known, found.branching) == (0, None, None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import lmdb
@@ -15,10 +14,10 @@ import pytest
 from perfectplay import Game, Value, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import NotInTable, TableError
 from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.lmdb_store import number_key
+from perfectplay.tables.layout import number_key
 from perfectplay.tables.locations import table_path
-from perfectplay.tables.opening import open_store
 
+from ..damage import edit, flip, forge_info
 from . import ladder
 
 
@@ -50,25 +49,16 @@ def probe_all(game: Game, path: Path) -> dict[int, Value]:
         return {position: table.probe(position) for position in range(ladder.RING * ladder.RUNGS)}
 
 
-def flip(game: Game, path: Path, key: bytes, at: int) -> None:
-    """Change one bit of what is stored under a key, and nothing else."""
-    store = open_store(game, path, writable=True)
-    data = bytearray(store.fetch(key))
-    data[at % len(data)] ^= 4
-    store.write([(key, bytes(data))])
-    store.close()
-
-
 @pytest.mark.parametrize("kind", ["t", "k"])
 def test_a_flipped_bit_in_any_block_is_found(game, path, kind):
     for tier in range(ladder.RUNGS):
         key = number_key(kind.encode(), tier, 0)
-        flip(game, path, key, at=tier)
+        flip(path, key, at=tier)
         with pytest.raises(TableError, match=rf"damaged: tier {tier}, block 0 has a wrong checksum"):
             probe_all(game, path)
         with pytest.raises(TableError, match=rf"tier {tier}, block 0"), open_table(game, path) as table:
             verify_table(table)
-        flip(game, path, key, at=tier)
+        flip(path, key, at=tier)
     assert len(probe_all(game, path)) == ladder.RUNGS * ladder.RING
 
 
@@ -86,11 +76,6 @@ def test_rubbish_is_refused(game, path):
         open_table(game, path)
 
 
-def test_a_deleted_lock_file_does_not_matter(game, path, solved):
-    (path / "lock.mdb").unlink()
-    assert probe_all(game, path) == probe_all(game, solved)
-
-
 def test_an_empty_directory_says_how_to_make_a_table(game, tmp_path):
     with pytest.raises(TableError, match=r"no table of ladder .* run `solve ladder`"):
         open_table(game, tmp_path)
@@ -106,9 +91,7 @@ def test_an_empty_directory_says_how_to_make_a_table(game, tmp_path):
     ],
 )
 def test_another_games_or_formats_table_is_refused(game, path, change, message):
-    store = open_store(game, path, writable=True)
-    store.set_info(replace(store.info, **change))
-    store.close()
+    forge_info(path, **change)
     with pytest.raises(TableError, match=message):
         open_table(game, path)
     with pytest.raises(TableError, match=message):
@@ -116,9 +99,7 @@ def test_another_games_or_formats_table_is_refused(game, path, change, message):
 
 
 def test_metadata_that_cannot_be_read_is_refused(game, path):
-    store = open_store(game, path, writable=True)
-    store.write([(b"meta", b"{}")])
-    store.close()
+    edit(path, b"meta", lambda stored: b"{}")
     with pytest.raises(TableError, match="metadata"):
         open_table(game, path)
 
@@ -155,10 +136,10 @@ def test_damage_in_a_compact_table_is_found(game, compacted, tmp_path, kind):
     path = shutil.copytree(compacted, tmp_path / "ladder")
     for at in range(30):
         key = number_key(kind.encode(), at % ladder.RUNGS)
-        flip(game, path, key, at)
+        flip(path, key, at)
         with pytest.raises(TableError, match=rf"damaged: tier {at % ladder.RUNGS}, frame 0 has a wrong checksum"):
             probe_all(game, path)
-        flip(game, path, key, at)
+        flip(path, key, at)
 
 
 def test_compacting_in_place_replaces_the_table(game, path):
@@ -194,7 +175,8 @@ def test_threads_may_read_one_table_together(game, solved):
 
 def test_the_metadata_records_which_lmdb_wrote_the_table(game, solved):
     with open_table(game, solved) as table:
-        assert table.info.storage == {"lmdb": ".".join(map(str, lmdb.version())), "data_version": 1}
+        assert table.info.storage["lmdb"] == ".".join(map(str, lmdb.version()))
+        assert table.info.storage["data_version"] == 1
 
 
 def test_a_table_may_be_opened_twice(game, solved):
@@ -202,5 +184,3 @@ def test_a_table_may_be_opened_twice(game, solved):
         with open_table(game, solved) as other:
             assert one.probe(5) == other.probe(5)
         assert one.probe(3) is not None
-        with pytest.raises(TableError, match="open in this process already"):
-            open_store(game, solved, writable=True)

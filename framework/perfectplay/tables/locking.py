@@ -1,0 +1,69 @@
+"""One process writes a table at a time: a lock on a file in its directory, which the system drops with the process."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+
+from perfectplay.errors import TableError
+from perfectplay.system_errors import reason
+
+LOCK_FILE = "writer.lock"
+DATA_FILE = "data.mdb"
+NEW_FILE = "data.mdb.new"
+"""A table being written to replace another. Whoever holds the lock may delete one that a killed process left."""
+
+
+class WriterLock:
+    """The right to write the table in a directory, which is made if need be."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._file: int | None = None
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            self._file = _lock(directory / LOCK_FILE)
+            with contextlib.suppress(FileNotFoundError):
+                (directory / NEW_FILE).unlink()
+        except BlockingIOError:
+            raise TableError(f"another process is writing {directory}: wait for it, or use another --dir") from None
+        except FileExistsError:
+            raise TableError(f"cannot write a table to {directory}: it is not a directory") from None
+        except OSError as error:
+            raise TableError(f"cannot write to {directory}: {reason(error)}") from None
+
+    def release(self) -> None:
+        """Let others write; a directory in which nothing was written is removed again."""
+        if self._file is None:
+            return
+        with contextlib.suppress(OSError):
+            if sorted(os.listdir(self.directory)) == [LOCK_FILE]:
+                (self.directory / LOCK_FILE).unlink()
+                self.directory.rmdir()
+        os.close(self._file)
+        self._file = None
+
+    def __enter__(self) -> WriterLock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def _lock(path: Path) -> int:
+    """Lock the file of this name: not one that its last holder has just deleted."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and os.path.samestat(path.stat(), os.fstat(file)):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
