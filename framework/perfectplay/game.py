@@ -94,7 +94,10 @@ class Game:
 
     def apply(self, position: int, move: int) -> int:
         """The position after one of its `moves`."""
-        return self._ask.apply(self._checked(position), move)
+        self._checked(position)
+        if self.kernel is not None and move not in self.kernel.moves(position):  # C would read wherever it points
+            raise UsageError(f"{brief(move)} is not a legal move in position {position} of {self.name}")
+        return self._ask.apply(position, move)
 
     def undo(self, position: int, move: int) -> int:
         """The position before `move`, which led to this one; only where `has_undo`."""

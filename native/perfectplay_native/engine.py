@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,15 +87,20 @@ class Engine:
         self.kernel = kernel
         threads = (threads or os.cpu_count() or 1) if kernel.parallel else 1
         self._keep: dict[int, list[Any]] = {}  # memory lent to the engine, by tier
-        self._c = lib.pp_engine_new(kernel.c, tiers, threads)
-        if self._c == ffi.NULL:
+        made = lib.pp_engine_new(kernel.c, tiers, threads)
+        if made == ffi.NULL:
             raise EngineOutOfMemory("not enough memory for the engine itself")
+        self._open: Any = ffi.gc(made, partial(_free_engine, self._keep, kernel))
+
+    @property
+    def _c(self) -> Any:
+        if self._open is None:
+            raise EngineError("it is closed")
+        return self._open
 
     def close(self) -> None:
-        if self._c != ffi.NULL:
-            lib.pp_engine_free(self._c)
-            self._c = ffi.NULL
-            self._keep.clear()
+        """Free it: at once, or where another thread is in a call or somebody looks at values of its, after that."""
+        self._open = None
 
     def set_memory(self, budget: int, directory: str | None) -> None:
         """Bound anonymous memory to `budget` bytes (0: no bound), with files in `directory` beyond it."""
@@ -137,7 +143,10 @@ class Engine:
     def values(self, tier: int, size: int) -> npt.NDArray[Any]:
         """The codes of a tier the engine has solved, without copying; valid until the tier is attached or dropped."""
         width = lib.pp_tier_width(self._c, tier)
-        memory = ffi.buffer(lib.pp_tier_values(self._c, tier), size * width)
+        engine = self._c
+        # the values are the engine's: it must live as long as somebody looks at them
+        values = ffi.gc(lib.pp_tier_values(engine, tier), lambda _, engine=engine: None)
+        memory = ffi.buffer(values, size * width)
         return np.frombuffer(memory, dtype=f"<u{width}")
 
     def find(self, position: int) -> int | None:
@@ -227,6 +236,12 @@ class Engine:
         raise EngineError(
             f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
         )
+
+
+def _free_engine(keep: dict[int, list[Any]], kernel: Kernel, engine: Any) -> None:
+    """Free an engine before what was lent to it, and before its kernel."""
+    lib.pp_engine_free(engine)
+    keep.clear()
 
 
 def _fault(fault: Any) -> Fault:

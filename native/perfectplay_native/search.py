@@ -43,6 +43,10 @@ class SearchCounts:
     """Bytes that the search holds."""
 
 
+_MARK = 4
+"""Beside an outcome: the children of the position are in the table too."""
+
+
 class Search:
     """A table of proven outcomes that grows with every position asked for.
 
@@ -107,17 +111,25 @@ class Search:
 
     def entries(self) -> tuple[Positions, Outcomes]:
         """Everything proven: canonical positions in ascending order, and their outcomes."""
+        positions, outcomes, _ = self.marked_entries()
+        return positions, outcomes
+
+    def marked_entries(self) -> tuple[Positions, Outcomes, npt.NDArray[np.bool_]]:
+        """The same, and of each position whether its children are proven too, by `prove_reachable`."""
         count = self.counts.unique
         positions, outcomes = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint8)
         lib.pp_search_entries(
             self._c, ffi.from_buffer("pp_position[]", positions), ffi.from_buffer("uint8_t[]", outcomes)
         )
         order = np.argsort(positions)
-        return positions[order], outcomes[order]
+        outcomes = outcomes[order]
+        return positions[order], outcomes & np.uint8(_MARK - 1), outcomes >= _MARK
 
-    def learn(self, positions: Positions, outcomes: Outcomes) -> None:
-        """Take outcomes of canonical positions for proven."""
+    def learn(self, positions: Positions, outcomes: Outcomes, marks: npt.NDArray[np.bool_] | None = None) -> None:
+        """Take outcomes of canonical positions for proven, with the marks of `marked_entries`."""
         given, worth = np.ascontiguousarray(positions, dtype=np.uint64), np.ascontiguousarray(outcomes, dtype=np.uint8)
+        if marks is not None:
+            worth = worth + _MARK * marks.astype(np.uint8)
         self._check(
             lib.pp_search_learn(
                 self._c, ffi.from_buffer("pp_position[]", given), ffi.from_buffer("uint8_t[]", worth), given.size

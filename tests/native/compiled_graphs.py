@@ -8,6 +8,8 @@ from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
+from perfectplay_native._engine import lib
+
 from perfectplay.game import Game, make_game
 from perfectplay.hookspecs import hookimpl
 from perfectplay.solving.tier_order import components
@@ -29,6 +31,10 @@ RANKED_VARIANTS: dict[str, tuple[str, ...]] = {
     "retract alone": (*RANKED, "tier_children", "retract"),
     "expand and retract": (*RANKED, "tier_children", "wins_now", "expand", "retract"),
     "counting moves": (*RANKED, "tier_children", "expand_moves", "retract_moves"),
+    "once per move": (*RANKED, "tier_children", "expand_moves", "retract_all", "ONCE_PER_MOVE"),
+    "all parents": (*RANKED, "tier_children", "expand", "retract_all"),
+    "survey": (*RANKED, "tier_children", "wins_now", "expand", "retract", "survey"),
+    "survey, no retract": (*RANKED, "tier_children", "expand_moves", "survey"),
 }
 NO_NODE = 2**32 - 1
 
@@ -38,13 +44,21 @@ class CompiledGraph:
 
     def __init__(self, module: ModuleType, graph: Graph, functions: Iterable[str]) -> None:
         self.ffi, self.keep = module.ffi, []
-        names = {name: name.removesuffix("_moves") for name in (*REQUIRED, *functions)}
+        functions = {*REQUIRED, *functions}
+        functions |= {"mover"} if graph.movers else set()
+        functions |= {"score"} if graph.scores else set()
+        once_per_move = "ONCE_PER_MOVE" in functions
+        names = {
+            name: name.removesuffix("_moves").removesuffix("_all") for name in functions if name != "ONCE_PER_MOVE"
+        }
         moves_into = Counter(child for moves in graph.moves for child, _ in moves)
         self.struct = self.ffi.new(
             "pp_kernel *",
             {
                 "abi": ABI,
                 "rules_version": 1,
+                "players": graph.players,
+                "flags": lib.PP_ONCE_PER_MOVE if once_per_move else 0,
                 "max_moves": max(map(len, graph.moves)),
                 "max_parents": max(moves_into.values(), default=0),
                 "tier_count": max(graph.tiers) + 1,
@@ -67,17 +81,21 @@ class CompiledGraph:
             component |= dict.fromkeys(found.tiers, number)
         slots: list[list[int]] = [[] for _ in tiers]
         index = [0] * len(graph.moves)
-        for node in reversed(range(len(graph.moves))):
+        for node in reversed(range(len(graph.moves) // 2 if graph.twins else len(graph.moves))):
             nodes = slots[graph.tiers[node]]
             if node % 3 == 0:
                 nodes.append(NO_NODE)  # a slot that holds no position
             index[node] = len(nodes)
             nodes.append(node)
+        if graph.twins:  # the second half shares the slots of the first
+            index[len(index) // 2 :] = index[: len(index) // 2]
         data: dict[str, Any] = {
             "nodes": len(graph.moves),
             "start": graph.start,
             "sources": self._array("uint32_t[]", [node for node, moves in enumerate(graph.moves) for _ in moves]),
             "status": self._array("uint8_t[]", graph.status),
+            "movers": self._array("uint8_t[]", graph.movers) if graph.movers else self.ffi.NULL,
+            "scores": self._array("int16_t[]", graph.scores) if graph.scores else self.ffi.NULL,
             "tier": self._array("uint32_t[]", graph.tiers),
             "component": self._array("uint32_t[]", [component[tier] for tier in tiers]),
             "index": self._array("uint32_t[]", index),

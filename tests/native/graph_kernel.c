@@ -39,6 +39,15 @@ pp_position graph_canonicalize(const pp_kernel *self, pp_position position) {
 
 int graph_status(const pp_kernel *self, pp_position position) { return graph_of(self)->status[node_of(position)]; }
 
+int graph_mover(const pp_kernel *self, pp_position position) { return graph_of(self)->movers[node_of(position)]; }
+
+int graph_score(const pp_kernel *self, pp_position position) { return graph_of(self)->scores[node_of(position)]; }
+
+/* PP_KEEPS_TURN, if both nodes have the same mover. */
+static pp_slot turn_of(const graph *g, uint32_t a, uint32_t b) {
+    return g->movers && g->movers[a] == g->movers[b] ? PP_KEEPS_TURN : 0;
+}
+
 uint32_t graph_tier(const pp_kernel *self, pp_position position) { return graph_of(self)->tier[node_of(position)]; }
 
 size_t graph_tier_children(const pp_kernel *self, uint32_t tier, uint32_t *tiers) {
@@ -52,8 +61,11 @@ size_t graph_tier_children(const pp_kernel *self, uint32_t tier, uint32_t *tiers
 int graph_wins_now(const pp_kernel *self, pp_position position) {
     const graph *g = graph_of(self);
     const uint32_t node = node_of(position);
-    for (uint32_t i = g->first_move[node]; i < g->first_move[node + 1]; i++)
-        if (g->status[g->targets[i] >> 1] == PP_LOST) return 1;
+    for (uint32_t i = g->first_move[node]; i < g->first_move[node + 1]; i++) {
+        const uint32_t child = g->targets[i] >> 1;
+        const int keeps = self->players == 1 || turn_of(g, node, child);
+        if (g->status[child] == (keeps ? PP_WON : PP_LOST)) return 1;
+    }
     return 0;
 }
 
@@ -98,7 +110,7 @@ size_t graph_expand(const pp_kernel *self, pp_position position, pp_slot *slots)
     const uint32_t node = node_of(position);
     size_t count = 0;
     for (uint32_t i = g->first_child[node]; i < g->first_child[node + 1]; i++)
-        slots[count++] = slot_of_node(g, g->children[i]);
+        slots[count++] = slot_of_node(g, g->children[i]) | turn_of(g, node, g->children[i]);
     return count;
 }
 
@@ -108,8 +120,33 @@ size_t graph_retract(const pp_kernel *self, pp_position position, pp_slot *slots
     size_t count = 0;
     for (uint32_t i = g->first_parent[node]; i < g->first_parent[node + 1]; i++)
         if (g->component[g->tier[g->parents[i]]] == g->component[g->tier[node]])
-            slots[count++] = slot_of_node(g, g->parents[i]);
+            slots[count++] = slot_of_node(g, g->parents[i]) | turn_of(g, node, g->parents[i]);
     return count;
+}
+
+/* Parents of other tiers too, which nobody needs. */
+size_t graph_retract_all(const pp_kernel *self, pp_position position, pp_slot *slots) {
+    const graph *g = graph_of(self);
+    const uint32_t node = node_of(position);
+    size_t count = 0;
+    for (uint32_t i = g->first_parent[node]; i < g->first_parent[node + 1]; i++)
+        slots[count++] = slot_of_node(g, g->parents[i]) | turn_of(g, node, g->parents[i]);
+    return count;
+}
+
+void graph_survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t wanted, uint8_t *codes, pp_slot *slots,
+                  uint32_t *ends) {
+    uint32_t written = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(wanted >> i & 1)) continue;
+        pp_position position;
+        graph_unrank(self, first + i, 1, &position);
+        int code = position == PP_NO_POSITION ? PP_EMPTY_SLOT : graph_status(self, position);
+        if (code == PP_ONGOING && codes && self->wins_now && self->wins_now(self, position)) code = PP_WINS_NOW;
+        if (codes) codes[i] = (uint8_t)code;
+        if (slots && code == PP_ONGOING) written += (uint32_t)self->expand(self, position, slots + written);
+        if (slots) ends[i] = written;
+    }
 }
 
 /* The same two, counting moves: a slot stands as often as moves lead there, on both sides. */
@@ -119,7 +156,7 @@ size_t graph_expand_moves(const pp_kernel *self, pp_position position, pp_slot *
     const uint32_t node = node_of(position);
     size_t count = 0;
     for (uint32_t i = g->first_move[node]; i < g->first_move[node + 1]; i++)
-        slots[count++] = slot_of_node(g, g->targets[i] >> 1);
+        slots[count++] = slot_of_node(g, g->targets[i] >> 1) | turn_of(g, node, g->targets[i] >> 1);
     return count;
 }
 
@@ -131,7 +168,7 @@ size_t graph_retract_moves(const pp_kernel *self, pp_position position, pp_slot 
         const uint32_t parent = g->parents[i];
         if (g->component[g->tier[parent]] != g->component[g->tier[node]]) continue;
         for (uint32_t j = g->first_move[parent]; j < g->first_move[parent + 1]; j++)
-            if (g->targets[j] >> 1 == node) slots[count++] = slot_of_node(g, parent);
+            if (g->targets[j] >> 1 == node) slots[count++] = slot_of_node(g, parent) | turn_of(g, node, parent);
     }
     return count;
 }

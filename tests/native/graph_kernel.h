@@ -14,6 +14,8 @@ typedef struct {
     const uint32_t *first_child, *children; /* distinct */
     const uint32_t *first_parent, *parents; /* distinct */
     const uint8_t *status;
+    const uint8_t *movers; /* NULL: turns alternate, or there is one player */
+    const int16_t *scores; /* NULL: none */
     const uint32_t *tier;
     const uint32_t *first_tier_child, *tier_children;
     const uint32_t *component;               /* by tier: equal where tiers reach each other */
@@ -28,6 +30,8 @@ pp_position graph_apply(const pp_kernel *self, pp_position position, pp_move mov
 pp_position graph_undo(const pp_kernel *self, pp_position position, pp_move move);
 pp_position graph_canonicalize(const pp_kernel *self, pp_position position);
 int graph_status(const pp_kernel *self, pp_position position);
+int graph_mover(const pp_kernel *self, pp_position position);
+int graph_score(const pp_kernel *self, pp_position position);
 uint32_t graph_tier(const pp_kernel *self, pp_position position);
 size_t graph_tier_children(const pp_kernel *self, uint32_t tier, uint32_t *tiers);
 int graph_wins_now(const pp_kernel *self, pp_position position);
@@ -39,6 +43,9 @@ void graph_unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positio
 size_t graph_expand(const pp_kernel *self, pp_position position, pp_slot *slots);
 size_t graph_retract(const pp_kernel *self, pp_position position, pp_slot *slots);
 size_t graph_expand_moves(const pp_kernel *self, pp_position position, pp_slot *slots);
+size_t graph_retract_all(const pp_kernel *self, pp_position position, pp_slot *slots);
+void graph_survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t wanted, uint8_t *codes, pp_slot *slots,
+                  uint32_t *ends);
 size_t graph_retract_moves(const pp_kernel *self, pp_position position, pp_slot *slots);
 /* end cdef */
 

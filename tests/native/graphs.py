@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from random import Random
@@ -18,12 +18,23 @@ LOSS, TIE, WIN, ENDLESS = 1, 2, 3, 0
 
 @dataclass(frozen=True)
 class Graph:
-    """Node by node: the moves, each a (child, image) pair; the status; the tier."""
+    """Node by node: the moves, each a (child, image) pair; the status; the tier; where there are, mover and score."""
 
     moves: tuple[tuple[tuple[int, int], ...], ...]
     status: tuple[int, ...]
     tiers: tuple[int, ...]
     start: int = 0
+    movers: tuple[int, ...] | None = None
+    """None: turns alternate, or there is one player."""
+    scores: tuple[int, ...] | None = None
+    players: int = 2
+    twins: bool = False
+    """Whether the second half of the nodes is the first with colours swapped, and shares its slots."""
+
+    def keeps_turn(self, parent: int, child: int) -> bool:
+        if self.players == 1:
+            return True
+        return self.movers is not None and self.movers[parent] == self.movers[child]
 
     @cached_property
     def first_move(self) -> list[int]:
@@ -66,34 +77,84 @@ def plain_graph(children: list[list[int]], ended: dict[int, int], tiers: list[in
 
 
 def brute_force(graph: Graph) -> list[int]:
-    """The code of every node: remoteness << 2 | kind, by definition, one ply after the other."""
-    codes: list[int | None] = [status or None for status in graph.status]
+    """The code of every node, score << 16 | remoteness << 2 | kind, by definition."""
+    scores = best_scores(graph)
+    plies = remotenesses(graph, scores)
+    codes = []
+    for node, (score, remoteness) in enumerate(zip(scores, plies, strict=True)):
+        if remoteness is None:
+            codes.append(ENDLESS)
+            continue
+        kind = WIN if score > 0 else LOSS if score < 0 else TIE
+        stored = score & 0xFFFF if graph.scores else 0
+        codes.append(stored << 16 | remoteness << 2 | kind)
+        assert graph.status[node] in (Status.ONGOING, kind)
+    return codes
 
-    def spread(decide) -> None:
-        """Decide for remoteness 1, 2, 3 … until a step decides nothing: the next would have nothing to stand on."""
-        remoteness, decided = 0, True
-        while decided:
-            remoteness += 1
-            decided = {}
-            for node, children in enumerate(graph.children):
-                if codes[node] is None and (code := decide([codes[child] for child in children], remoteness)):
-                    decided[node] = code
-            for node, code in decided.items():
-                codes[node] = code
 
-    def win_or_loss(children: list[int | None], remoteness: int) -> int | None:
-        if (remoteness - 1) << 2 | LOSS in children:
-            return remoteness << 2 | WIN
-        if all(code is not None and code & 3 == WIN for code in children) and max(children) >> 2 == remoteness - 1:
-            return remoteness << 2 | LOSS
-        return None
+def final_score(graph: Graph, node: int) -> int:
+    """By how much the mover of a finished node wins; 1 where there are no scores."""
+    if graph.scores:
+        return graph.scores[node]
+    return {Status.LOST: -1, Status.DRAWN: 0, Status.WON: 1}[Status(graph.status[node])]
 
-    def tie(children: list[int | None], remoteness: int) -> int | None:
-        return remoteness << 2 | TIE if (remoteness - 1) << 2 | TIE in children else None
 
-    spread(win_or_loss)
-    spread(tie)
-    return [ENDLESS if code is None else code for code in codes]
+def best_scores(graph: Graph) -> list[int]:
+    """What each mover can force: for every score, the positions from which somebody can force at least that."""
+    ends = [node for node, status in enumerate(graph.status) if status != Status.ONGOING]
+    scores = [0] * len(graph.moves)
+    for least in sorted({abs(final_score(graph, node)) for node in ends} - {0}):
+        forced = forcing(graph, least)
+        for node in range(len(graph.moves)):
+            if (node, True) in forced:
+                scores[node] = least
+            elif (node, False) in forced:
+                scores[node] = -least
+    return scores
+
+
+def forcing(graph: Graph, least: int) -> set[tuple[int, bool]]:
+    """The (node, whether I am to move) from which I can force to win by at least so much."""
+    forced = set()
+    for node, status in enumerate(graph.status):
+        if status != Status.ONGOING:
+            forced |= {
+                (node, mine) for mine in (True, False) if final_score(graph, node) * (1 if mine else -1) >= least
+            }
+    grows = True
+    while grows:
+        grows = False
+        for node, children in enumerate(graph.children):
+            for mine in (True, False):
+                after = [(child, mine == graph.keeps_turn(node, child)) for child in children]
+                if (node, mine) not in forced and after and (any if mine else all)(each in forced for each in after):
+                    forced.add((node, mine))
+                    grows = True
+    return forced
+
+
+def remotenesses(graph: Graph, scores: list[int]) -> list[int | None]:
+    """The plies of best play, one ply after the other; None where play has no end."""
+    plies: list[int | None] = [None if status == Status.ONGOING else 0 for status in graph.status]
+    worth = {
+        (node, child): scores[child] if graph.keeps_turn(node, child) else -scores[child]
+        for node, children in enumerate(graph.children)
+        for child in children
+    }
+    remoteness, decided = 0, {0: 0}
+    while decided:
+        remoteness += 1
+        decided = {}
+        for node, children in enumerate(graph.children):
+            if plies[node] is not None:
+                continue
+            best = [plies[child] for child in children if worth[node, child] == scores[node]]
+            hurries = scores[node] >= 0
+            if remoteness - 1 in best if hurries else None not in best and max(best) == remoteness - 1:
+                decided[node] = remoteness
+        for node, found in decided.items():
+            plies[node] = found
+    return plies
 
 
 class GraphPlugin:
@@ -143,6 +204,34 @@ class TieredGraphPlugin(GraphPlugin):
         return [parent << 1 for parent in self.graph.parents[position >> 1]]
 
 
+class PuzzleHooks:
+    @hookimpl
+    def players(self):
+        return ["Ada"]
+
+
+class TurnHooks:
+    @hookimpl
+    def mover(self, position):
+        return self.graph.movers[position >> 1]
+
+
+class ScoreHooks:
+    @hookimpl
+    def score(self, position):
+        return self.graph.scores[position >> 1]
+
+
+def python_plugin(graph: Graph, base: type[GraphPlugin] = TieredGraphPlugin) -> GraphPlugin:
+    """The graph as a plugin in Python, with the hooks that it needs."""
+    hooks = [
+        *([TurnHooks] if graph.movers else []),
+        *([ScoreHooks] if graph.scores else []),
+        *([PuzzleHooks] if graph.players == 1 else []),
+    ]
+    return type("Plugin", (*hooks, base), {})(graph)
+
+
 # ---- random graphs ----
 
 ENDS = (Status.LOST, Status.LOST, Status.DRAWN, Status.WON)
@@ -168,21 +257,79 @@ def random_graph(rng: Random, *, sisters: bool = False) -> Graph:
     return Graph(tuple(moves), tuple(status), tuple(tiers), start=rng.randrange(count))
 
 
+TURNS = ("alternate", "kept", "puzzle", "twins")
+
+
+def any_game(rng: Random, *, turns: str, scored: bool, sisters: bool = False) -> Graph:
+    """A random graph in which a player may move again, or with one player, or with slots that two positions share."""
+    graph = random_graph(rng, sisters=sisters)
+    if scored:
+        graph = replace(graph, scores=tuple(random_score(rng, status) for status in graph.status))
+    if turns == "puzzle":
+        return replace(graph, players=1)
+    if turns == "kept":
+        return replace(graph, movers=tuple(rng.randint(0, 1) for _ in graph.moves))
+    return with_twins(rng, graph) if turns == "twins" else graph
+
+
+def random_score(rng: Random, status: int) -> int:
+    sizes = (1, 2, 3, 7, 32767)
+    return {Status.WON: 1, Status.LOST: -1}.get(Status(status), 0) * rng.choice(sizes)
+
+
+def with_twins(rng: Random, graph: Graph) -> Graph:
+    """Every node twice, the second time with colours swapped; a move may lead to either, and to both."""
+    count = len(graph.moves)
+    swaps = [[rng.choice(((0,), (1,), (0, 1))) for _ in moves] for moves in graph.moves]
+    moves = [
+        tuple(
+            (child + count * (swap ^ twin), image)
+            for (child, image), both in zip(graph.moves[node], swaps[node], strict=True)
+            for swap in both
+        )
+        for twin in (0, 1)
+        for node in range(count)
+    ]
+    mover = [rng.randint(0, 1) for _ in graph.moves]
+    return replace(
+        graph,
+        moves=tuple(moves),
+        status=graph.status * 2,
+        tiers=graph.tiers * 2,
+        scores=graph.scores and graph.scores * 2,
+        movers=(*mover, *(1 - each for each in mover)),
+        twins=True,
+    )
+
+
 def graphs(*, sisters: bool = False) -> st.SearchStrategy[Graph]:
     """The same for hypothesis, which shrinks what fails."""
     return st.randoms(use_true_random=False).map(lambda rng: random_graph(rng, sisters=sisters))
 
 
 def union(graphs: Iterable[Graph]) -> Graph:
-    """Many graphs as one, with a first node that leads to the start of each."""
+    """Many graphs of one kind as one, with a first node that leads to the start of each; no twins."""
     moves: list[tuple[tuple[int, int], ...]] = []
     status: list[int] = []
     tiers: list[int] = []
     starts: list[tuple[int, int]] = []
+    movers: list[int] = [0]
+    scores: list[int] = [0]
+    players = 2
     for graph in graphs:
         first = len(moves) + 1
         starts.append((first + graph.start, 0))
         moves += [tuple((first + child, image) for child, image in each) for each in graph.moves]
         status += graph.status
         tiers += [1 + tier for tier in graph.tiers]
-    return Graph((tuple(starts), *moves), (Status.ONGOING, *status), (0, *tiers))
+        movers += graph.movers or ()
+        scores += graph.scores or ()
+        players = graph.players
+    return Graph(
+        (tuple(starts), *moves),
+        (Status.ONGOING, *status),
+        (0, *tiers),
+        movers=tuple(movers) if len(movers) > 1 else None,
+        scores=tuple(scores) if len(scores) > 1 else None,
+        players=players,
+    )

@@ -21,8 +21,10 @@ from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
-from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
+from perfectplay.system_errors import reason
+from perfectplay.tables.gbl2 import entries
 from perfectplay.tables.locations import table_path
+from perfectplay.tables.proof_file import Proven, read_proof, write_proof
 from perfectplay.values import Outcome
 from perfectplay_native.engine import EngineOutOfMemory, Positions
 from perfectplay_native.search import Search, SearchCounts
@@ -116,21 +118,21 @@ class _OutcomeFile:
         """Let a search know what is in the file, if there is one; how many outcomes that is."""
         if not self.path.exists():
             return 0
-        for part in read_gbl2(self.path):
-            positions = np.ascontiguousarray(part["position"])
-            outcomes = self._signs(positions) * part["outcome"]
-            search.learn(positions, (outcomes + _DRAWN).astype(np.uint8))
+        proven = read_proof(self.path, self.game)
+        positions = np.ascontiguousarray(proven.entries["position"])
+        outcomes = self._signs(positions) * proven.entries["outcome"]
+        search.learn(positions, (outcomes + _DRAWN).astype(np.uint8), proven.marks)
         return search.counts.unique
 
     def write(self, search: Search) -> None:
         started = time.monotonic()
-        positions, outcomes = search.entries()
+        positions, outcomes, marks = search.marked_entries()
         winners = self._signs(positions) * (outcomes.astype(np.int8) - _DRAWN)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_gbl2(self.path, [entries(positions, winners)])
         except OSError as error:
-            raise TableError(f"cannot write {self.path}: {error.strerror}") from None
+            raise TableError(f"cannot write {self.path}: {reason(error)}") from None
+        write_proof(self.path, self.game, Proven(entries(positions, winners), marks))
         self.seconds = time.monotonic() - started
 
     def _signs(self, positions: Positions) -> npt.NDArray[np.int8]:
@@ -161,7 +163,8 @@ class _Work:
         self.saved = 0
 
     def run(self) -> Proof:
-        known_before = self.saved = self.file.read_into(self.search) if self.file else 0
+        known_before = self.file.read_into(self.search) if self.file else 0
+        self.saved = known_before + self.search.counts.expanded
         while not self._search_on():
             self._save()
         self._save()
@@ -213,7 +216,8 @@ class _Work:
             )
 
     def _save(self) -> None:
-        if self.file and self.search.counts.unique > self.saved:
+        counts = self.search.counts
+        if self.file and counts.unique + counts.expanded > self.saved:
             self.file.write(self.search)
-            self.saved = self.search.counts.unique
+            self.saved = counts.unique + counts.expanded
         self.due = time.monotonic() + self.checkpoint

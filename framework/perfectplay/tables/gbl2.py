@@ -9,6 +9,13 @@
     32      9 × n  entries: canonical position (8), outcome (1: +1 the first player wins, 0 draw, −1 the second wins)
 
 Entries ascend strictly by position. Writing and reading go part by part: no file need fit in memory.
+
+A proof file (proof_file.py) is of version 2. It says what it is about, and the checksum is of all that follows it:
+
+    16      8      xxhash64 (seed 0) of the whole file from offset 24 on
+    24      4      length of the text
+    28      4      zero
+    32      …      JSON text, then the entries, then what else the writer has to keep
 """
 
 from __future__ import annotations
@@ -28,6 +35,7 @@ from perfectplay.files import atomic_write
 
 MAGIC = b"GBL2"
 VERSION = 1
+VERSIONS = (1, 2)
 ENTRY = np.dtype([("position", "<u8"), ("outcome", "i1")])
 """One entry, 9 bytes without padding."""
 
@@ -46,6 +54,15 @@ class Header:
 
     count: int
     checksum: int
+    version: int = VERSION
+    about: bytes = b""
+    """Of version 2, the text."""
+    more: int = 0
+    """Of version 2, how many bytes come after the entries."""
+
+    @property
+    def first_entry(self) -> int:
+        return _HEADER.size + len(self.about)
 
 
 def entries(positions: npt.ArrayLike, outcomes: npt.ArrayLike) -> Entries:
@@ -90,38 +107,57 @@ def write_parts(file: BinaryIO, parts: Iterable[Entries]) -> Header:
     return header
 
 
+def write_version_2(file: BinaryIO, about: bytes, part: Entries, more: bytes) -> None:
+    """A whole file of version 2."""
+    body = [struct.pack("<II", len(about), 0), about, np.ascontiguousarray(part, dtype=ENTRY).tobytes(), more]
+    digest = xxhash.xxh64(b"".join(body), seed=0).intdigest()
+    file.write(struct.pack("<4sIQQ", MAGIC, 2, len(part), digest))
+    for piece in body:
+        file.write(piece)
+
+
 def read_header(path: Path) -> Header:
     """The header of a file; PerfectPlayError if it is not a GBL2 file, or its length is not what the header says."""
+    size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(_HEADER.size)
-    if len(start) < _HEADER.size or start[:4] != MAGIC:
-        raise PerfectPlayError(f"{path} is not a GBL2 file: it does not begin with a GBL2 header")
-    _, version, count, checksum = _HEADER.unpack(start)
-    if version != VERSION:
-        raise PerfectPlayError(f"{path} has GBL2 version {version}; only version {VERSION} can be read")
-    expected, size = _HEADER.size + ENTRY.itemsize * count, path.stat().st_size
-    if size != expected:
+        if len(start) < _HEADER.size or start[:4] != MAGIC:
+            raise PerfectPlayError(f"{path} is not a GBL2 file: it does not begin with a GBL2 header")
+        _, version, count, checksum = _HEADER.unpack(start)
+        if version not in VERSIONS:
+            raise PerfectPlayError(f"{path} has GBL2 version {version}; only versions 1 and 2 can be read")
+        length = int.from_bytes(start[24:28], "little") if version == 2 else 0
+        about = file.read(min(length, size))
+    expected = _HEADER.size + length + ENTRY.itemsize * count
+    if size < expected or (version == 1 and size > expected):
         raise PerfectPlayError(f"{path} is damaged: its {count:,} entries need {expected:,} bytes and it has {size:,}")
-    return Header(count, checksum)
+    return Header(count, checksum, version, about, size - expected)
 
 
 def read_gbl2(path: Path, chunk: int = CHUNK) -> Iterator[Entries]:
     """The entries in order, `chunk` at a time.
 
-    PerfectPlayError where the order is wrong and, after the last entry, where the checksum is: what comes before
-    that is not yet to be trusted.
+    PerfectPlayError where the order or an outcome is wrong and, after the last entry, where the checksum is: what comes
+    before that is not yet to be trusted.
     """
     header = read_header(path)
-    digest, last = xxhash.xxh64(seed=0), None
+    digest, last, left = xxhash.xxh64(seed=0), None, header.count
     with path.open("rb") as file:
-        file.seek(_HEADER.size)
-        while len(part := np.fromfile(file, dtype=ENTRY, count=chunk)):
+        if header.version == 2:
+            file.seek(24)
+            digest.update(file.read(header.first_entry - 24))
+        file.seek(header.first_entry)
+        while left and len(part := np.fromfile(file, dtype=ENTRY, count=min(chunk, left))):
             if (wrong := _first_disorder(part, last)) is not None:
                 raise PerfectPlayError(f"{path} is damaged: position {wrong} is out of order")
+            if len(strange := part[np.abs(part["outcome"]) > 1]):
+                raise PerfectPlayError(f"{path} is damaged: position {strange['position'][0]} has no outcome")
             last = int(part["position"][-1])
+            left -= len(part)
             digest.update(part.data.cast("B"))
             yield part
-    if digest.intdigest() != header.checksum:
+        digest.update(file.read(header.more))
+    if left or digest.intdigest() != header.checksum:
         raise PerfectPlayError(f"{path} is damaged: its checksum is wrong")
 
 

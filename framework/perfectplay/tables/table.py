@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from operator import index
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.errors import NotInTable, TableError
+from perfectplay.errors import NotInTable, TableError, UsageError
 from perfectplay.game import Game
 from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.locations import solve_command
-from perfectplay.tables.records import Statistics, TableInfo
+from perfectplay.tables.records import Statistics, TableInfo, TierRecord
 from perfectplay.tables.store import Store
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.engine import NO_SLOT, Codes, Engine
-from perfectplay_native.kernel import INDEX_BITS, Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.kernel import INDEX_BITS, NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
 
 Default = TypeVar("Default")
 
@@ -31,6 +32,7 @@ class Table:
         self.store = store
         self.kernel = kernel
         self._lock = threading.Lock()
+        self._closed = False
         self.records = store.tier_records()
         self.keys = store.key_records()
         self._defined: set[int] = set()
@@ -86,9 +88,7 @@ class Table:
 
     def get(self, position: int, default: Default | None = None) -> Value | Default | None:
         """The value of a position, or `default` where the table has none."""
-        if not self.kernel.valid(position):
-            return default
-        slot = self.engine.find(position)
+        slot = self._find(position)
         if slot is None or not self._attach(tier_of_slot(slot)):
             return default
         code = self.engine.value_of_slot(slot)
@@ -105,15 +105,21 @@ class Table:
         >>> (codes >> 2)[(codes & 3) == 3].tolist()  # plies to the end, of those that are won
         [13, 9]
         """
-        slots = self.engine.find_many(np.asarray(positions, dtype=np.uint64))
+        self._require_open()
+        slots = self.engine.find_many(as_positions(positions))
         for tier in np.unique(slots[slots != NO_SLOT] >> np.uint64(INDEX_BITS)):
             self._attach(int(tier))
         return self.engine.values_of_slots(slots)
 
     def slot(self, position: int) -> tuple[int, int] | None:
-        """The (tier, index) where a position's value is stored."""
-        slot = self.engine.find(position)
+        """The (tier, index) where a position's value is stored; None where the table has no place for it."""
+        slot = self._find(position)
         return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
+
+    def _find(self, position: int) -> int | None:
+        """The slot of a position; None where it is not one, or the table has no place for it."""
+        self._require_open()
+        return self.engine.find(position) if self.kernel.valid(index(position)) else None
 
     # ---- the whole table ----
 
@@ -138,11 +144,21 @@ class Table:
 
     def values(self, tier: int) -> Sequence[npt.NDArray[Any]]:
         """The codes of a tier, block by block, in the order of their index; not copied."""
-        record = self.records[tier]
+        self._require_open()
+        record = self._record(tier)
         return [np.frombuffer(block, dtype=f"<u{record.width}") for block in self.store.value_blocks(record)]
+
+    def _record(self, tier: int) -> TierRecord:
+        if tier not in self.records:
+            raise UsageError(f"the table of {self.game.identity} has no tier {tier}")
+        return self.records[tier]
 
     def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
         """The positions of consecutive slots of a tier; all ones where a slot holds none."""
+        self._require_open()
+        size = self._record(tier).size
+        if not (index(first) >= 0 and index(count) >= 0 and first + count <= size):
+            raise UsageError(f"tier {tier} has slots 0 to {size - 1}, not {first} to {first + count - 1}")
         if not self.kernel.ranked:  # a kernel's own index needs nothing at hand
             self._attach(tier)
         return self.engine.positions(tier, first, count)
@@ -161,6 +177,7 @@ class Table:
 
     def attach_all(self) -> None:
         """Have every tier at hand, its checksums checked."""
+        self._require_open()
         for tier in self.records:
             self._attach(tier)
 
@@ -181,8 +198,20 @@ class Table:
         return True
 
     def close(self) -> None:
+        """Close it. Probes that run in other threads still end well; arrays that were handed out stay readable."""
+        self._closed = True
         self.engine.close()
         self.store.close()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise TableError(f"the table of {self.game.identity} is closed")
+
+    def __copy__(self) -> NoReturn:
+        raise TypeError("a table cannot be copied: open it again")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a table cannot be pickled: open it where it is needed")
 
     def __enter__(self) -> Table:
         return self
@@ -193,35 +222,48 @@ class Table:
         self.close()
 
 
+def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.uint64]:
+    """Integers as positions; what cannot be one becomes a number that never is. TypeError for anything else."""
+    given = np.asarray(positions)
+    if given.dtype.kind == "f" and not isinstance(positions, np.ndarray):  # numpy's idea of small and large integers
+        given = np.asarray(positions, dtype=object)
+    if given.dtype.kind == "O":
+        whole = (index(each) for each in given.flat)
+        in_range = [each if 0 <= each < NO_POSITION else NO_POSITION for each in whole]
+        given = np.array(in_range, dtype=np.uint64).reshape(given.shape)
+    if given.dtype.kind not in "iu" and given.size:
+        raise TypeError(f"positions are integers, not {given.dtype}")
+    if given.dtype.kind == "i":
+        given = np.where(given < 0, np.uint64(NO_POSITION), given.astype(np.uint64))
+    return given.astype(np.uint64, copy=False)
+
+
 class CompactTable(Table):
     """A compact table: single probes unpack one frame, work on whole tiers unpacks the tier into memory."""
 
     store: CompactStore
 
     def get(self, position: int, default: Default | None = None) -> Value | Default | None:
-        if not self.kernel.valid(position):
-            return default
         slot = self._find(position)
         code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
         return default if code == NO_POSITION_CODE else Value.from_code(code)
 
     def probe_many(self, positions: npt.ArrayLike) -> Codes:
-        given = np.asarray(positions, dtype=np.uint64)
+        given = as_positions(positions)
         values = (self.get(int(position)) for position in given.flat)
         codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint32, given.size)
         return codes.reshape(given.shape) if self.kernel.scored else codes.reshape(given.shape).astype(np.uint16)
 
-    def slot(self, position: int) -> tuple[int, int] | None:
-        slot = self._find(position)
-        return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
-
     def _find(self, position: int) -> int | None:
         if self.kernel.ranked:
-            return self.engine.find(position)
+            return super()._find(position)
+        self._require_open()
+        if not self.kernel.valid(index(position)):
+            return None
         key = self.kernel.canonicalize(position)
         tier = self.kernel.tier(key)
-        index = self.store.find(tier, key)
-        return None if index is None else slot_of(tier, index)
+        place = self.store.find(tier, key)
+        return None if place is None else slot_of(tier, place)
 
     def _define_keys(self) -> None:
         """Keys are looked up in their frames."""

@@ -60,13 +60,13 @@ static size_t quantik_moves(const pp_kernel *self, pp_position position, pp_move
 
 static pp_position quantik_apply(const pp_kernel *self, pp_position position, pp_move move) {
     (void)self;
-    return position_of(placed(fields_of(position), move >> CELL_BITS, move & (CELLS - 1)));
+    return position_of(placed(fields_of(position), (move >> CELL_BITS) % SHAPES, move & (CELLS - 1)));
 }
 
 static pp_position quantik_undo(const pp_kernel *self, pp_position position, pp_move move) {
     (void)self;
     struct fields fields = seen_by_other(fields_of(position));
-    uint32_t *const pair = &fields.pair[move >> CELL_BITS];
+    uint32_t *const pair = &fields.pair[(move >> CELL_BITS) % SHAPES];
     const unsigned without = quantik_pairs.mover[*pair] & ~(1U << (move & (CELLS - 1)));
     *pair = quantik_pair((uint16_t)without, quantik_pairs.other[*pair]);
     return position_of(fields);

@@ -338,14 +338,16 @@ void pp_search_entries(const pp_search *s, pp_position *positions, uint8_t *outc
             const bucket *b = &s->table.parts[part].buckets[i];
             for (int place = 0; place < PLACES && b->outcomes[place]; place++) {
                 *positions++ = b->keys[place];
-                *outcomes++ = b->outcomes[place] & OUTCOME;
+                *outcomes++ = b->outcomes[place];
             }
         }
 }
 
 int pp_search_learn(pp_search *s, const pp_position *positions, const uint8_t *outcomes, size_t count) {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (!put_outcome(&s->table, positions[i], outcomes[i])) return PP_OUT_OF_MEMORY;
+        if (outcomes[i] & EXPANDED) s->counts.expanded++;
+    }
     publish(s);
     return PP_OK;
 }

@@ -150,9 +150,10 @@ int pp_search_run(pp_search *search, pp_position root, int naive);
 int pp_search_prove_reachable(pp_search *search);
 /* A pp_status for the side to move; 0 if not known. */
 int pp_search_outcome(const pp_search *search, pp_position position);
-/* Writes everything in the table, `unique` of each. */
+/* Writes everything in the table, `unique` of each. An outcome is a pp_status, plus 4 where the children of the position
+ * are in the table too: a mark that spares pp_search_prove_reachable the position. */
 void pp_search_entries(const pp_search *search, pp_position *positions, uint8_t *outcomes);
-/* Takes certain outcomes of canonical positions for known. Returns a pp_result. */
+/* Takes certain outcomes of canonical positions, marked or not, for known. Returns a pp_result. */
 int pp_search_learn(pp_search *search, const pp_position *positions, const uint8_t *outcomes, size_t count);
 /* end cdef */
 

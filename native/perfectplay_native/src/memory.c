@@ -11,18 +11,28 @@
 
 #include "engine.h"
 
-static int map_file(pp_engine *engine, size_t size, void **bytes) {
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/scratch-XXXXXX", engine->directory) >= (int)sizeof path) {
-        engine->error_number = ENAMETOOLONG;
-        return PP_SCRATCH_FAILED;
+/* A file without a name in a directory; -1 and errno where there can be none. */
+static int open_unnamed(const char *directory) {
+#ifdef O_TMPFILE
+    const int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+#endif
+    char path[4096]; /* not every file system can */
+    if (snprintf(path, sizeof path, "%s/scratch-XXXXXX", directory) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
     }
-    const int file = mkstemp(path);
+    const int named = mkstemp(path);
+    if (named >= 0) unlink(path);
+    return named;
+}
+
+static int map_file(pp_engine *engine, size_t size, void **bytes) {
+    const int file = open_unnamed(engine->directory);
     if (file < 0) {
         engine->error_number = errno;
         return PP_SCRATCH_FAILED;
     }
-    unlink(path);
     const int error = posix_fallocate(file, 0, (off_t)size);
     void *const mapped = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     engine->error_number = error ? error : errno;

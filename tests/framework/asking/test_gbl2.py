@@ -58,7 +58,9 @@ def test_wrong_order_is_refused_and_leaves_no_file(tmp_path, parts):
     [
         (lambda data: b"XBL2" + data[4:], "not a GBL2 file"),
         (lambda data: data[:10], "not a GBL2 file"),
-        (lambda data: data[:4] + b"\x02" + data[5:], "version 2"),
+        (lambda data: data[:4] + b"\x03" + data[5:], "version 3"),
+        (lambda data: data[:4] + b"\x02" + data[5:], "checksum"),
+        (lambda data: data[:40] + b"\x02" + data[41:], "position 1 has no outcome"),
         (lambda data: data[:-1], "need 59 bytes and it has 58"),
         (lambda data: data + b"x", "need 59 bytes and it has 60"),
         (lambda data: data[:-1] + b"\x00", "checksum"),

@@ -19,12 +19,10 @@ class FastConnectFour(ConnectFour):
     def __init__(self, width: int, height: int, mirror: bool) -> None:
         super().__init__(width, height, mirror)
         self._size = ffi.new("connect4_size *", {"width": width, "height": height, "mirror": mirror})
-        self._struct = ffi.new("pp_kernel *", lib.connect4_kernel)
-        self._struct.context = self._size  # both live as long as this object does
 
     @hookimpl
     def kernel(self) -> Kernel:
-        return Kernel(ffi, self._struct)
+        return Kernel(ffi, lib.connect4_kernel, context=self._size)
 
 
 @hookimpl

@@ -1,0 +1,1 @@
+"""Three, six and nine men's morris for perfectplay."""

@@ -1,0 +1,181 @@
+/* Tiers and slots: the perfect index of Morris.
+ *
+ * The men of the player who has more on the board (the mover's, if neither has) are turned into the representative of
+ * their orbit; the other player's men, turned along, are numbered among the points that are left:
+ *
+ *     index = orbit of the more * C(points left, fewer) + number of the fewer
+ *
+ * Where the representative has symmetries of its own, the fewer are turned by these into their least image; the slots
+ * of other images hold no position. That is rare where it would matter: the more men, the fewer symmetries. */
+#include "index.h"
+
+#include "position.h"
+
+size_t morris_tier_children(const pp_kernel *self, uint32_t tier_number, uint32_t *out) {
+    const morris_board *b = board_of(self);
+    if (tier_number == OVER) return 0;
+    morris_tier next[2];
+    int may_end;
+    const size_t count = morris_next_tiers(&b->rules, b->tiers[tier_number], next, &may_end);
+    for (size_t i = 0; i < count; i++) out[i] = b->tier_of[next[i].in_hand][next[i].mover][next[i].other];
+    if (may_end) out[count] = OVER;
+    return count + (size_t)may_end;
+}
+
+uint64_t morris_tier_size(const pp_kernel *self, uint32_t tier_number) {
+    return board_of(self)->tiers[tier_number].size;
+}
+
+static inline pp_slot slot_of(const morris_board *b, uint32_t tier_number, uint32_t mover, uint32_t other,
+                              int *symmetric) {
+    const morris_tier *t = &b->tiers[tier_number];
+    const uint32_t more = t->by_mover ? mover : other, fewer = t->by_mover ? other : mover;
+    const fold_entry entry = b->fold[t->more][number_of(b, more)];
+    const uint32_t orbit = entry & ((UINT32_C(1) << ORBIT_BITS) - 1);
+    const unsigned turn = entry >> ORBIT_BITS & ((1u << TURN_BITS) - 1);
+    const uint32_t turned = image_of(b, turn, fewer), left = b->all & ~image_of(b, turn, more);
+    uint32_t least = turned;
+    *symmetric = 0;
+    if (entry >> (ORBIT_BITS + TURN_BITS)) {
+        unsigned times = 0;
+        for (unsigned set = b->stabilizer[t->more][orbit]; set; set &= set - 1) {
+            const uint32_t image = image_of(b, (unsigned)__builtin_ctz(set), turned);
+            if (image < least) least = image, times = 0;
+            times += image == least;
+        }
+        *symmetric = times > 1;
+    }
+    return pp_slot_of(tier_number, orbit * t->slots_an_orbit + number_of(b, gather(b, least, left)));
+}
+
+pp_slot morris_rank(const pp_kernel *self, pp_position position) {
+    const morris_board *b = board_of(self);
+    const board_view v = view_of(b, position);
+    const uint32_t tier_number = tier_of_view(b, &v);
+    int symmetric;
+    return tier_number == OVER ? pp_slot_of(OVER, 0) : slot_of(b, tier_number, v.mover, v.other, &symmetric);
+}
+
+static uint32_t mask_of_number(const morris_board *b, unsigned men, uint64_t number) {
+    uint32_t mask = 0;
+    for (unsigned point = POINTS; men;) {
+        while (b->choose[--point][men] > number) {}
+        mask |= UINT32_C(1) << point;
+        number -= b->choose[point][men--];
+    }
+    return mask;
+}
+
+static inline int is_least_image(const morris_board *b, unsigned symmetries, uint32_t mask) {
+    for (; symmetries; symmetries &= symmetries - 1)
+        if (image_of(b, (unsigned)__builtin_ctz(symmetries), mask) < mask) return 0;
+    return 1;
+}
+
+/* For the one slot of finished games: the other player has a mill, the mover two men. */
+static pp_position example_of_over(const morris_board *b) {
+    const uint32_t mill = b->rules.mills[0], left = b->all & ~mill, first = left & -left, rest = left & ~first;
+    return position_of(first | (rest & -rest), mill, !b->rules.captures, 0);
+}
+
+void morris_unrank(const pp_kernel *self, pp_slot slot, size_t count, pp_position *positions) {
+    const morris_board *b = board_of(self);
+    const morris_tier *t = &b->tiers[pp_slot_tier(slot)];
+    if (pp_slot_tier(slot) == OVER) {
+        *positions = example_of_over(b);
+        return;
+    }
+    uint64_t orbit = pp_slot_index(slot) / t->slots_an_orbit, number = pp_slot_index(slot) % t->slots_an_orbit;
+    for (; count; orbit++, number = 0) {
+        const uint32_t more = b->representative[t->more][orbit], left = b->all & ~more;
+        const unsigned fixing = b->stabilizer[t->more][orbit];
+        const int more_possible = t->more_may_have_mill || !in_mills(b, more);
+        uint32_t bits = mask_of_number(b, t->fewer, number);
+        for (; count && number < t->slots_an_orbit; number++, count--, bits = next_mask(bits)) {
+            const uint32_t fewer = scatter(b, bits, left);
+            const int fewer_possible = t->fewer_may_have_mill || !in_mills(b, fewer);
+            if (!more_possible || !fewer_possible || !is_least_image(b, fixing, fewer)) *positions++ = PP_NO_POSITION;
+            else if (t->by_mover) *positions++ = position_of(more, fewer, t->in_hand, 0);
+            else *positions++ = position_of(fewer, more, t->in_hand, 0);
+        }
+    }
+}
+
+/* Slots gathered under the law of the header: an edge between two positions without symmetry of their own counts as
+ * often as there are moves along it, any other edge once. Whether a slot's position has symmetry is the same each time,
+ * so the slot is searched among all that are listed. */
+typedef struct {
+    pp_slot *slots;
+    size_t count;
+    int origin_symmetric;
+} slot_list;
+
+static inline void add_slot(slot_list *list, const morris_board *b, uint32_t tier_number, uint32_t mover,
+                            uint32_t other) {
+    int symmetric;
+    const pp_slot slot = slot_of(b, tier_number, mover, other, &symmetric);
+    if (__builtin_expect(symmetric | list->origin_symmetric, 0))
+        for (size_t i = 0; i < list->count; i++)
+            if (list->slots[i] == slot) return;
+    list->slots[list->count++] = slot;
+}
+
+static inline slot_list list_from(const morris_board *b, const board_view *v, pp_slot *slots) {
+    slot_list list = {.slots = slots};
+    slot_of(b, tier_of_view(b, v), v->mover, v->other, &list.origin_symmetric);
+    return list;
+}
+
+/* The tiers after a move without and with a mill. */
+typedef struct {
+    uint32_t quiet, mill;
+} tiers_after;
+
+static inline void expand_man(slot_list *list, const morris_board *b, const board_view *v, tiers_after after,
+                              uint32_t staying, uint32_t targets) {
+    for (; targets; targets &= targets - 1) {
+        const uint32_t arrived = staying | (targets & -targets);
+        if (!closes_mill(b, staying, (unsigned)__builtin_ctz(targets))) {
+            add_slot(list, b, after.quiet, v->other, arrived);
+        } else if (after.mill == OVER) {
+            list->slots[list->count++] = pp_slot_of(OVER, 0);
+        } else {
+            for (uint32_t taken = may_be_taken(b, v->other); taken; taken &= taken - 1)
+                add_slot(list, b, after.mill, v->other & ~(taken & -taken), arrived);
+        }
+    }
+}
+
+size_t morris_expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
+    const morris_board *b = board_of(self);
+    const board_view v = view_of(b, position);
+    const uint32_t empty = empty_points(b, &v);
+    uint32_t next[3] = {OVER, OVER, OVER};
+    morris_tier_children(self, tier_of_view(b, &v), next);
+    const tiers_after after = {.quiet = next[0], .mill = next[1]};
+    slot_list list = list_from(b, &v, slots);
+    if (v.in_hand) expand_man(&list, b, &v, after, v.mover, empty);
+    else
+        for (uint32_t men = v.mover; men; men &= men - 1) {
+            const unsigned from = (unsigned)__builtin_ctz(men);
+            const uint32_t targets = within_reach(b, v.mover_count, from, empty);
+            expand_man(&list, b, &v, after, v.mover & ~(men & -men), targets);
+        }
+    return list.count;
+}
+
+/* Only moves on the board that close no mill can be returned to. Some that are listed would start from a mill that
+ * cannot be; their slots hold no position. */
+size_t morris_retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
+    const morris_board *b = board_of(self);
+    const board_view v = view_of(b, position);
+    if (v.in_hand || is_over(b, &v)) return 0;
+    const uint32_t empty = empty_points(b, &v), before = b->tier_of[0][v.other_count][v.mover_count];
+    slot_list list = list_from(b, &v, slots);
+    for (uint32_t men = v.other & ~in_mills(b, v.other); men; men &= men - 1) {
+        const uint32_t staying = v.other & ~(men & -men);
+        uint32_t sources = within_reach(b, v.other_count, (unsigned)__builtin_ctz(men), empty);
+        for (; sources; sources &= sources - 1) add_slot(&list, b, before, staying | (sources & -sources), v.mover);
+    }
+    return list.count;
+}

@@ -1,0 +1,145 @@
+"""Morris as people meet it: variants, texts, moves as text, and the board."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from hypothesis import given
+
+from perfectplay import Game, UsageError, load_game
+from perfectplay.testing import check_game
+
+from . import reference
+from .positions import positions_of_all_variants
+from .reference import VARIANTS, Position
+
+
+def game_of(men: str, flying: bool = False) -> Game:
+    return load_game("morris", men=men, flying=flying)
+
+
+GAMES = {key: game_of(*key) for key in VARIANTS}
+NINE = GAMES["nine", True]
+GAME_OF = {variant: GAMES[key] for key, variant in VARIANTS.items()}
+
+
+@pytest.mark.parametrize("key", sorted(VARIANTS), ids=str)
+def test_every_variant_keeps_the_laws(key: tuple[str, bool]) -> None:
+    check_game(GAMES[key])
+
+
+def test_without_options_it_is_six_mens_without_flying() -> None:
+    assert load_game("morris").options == {"men": "six", "flying": False}
+
+
+def test_the_variant_is_part_of_the_name_of_a_table() -> None:
+    assert NINE.identity == "morris-flying=yes-men=nine"
+
+
+def test_a_kernel_may_outlive_its_game() -> None:
+    kernel = game_of("nine").kernel
+    assert kernel is not None
+    gc.collect()
+    others = [game_of("six", True) for _ in range(3)]  # would take the memory, if it were free
+    assert kernel.tier_size(kernel.tier(kernel.start())) == 1
+    assert len(kernel.moves(kernel.start())) == 24
+    assert others
+
+
+def test_the_title_and_the_rules_say_which_variant_it_is() -> None:
+    about = NINE.about
+    assert about.title == "Nine men's morris with flying"
+    assert "any empty point" in about.rules
+    assert "takes an opposing man" in about.rules
+    about = GAMES["three", False].about
+    assert about.title == "Three men's morris"
+    assert "any empty point" not in about.rules
+    assert "a mill, and win" in about.rules
+
+
+def test_the_board_begins_empty_with_all_men_in_hand() -> None:
+    assert [GAMES[men, False].decode(GAMES[men, False].start()) for men in ("three", "six", "nine")] == [
+        ".../.../...:white:3-3",
+        ".../.../..../.../...:white:6-6",
+        ".../.../.../....../.../.../...:white:9-9",
+    ]
+
+
+@given(positions_of_all_variants())
+def test_texts_are_read_back(position: Position) -> None:
+    game, code = GAME_OF[position.variant], reference.encode(position)
+    text = game.decode(code)
+    assert game.encode(text) == game.encode(f"  {text.lower()} ") == code
+    for man, letter in ((0, "W"), (1, "B")):
+        assert text.count(letter) == len(position.men[man])
+    assert text.endswith(":{}-{}".format(*position.in_hand)) == any(position.in_hand)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("write the board, who is to move, and the men in hand, if any, like .../", "hello"),
+        ("write the board, who is to move", ""),
+        ("write the board, who is to move", ".../.../.../....../.../.../...:red"),
+        ("the board has 7 rows, like", ".../.../...:white:9-9"),
+        ("the board has 7 rows, like", ".../.../.../...../.../.../...:white:9-9"),
+        ("'X' at d6 is none of . W B", ".../.X./.../....../.../.../...:white:9-9"),
+        ("Black is to move with 8 men in hand to 9", ".../.../.../....../.../.../...:black:9-8"),
+        ("White is to move with 9 men in hand to 7", ".../.../.../....../.../.../...:white:9-7"),
+        ("is not a position of morris that can occur", ".../.../.../....../.../.../...:white"),
+        ("is not a position of morris that can occur", "WWW/BB./.../....../.../.../...:black:7-7"),
+    ],
+)
+def test_texts_that_are_no_position_say_why(message: str, text: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        NINE.encode(text)
+
+
+def test_moves_are_written_with_points_and_the_man_taken() -> None:
+    placing = NINE.encode("WW./.../.../....../.../.../BB.:white:7-7")
+    assert {NINE.format_move(placing, move) for move in NINE.moves(placing)} >= {"g7xa1", "g7xd1", "b6"}
+    sliding = NINE.encode("WW./.../.../.....W/.W./B../BB.:white")
+    texts = {NINE.format_move(sliding, move) for move in NINE.moves(sliding)}
+    assert texts >= {"g4-g7xa1", "g4-g7xd1", "g4-g7xb2", "g4-g1", "a7-a4"}
+    assert "g4-g7" not in texts
+
+
+@given(positions_of_all_variants())
+def test_moves_are_read_back(position: Position) -> None:
+    game, code = GAME_OF[position.variant], reference.encode(position)
+    for move in game.moves(code):
+        text = game.format_move(code, move)
+        assert game.parse_move(code, text) == move
+        assert game.parse_move(code, f" {text.upper().replace('-', ' - ').replace('X', ' x ')} ") == move
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("write a point to place on, a7, or both points, a7-d7, and whom a mill takes, a7-d7xg1", "hello"),
+        ("write a point to place on", "a1-"),
+        ("the board has no point b7", "b7"),
+        ("the board has no point c2", "a1-c2"),
+        ("is not a legal move here", "a1-d1"),
+        ("is not a legal move here", "a1xd1"),
+    ],
+)
+def test_moves_that_are_none_say_why(message: str, text: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        NINE.parse_move(NINE.start(), text)
+
+
+def test_the_board_shows_men_hands_and_clicks() -> None:
+    position = NINE.encode("WW./.../.../....../.../.../BB.:white:7-7")
+    board = NINE.board(position)
+    assert board is not None
+    assert (board.rows, board.columns, board.players) == (7, 7, ("White", "Black"))
+    shown = {cell.id: cell.stack[0].label for cell in board.cells if cell.stack}
+    assert shown == {"a7": "W", "d7": "W", "a1": "B", "d1": "B"}
+    places = {cell.id: (cell.row, cell.column) for cell in board.cells}
+    assert len(places) == 24
+    assert (places["a7"], places["g7"], places["c4"], places["g1"]) == ((0, 0), (0, 6), (3, 2), (6, 6))
+    assert [(tray.id, tray.count) for tray in board.trays] == [("W", 7), ("B", 7)]
+    assert {click.source for click in board.clicks} == {"W"}
+    assert sorted(click.target for click in board.clicks).count("g7") == 2  # one for each man it may take

@@ -1,0 +1,216 @@
+"""Turns that stay, puzzles and scores: the engine, `verify` and the weak solver against brute force on random graphs.
+
+Graphs have cycles, ties, stuck players, ends that the mover has won, players who move again, one player only, slots
+that two positions share, scores, and all of these together.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from perfectplay.errors import PerfectPlayError
+from perfectplay.game import Game, make_game
+from perfectplay.kernels import game_kernel
+from perfectplay.solving.strong import solve_game
+from perfectplay.solving.verify import verify_table
+from perfectplay.tables.opening import open_table
+from perfectplay.values import Value
+from perfectplay_native.engine import movers_of_many
+from perfectplay_native.search import Search
+
+from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
+from .graphs import TURNS, Graph, GraphPlugin, TieredGraphPlugin, any_game, brute_force, python_plugin, union
+from .test_engine import WAYS, codes_of
+
+VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
+KINDS = [(turns, scored) for turns in TURNS for scored in (False, True) if (turns, scored) != ("alternate", False)]
+kinds = pytest.mark.parametrize(("turns", "scored"), KINDS, ids=[f"{t}{', scored' * s}" for t, s in KINDS])
+
+GAMES = 4
+"""Of each kind, for each variant of a kernel; each is solved in every way, with one thread and with two."""
+
+
+def right_codes(graph: Graph, *, everywhere: bool) -> dict[int, int]:
+    codes = brute_force(graph)
+    return {node: codes[node] for node in (range(len(codes)) if everywhere else sorted(graph.reachable))}
+
+
+def ways_of(game: Game) -> list[str]:
+    return [way for way in WAYS if way != "retract" or game_kernel(game).can_retract]
+
+
+def check_every_way(game: Game, graph: Graph, right: dict[int, int]) -> None:
+    hashes = set()
+    for way in ways_of(game):
+        for threads in (1, 2):
+            solution = solve_game(game, save=False, propagation=way, threads=threads)
+            with solution.table as table:
+                assert codes_of(table, graph) == right, (way, graph)
+                assert verify_table(table, threads=threads).bad == 0
+            hashes.add(solution.hash)
+    assert len(hashes) == 1
+
+
+def cases() -> list[tuple[str, bool, str]]:
+    """Every kind of game with every variant of a kernel; only a perfect index lets positions share a slot."""
+    return [
+        (*kind, variant) for kind in KINDS for variant in VARIANTS if kind[0] != "twins" or variant in RANKED_VARIANTS
+    ]
+
+
+@pytest.mark.parametrize(("turns", "scored", "variant"), cases())
+def test_the_engine_agrees_with_brute_force(turns: str, scored: bool, variant: str, graph_module: ModuleType):
+    ranked = variant in RANKED_VARIANTS
+    rng = Random(f"{turns} {scored} {variant}")
+    for _ in range(GAMES):
+        graph = any_game(rng, turns=turns, scored=scored, sisters=ranked)
+        game = compiled_game(graph_module, graph, VARIANTS[variant])
+        check_every_way(game, graph, right_codes(graph, everywhere=ranked))
+
+
+@pytest.mark.parametrize(("turns", "scored"), [kind for kind in KINDS if kind[0] != "twins"])
+def test_hundreds_of_games_at_once(turns: str, scored: bool, graph_module: ModuleType):
+    rng = Random(f"many {turns} {scored}")
+    graph = union(any_game(rng, turns=turns, scored=scored) for _ in range(150))
+    everywhere, reached = right_codes(graph, everywhere=True), right_codes(graph, everywhere=False)
+    for name, functions in VARIANTS.items():
+        game = compiled_game(graph_module, graph, functions)
+        check_every_way(game, graph, everywhere if name in RANKED_VARIANTS else reached)
+
+
+@kinds
+def test_a_python_game_agrees_with_brute_force(turns: str, scored: bool):
+    rng = Random(f"python {turns} {scored}")
+    for _ in range(10):
+        graph = any_game(rng, turns=turns, scored=scored)
+        for base in (GraphPlugin, TieredGraphPlugin):
+            game = make_game(python_plugin(graph, base), name="graph")
+            check_every_way(game, graph, right_codes(graph, everywhere=False))
+
+
+@pytest.mark.parametrize("variant", ["parents", "survey"])
+@pytest.mark.parametrize("backend", ["memory", "lmdb"])
+def test_both_backends_keep_scores(backend: str, variant: str, graph_module: ModuleType, tmp_path: Path):
+    rng = Random(variant)
+    graph = union(any_game(rng, turns="kept", scored=True) for _ in range(40))
+    game = compiled_game(graph_module, graph, VARIANTS[variant])
+    right = right_codes(graph, everywhere=variant == "survey")
+    solve_game(game, backend=backend, directory=tmp_path).table.close()
+    with open_table(game, tmp_path / game.identity) as table:
+        assert {record.width for record in table.records.values()} == {4}
+        assert codes_of(table, graph) == right
+        for node, code in right.items():
+            assert table.probe(node << 1) == Value.from_code(code)
+            assert table.probe(node << 1).code == code
+        assert verify_table(table).bad == 0
+        assert table.statistics.positions == len(right)
+
+
+# ---- the proof ----
+
+
+def changed_codes(code: int, *, scored: bool) -> list[int]:
+    """Other codes that a bit error or a wrong solve might leave."""
+    others = [0, 1, 2, 3, 5, 6, 7, 9, 10, 11, code + 4, code ^ 2]
+    if scored:
+        others += [code ^ 1 << 16, code ^ 1 << 31, code & 0xFFFF, code | 3 << 16]
+    return sorted({other for other in others if other not in (code, 4)})
+
+
+@kinds
+def test_verify_finds_every_single_changed_value(turns: str, scored: bool, graph_module: ModuleType):
+    rng = Random(f"changed {turns} {scored}")
+    tried = 0
+    for _ in range(10):
+        graph = any_game(rng, turns=turns, scored=scored, sisters=True)
+        game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
+        with solve_game(game, save=False).table as table:
+            engine = table.engine
+            for tier, record in table.records.items():
+                values = engine.values(tier, record.size)
+                values.flags.writeable = True
+                for index in range(record.size):
+                    code = int(values[index])
+                    for other in changed_codes(code, scored=scored):
+                        values[index] = other
+                        wrong, faults = engine.verify(tier)
+                        assert wrong, (graph, tier, index, code, other)
+                        assert index in [fault.index for fault in faults]
+                        tried += 1
+                    values[index] = code
+                assert engine.verify(tier)[0] == 0
+    assert tried > 500
+
+
+# ---- best moves ----
+
+
+@kinds
+def test_best_moves_lead_to_the_best_children(turns: str, scored: bool, graph_module: ModuleType):
+    rng = Random(f"best {turns} {scored}")
+    for _ in range(20):
+        graph = any_game(rng, turns=turns, scored=scored, sisters=True)
+        codes = brute_force(graph)
+        with solve_game(compiled_game(graph_module, graph, VARIANTS["rank alone"]), save=False).table as table:
+            positions = np.arange(0, 2 * len(codes), 2, dtype=np.uint64)
+            best = table.engine.best_moves(positions)
+        for node, move in enumerate(best.tolist()):
+            if graph.status[node]:
+                assert move == -1
+                continue
+            _, child, _ = graph.all_moves[move]
+            worth = Value.from_code(codes[child]).for_parent(keeps_turn=graph.keeps_turn(node, child))
+            assert worth == Value.from_code(codes[node])
+
+
+# ---- the weak solver ----
+
+
+@kinds
+def test_alpha_beta_agrees_with_brute_force(turns: str, scored: bool, graph_module: ModuleType):
+    rng = Random(f"search {turns} {scored}")
+    for _ in range(100):
+        graph = any_game(rng, turns=turns, scored=scored)
+        outcomes = [code & 3 or 2 for code in brute_force(graph)]
+        for functions in ((), ("wins_now",)):
+            plugin = CompiledGraph(graph_module, graph, functions)
+            search = Search(plugin.kernel())
+            search.run(graph.start << 1)
+            assert search.outcome(graph.start << 1) == outcomes[graph.start], graph
+            search.prove_reachable()
+            found = {int(p) >> 1: int(o) for p, o in zip(*search.entries(), strict=True)}
+            assert found == {node: outcomes[node] for node in graph.reachable}
+            search.close()
+
+
+# ---- what a kernel says wrongly ----
+
+
+@pytest.mark.parametrize(
+    ("turns", "statuses", "scores", "wrong"),
+    [("alternate", (0, 1), (0, 2), 2), ("alternate", (0, 3), (0, 0), 2), ("puzzle", (0, 2), (0, 1), 2)],
+)
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_a_score_that_contradicts_the_status_is_refused(turns, statuses, scores, wrong, cyclic, graph_module):
+    moves = (((1, 0), (0, 0)), ()) if cyclic else (((1, 0),), ())
+    graph = Graph(moves, statuses, (0, 1), scores=scores, players=1 if turns == "puzzle" else 2)
+    game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
+    with pytest.raises(PerfectPlayError, match=r"the score of position [23] contradicts its status"):
+        solve_game(game, save=False)
+
+
+def test_movers_are_told_for_many_positions_at_once(graph_module: ModuleType):
+    rng = Random(5)
+    positions = np.array([0, 1, 2], dtype=np.uint64)
+    kept = any_game(rng, turns="kept", scored=False)
+    kernel = CompiledGraph(graph_module, kept, ())
+    assert movers_of_many(kernel.kernel(), positions[:2]).tolist() == [kept.movers[0]] * 2
+    puzzle = CompiledGraph(graph_module, any_game(rng, turns="puzzle", scored=False), ())
+    assert movers_of_many(puzzle.kernel(), positions).tolist() == [0, 0, 0]
+    plain = CompiledGraph(graph_module, any_game(rng, turns="alternate", scored=False), ())
+    assert movers_of_many(plain.kernel(), positions) is None
