@@ -12,6 +12,7 @@ from perfectplay.values import NO_POSITION_CODE, Value
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.tables.table import Table
+    from perfectplay_native.rules import Rules
 
 _UNKNOWN_LAST = (9, 0)
 
@@ -46,6 +47,7 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
         moves = list(rules.moves(position))
         children = [rules.apply(position, move) for move in moves]
         canonical = [rules.canonicalize(child) for child in children]
+        keeps = _turns_kept(rules, position, children)
     except Exception:
         game.move_classes(position)  # the same with every hook guarded: it says which one is at fault
         raise
@@ -54,8 +56,8 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
         codes = table.probe_many(children).tolist()
     groups: dict[int, int] = {}
     rated = []
-    for move, child, image, code in zip(moves, children, canonical, codes, strict=True):
-        value, order = _worth(code)
+    for move, child, image, code, keeps_turn in zip(moves, children, canonical, codes, keeps, strict=True):
+        value, order = _worth(code, keeps_turn)
         rated.append((order, RatedMove(move, child, value, groups.setdefault(image, len(groups)))))
     rated.sort(key=_order)
     return [each for _, each in rated]
@@ -75,16 +77,24 @@ def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = Fa
     return list(groups.values())
 
 
+def _turns_kept(rules: Rules, position: int, children: list[int]) -> list[bool]:
+    """For each child whether the same player is to move there."""
+    if rules.players == 1 or rules.mover is None:
+        return [rules.players == 1] * len(children)
+    mover = rules.mover(position)
+    return [rules.mover(child) == mover for child in children]
+
+
 def _order(rated: tuple[tuple[int, ...], RatedMove]) -> tuple[int, ...]:
     return rated[0]
 
 
 @cache
-def _worth(child_code: int) -> tuple[Value | None, tuple[int, ...]]:
+def _worth(child_code: int, keeps_turn: bool) -> tuple[Value | None, tuple[int, ...]]:
     """What moving to a position with this value code is worth, and its place in the order."""
     if child_code == NO_POSITION_CODE:
         return None, _UNKNOWN_LAST
-    value = Value.from_code(child_code).for_parent()
+    value = Value.from_code(child_code).for_parent(keeps_turn=keeps_turn)
     return value, value.preference()
 
 

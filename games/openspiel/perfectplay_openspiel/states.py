@@ -1,31 +1,40 @@
 """OpenSpiel states by number.
 
 perfectplay's positions are integers; OpenSpiel's states are objects that only playing makes. A state's number is a hash
-of what OpenSpiel shows of it: its text, whose turn it is, the legal actions and, at the end, the returns. So a number
-is the same in every process, and says nothing about the way play came there.
+of its text and of whose turn it is, so it is the same in every process, and says nothing about how play came there.
 
-To go from a number back to a state, the book keeps for every number it has met one way to get there: the number before
-and the action. A number it has never met, as when a table is opened in another process, is looked for by playing
-through the whole game once, breadth first.
+To go from a number back to a state, the book keeps one way to it: the state before and the action. A number it has
+not met, as when a table is opened in another process, is looked for by playing through the game, breadth first.
+Each state is expanded once: what follows it is kept as numbers, and the state itself only for a while.
 
-Two states of one number are taken for the same. A second hash notices when two different texts share a number. Whether
-states that look the same also go on in the same way, which they do not if a game keeps something to itself, is tried
-on a sample: the children of one in sixteen that arrive at a known number by another way.
+Two states of one number are taken for the same. A second hash notices two texts that share a number. Whether states
+that look the same also go on in the same way, which they do not if a game keeps something to itself, is tried on a
+sample of those that are reached in several ways.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
-from collections.abc import Iterator
-from hashlib import blake2b
+from array import array
+from collections import OrderedDict
 
 import pyspiel
+from xxhash import xxh3_128_intdigest
 
-MAX_STATES = 1 << 16
+from perfectplay import UsageError
+
+MAX_STATES = 1 << 15
 """States kept ready; others are played again from the start when they are asked for."""
 
-_SAMPLE = 16
+COMPARED = 1000
+"""So many second ways to a state are tried at first, and then one in `SAMPLE`."""
+
+SAMPLE = 64
+
+_NOT_EXPANDED = -1
+_TERMINAL = int(pyspiel.PlayerId.TERMINAL)
+_SEED = 16  # players at the end have negative numbers
+_NUMBER = (1 << 63) - 1
 
 
 class StateBook:
@@ -33,116 +42,185 @@ class StateBook:
 
     def __init__(self, game: pyspiel.Game) -> None:
         self._game = game
+        self._pays_as_it_goes = game.get_type().reward_model == pyspiel.GameType.RewardModel.REWARDS
         self._lock = threading.RLock()
         self._ready: OrderedDict[int, pyspiel.State] = OrderedDict()
-        self._ways: dict[int, tuple[int, int, int]] = {}  # number → check, number before, action
-        self._by_text: dict[int, int] = {}
-        self._unexplored: Iterator[bool] = self._explore()
-        self.start = self._enter(game.new_initial_state(), None, 0)
+        self._arrivals = 0
+        self._explored = 0  # all states below are expanded
+        self._returns: dict[int, float] = {}  # of finished games
+        # One entry a state, in the order in which they were met.
+        self._index: dict[int, int] = {}
+        self._numbers = array("Q")
+        self._checks = array("Q")
+        self._players = array("b")
+        self._before = array("q")
+        self._action = array("q")
+        self._edges = array("q")  # where its actions begin
+        self._degree = array("i")
+        # One entry an action of an expanded state.
+        self._actions = array("q")
+        self._children = array("q")
+        self.start = self._numbers[self._enter(game.new_initial_state(), 0, 0)]
 
     def __contains__(self, number: int) -> bool:
         """Whether play can lead to this number."""
+        if number in self._index:
+            return True
         with self._lock:
-            while number not in self._ways:
-                if next(self._unexplored, True):
-                    return number in self._ways
+            while number not in self._index:
+                if not self._explore():
+                    return False
             return True
 
+    def __len__(self) -> int:
+        """How many states were met so far."""
+        return len(self._numbers)
+
+    def player(self, number: int) -> int:
+        """Whose turn it is; negative at the end."""
+        return self._players[self._find(number)]
+
+    def returns(self, number: int) -> float | None:
+        """What a finished game gives its first player; None while it goes on."""
+        return self._returns.get(self._find(number))
+
+    def children(self, number: int) -> dict[int, int]:
+        """The number of the state that each legal action leads to; none at the end."""
+        index = self._find(number)
+        with self._lock:
+            if self._edges[index] == _NOT_EXPANDED:
+                self._expand(index)
+        first = self._edges[index]
+        after = first + self._degree[index]
+        numbers = self._numbers
+        return {
+            action: numbers[child]
+            for action, child in zip(self._actions[first:after], self._children[first:after], strict=True)
+        }
+
     def state(self, number: int) -> pyspiel.State:
-        """A state of this number, not to be changed; ValueError where play never leads to one."""
+        """A state of this number, not to be changed; UsageError where play never leads to one."""
         with self._lock:
-            found = self._ready.get(number)
-            if found is None:
-                if number not in self:
-                    raise ValueError("play from the start never leads there")
-                found = self._game.new_initial_state()
-                for action in self.actions(number):
-                    found.apply_action(action)
-                self._keep(number, found)
-            else:
-                self._ready.move_to_end(number)
-            return found
+            return self._state(self._find(number))
 
-    def child(self, number: int, action: int) -> int:
-        """The number of the state that an action leads to."""
-        state = self.state(number).child(action)
+    def way(self, number: int) -> list[int]:
+        """The actions of one way from the start."""
+        return self._way(self._find(number))
+
+    def text(self, number: int) -> str:
+        """A state as OpenSpiel shows it, on one line."""
+        return self._text(self.state(number))
+
+    def find_text(self, text: str) -> list[int]:
+        """The numbers of the states that are shown so: more than one if the text does not say whose turn it is."""
+        wanted = [_number(player, text)[0] for player in (*range(self._game.num_players()), _TERMINAL)]
         with self._lock:
-            return self._enter(state, number, action)
+            while not any(number in self._index for number in wanted) and self._explore():
+                pass
+            return [number for number in wanted if number in self._index]
 
-    def actions(self, number: int) -> list[int]:
-        """The actions of one way from the start to a known number."""
-        found: list[int] = []
-        while number != self.start:
-            _, number, action = self._ways[number]
-            found.append(action)
+    # ---- by index, under the lock ----
+
+    def _find(self, number: int) -> int:
+        index = self._index.get(number)
+        if index is None:
+            if number not in self:
+                raise UsageError(f"no play from the start of {self._game} leads to {number}")
+            index = self._index[number]
+        return index
+
+    def _state(self, index: int) -> pyspiel.State:
+        found = self._ready.get(index)
+        if found is None:
+            found = self._game.new_initial_state()
+            for action in self._way(index):
+                found.apply_action(action)
+            self._keep(index, found)
+        return found
+
+    def _way(self, index: int) -> list[int]:
+        found = []
+        while index:
+            found.append(self._action[index])
+            index = self._before[index]
         return found[::-1]
 
-    def find_text(self, text: str) -> int | None:
-        """The number of a state that is shown so, or None if play leads to none."""
-        with self._lock:
-            wanted = _digest(text)
-            while wanted not in self._by_text:
-                if next(self._unexplored, True):
-                    return self._by_text.get(wanted)
-            return self._by_text[wanted]
+    def _explore(self) -> bool:
+        """Expand the next state that is not; False when there is none."""
+        while self._explored < len(self._numbers):
+            index = self._explored
+            self._explored += 1
+            if self._edges[index] == _NOT_EXPANDED:
+                self._expand(index)
+                return True
+        return False
 
-    def _enter(self, state: pyspiel.State, before: int | None, action: int) -> int:
-        text = shown(state)
-        legal = state.returns() if state.is_terminal() else state.legal_actions()
-        digest = blake2b(f"{state.current_player()}\n{legal}\n{text}".encode(), digest_size=16).digest()
-        number, check = int.from_bytes(digest[:8]) >> 1, int.from_bytes(digest[8:])
-        known = self._ways.get(number)
-        if known is None:
-            self._ways[number] = (check, number if before is None else before, action)
-            self._by_text.setdefault(_digest(text), number)
-        elif known[0] != check:
-            raise ValueError(f"two states share the number {number}: this game cannot be numbered in 64 bits")
-        elif known[1:] != (before, action) and (number ^ (before or 0)) % _SAMPLE == 0:
-            self._compare(number, state)
-        self._keep(number, state)
-        return number
+    def _expand(self, index: int) -> None:
+        state = self._state(index)
+        actions = [] if index in self._returns else state.legal_actions()
+        children = [self._enter(state.child(action), index, action) for action in actions]
+        self._degree[index] = len(actions)
+        first = len(self._actions)
+        self._actions.extend(actions)
+        self._children.extend(children)
+        self._edges[index] = first
 
-    def _compare(self, number: int, state: pyspiel.State) -> None:
-        """Refuse a game in which states that look the same go on differently."""
-        if state.is_terminal():
-            return
-        twin = self.state(number)
-        for action in state.legal_actions():
-            if _look(state.child(action)) != _look(twin.child(action)):
-                raise ValueError(
-                    f"how {shown(state)!r} goes on depends on the way it was reached: what OpenSpiel shows of this game's "
-                    "states is not all there is to them, so it cannot be solved"
-                )
+    def _enter(self, state: pyspiel.State, before: int, action: int) -> int:
+        player = state.current_player()
+        number, check = _number(player, self._text(state))
+        index = self._index.get(number)
+        if index is None:
+            index = len(self._numbers)
+            self._numbers.append(number)
+            self._checks.append(check)
+            self._players.append(player)
+            self._before.append(before)
+            self._action.append(action)
+            self._edges.append(_NOT_EXPANDED)
+            self._degree.append(0)
+            if player == _TERMINAL:
+                self._returns[index] = state.returns()[0]
+            self._keep(index, state)
+            self._index[number] = index  # last: other threads look here without the lock
+        elif self._checks[index] != check:
+            raise self._refusal(f"two of its states share the number {number}")
+        else:
+            self._arrivals += 1
+            if self._arrivals <= COMPARED or self._arrivals % SAMPLE == 0:
+                self._compare(state, index)
+        return index
 
-    def _keep(self, number: int, state: pyspiel.State) -> None:
-        self._ready[number] = state
-        self._ready.move_to_end(number)
+    def _compare(self, state: pyspiel.State, index: int) -> None:
+        """Refuse a game in which states that look the same go on, or end, differently."""
+        if index in self._returns:
+            same = state.returns()[0] == self._returns[index]
+        else:
+            twin, actions = self._state(index), state.legal_actions()
+            same = actions == twin.legal_actions() and all(
+                self._look(state.child(action)) == self._look(twin.child(action)) for action in actions
+            )
+        if not same:
+            raise self._refusal(
+                f"what follows {self._text(state)!r} depends on how it was reached, which OpenSpiel does not show"
+            )
+
+    def _look(self, state: pyspiel.State) -> tuple[int, str]:
+        return state.current_player(), self._text(state)
+
+    def _text(self, state: pyspiel.State) -> str:
+        text = str(state).strip().replace("\n", "/")
+        return f"{text} returns {state.returns()}" if self._pays_as_it_goes else text
+
+    def _refusal(self, reason: str) -> UsageError:
+        return UsageError(f"openspiel: {self._game} cannot be solved: {reason}")
+
+    def _keep(self, index: int, state: pyspiel.State) -> None:
+        self._ready[index] = state
         if len(self._ready) > MAX_STATES:
             self._ready.popitem(last=False)
 
-    def _explore(self) -> Iterator[bool]:
-        """Plays through the whole game, some states at a time; False while there is more."""
-        waiting, seen = deque([self.start]), {self.start}
-        while waiting:
-            number = waiting.popleft()
-            state = self.state(number)
-            for action in () if state.is_terminal() else state.legal_actions():
-                child = self.child(number, action)
-                if child not in seen:
-                    seen.add(child)
-                    waiting.append(child)
-            yield False
 
-
-def shown(state: pyspiel.State) -> str:
-    """A state as OpenSpiel shows it, on one line."""
-    return "/".join(line.rstrip() for line in str(state).strip("\n").split("\n"))
-
-
-def _look(state: pyspiel.State) -> object:
-    over = state.is_terminal()
-    return shown(state), state.current_player(), state.returns() if over else state.legal_actions()
-
-
-def _digest(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+def _number(player: int, text: str) -> tuple[int, int]:
+    """The number of a state, 63 bits, and a second hash of the same."""
+    digest = xxh3_128_intdigest(text.encode(), player + _SEED)
+    return digest & _NUMBER, digest >> 64
