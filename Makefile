@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
-.PHONY: install format types quick test docs help
+.PHONY: install format types quick test docs site help
 
 help:
 	@echo 'make install   an environment in .venv; again after a change to C'
@@ -11,7 +11,8 @@ help:
 	@echo 'make types     check the types'
 	@echo 'make quick     the quick tests'
 	@echo 'make test      all tests, the complete solves included'
-	@echo 'make docs      help pages written anew'
+	@echo 'make docs      the help pages, written again'
+	@echo 'make site      the documentation as a site, in site/'
 
 install:
 	test -d .venv || $(PYTHON) -m venv .venv
@@ -33,3 +34,6 @@ test:
 
 docs:
 	$(BIN)/python docs/make_help.py
+
+site:
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

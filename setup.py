@@ -9,8 +9,10 @@ sys.path.insert(0, "native")  # so that build scripts can import perfectplay_nat
 setup(
     cffi_modules=[
         "native/perfectplay_native/build_engine.py:ffi",
+        "games/connect4/perfectplay_connect4/build_kernel.py:ffi",
         "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
         "games/morris/perfectplay_morris/build_kernel.py:ffi",
         "games/quantik/perfectplay_quantik/build_core.py:ffi",
+        "games/quixo/perfectplay_quixo/build_kernel.py:ffi",
     ]
 )

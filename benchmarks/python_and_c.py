@@ -1,6 +1,6 @@
 """How much quicker a game is with its rules in C: Connect Four on 4 × 4, the same rules in Python and in C.
 
-    pip install ./docs/examples/connect4
+    pip install ./docs/examples/connect4-python
     python benchmarks/python_and_c.py
 
 CPU time of the solve alone. The quick one is mostly noise, so it is the best of many.

@@ -12,6 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# No deadline: no test asserts speed, and a busy machine or a reference written for reading takes its time.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 GIVEN_TABLES = "PERFECTPLAY_TEST_TABLES"
 """Names a directory with a finished Gobblet table, for developers who do not want to wait for one."""

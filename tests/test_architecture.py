@@ -11,8 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HOST = ROOT / "framework" / "perfectplay"
 
-# The public names of the package are looked up on first use, and pytest must find its plugin without loading the laws.
-OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.pytest_plugin"}
+# The public names of the package are looked up on first use, `python -m` runs the command line, and pytest must find
+# its plugin without loading the laws.
+OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.__main__", "perfectplay.pytest_plugin"}
 
 
 def module_name(path: Path) -> str:

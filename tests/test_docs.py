@@ -17,7 +17,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/commands.md", "docs/tables.md", "docs/results.md", "docs/weak.md"]
+PAGES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("commands", "connect4", "quixo", "results", "tables", "weak")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

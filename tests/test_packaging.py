@@ -7,19 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 NOT_SHIPPED = shutil.ignore_patterns(
-    ".*", "*.so", "*.egg-info", "build", "dist", "__pycache__", "node_modules", "tests"
+    ".git", ".venv*", ".*_cache", ".hypothesis", "*.so", "*.egg-info", "build", "dist", "__pycache__", "node_modules"
 )
 
 pytestmark = pytest.mark.packaging
-
-EXAMPLE = ROOT / "docs/examples/connect4"
-"""A plugin with a C kernel, as a third party has it: a project of its own."""
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -35,11 +33,21 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bin directory of a fresh environment that has the wheel of the sdist of this checkout, and nothing else."""
     place = tmp_path_factory.mktemp("packaging")
     source = shutil.copytree(ROOT, place / "source", ignore=NOT_SHIPPED)
-    run(sys.executable, "-m", "build", "--outdir", place / "dist", source, cwd=place)  # the wheel from the sdist
+    build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", place / "dist")  # the wheel from the sdist
+    run(*build, source, cwd=place)
     (wheel,) = (place / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", place / "venv", cwd=place)
     run(place / "venv/bin/pip", "install", "--quiet", wheel, cwd=place)
     return place / "venv/bin"
+
+
+def test_the_sdist_is_the_whole_project(installed: Path):
+    (sdist,) = (installed.parents[1] / "dist").glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"docs/tutorial.md", "docs/images/page.png", "tests/conftest.py", "tests/perft/gobblet.txt"} <= names
+    assert {"native/perfectplay_native/src/engine.h", "CHANGELOG.md", ".ci/run"} <= names
+    assert not [name for name in names if name.endswith((".so", ".o", ".pyc"))]
 
 
 def test_the_wheel_serves_every_python_from_3_11(installed: Path):
@@ -49,16 +57,15 @@ def test_the_wheel_serves_every_python_from_3_11(installed: Path):
 
 def test_the_installed_wheel_brings_its_games(installed: Path, tmp_path: Path):
     games = {game["name"]: game for game in json.loads(run(installed / "solve", "games", "--json", cwd=tmp_path))}
-    assert {"gobblet", "quantik"} <= set(games)
+    assert {"connect4", "gobblet", "quantik", "quixo"} <= set(games)
     assert all(game["broken"] is None for game in games.values())
-    assert games["gobblet"]["kind"] == "C kernel"
+    assert all(game["kind"] == "C kernel" for game in games.values())
 
 
 def test_a_third_party_builds_a_kernel_against_it(installed: Path, tmp_path: Path):
-    plugin = shutil.copytree(EXAMPLE, tmp_path / "plugin", ignore=NOT_SHIPPED)
+    run(installed / "solve", "new", "quick", "--c", cwd=tmp_path)
     run(installed / "pip", "install", "--quiet", "setuptools>=77", "cffi>=2", cwd=tmp_path)
-    run(installed / "pip", "install", "--quiet", "--no-build-isolation", plugin, cwd=tmp_path)
-    game = ("connect4", "--width", "4", "--height", "4")
-    summary = json.loads(run(installed / "solve", *game, "--json", cwd=tmp_path))
-    assert (summary["outcome"], summary["remoteness"]) == ("draw", 16)
-    assert "proven" in run(installed / "solve", "verify", *game, cwd=tmp_path)
+    run(installed / "pip", "install", "--quiet", "--no-build-isolation", tmp_path / "quick", cwd=tmp_path)
+    summary = json.loads(run(installed / "solve", "quick", "--json", cwd=tmp_path))
+    assert (summary["outcome"], summary["remoteness"]) == ("loss", 6)
+    assert "proven" in run(installed / "solve", "verify", "quick", cwd=tmp_path)

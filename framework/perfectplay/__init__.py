@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from perfectplay.hookspecs import hookimpl
     from perfectplay.match import Match, load_match
     from perfectplay.options import Option
+    from perfectplay.position import Position
+    from perfectplay.queries.columns import value_columns
     from perfectplay.queries.moves import best_line, rate_moves
     from perfectplay.queries.opponent import Strength, choose_move
     from perfectplay.queries.sampling import random_positions
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from perfectplay.tables.table import Table
     from perfectplay.values import Outcome, Status, Value
 
+    __version__: str
+
 _HOMES = {
     "about": ("About",),
     "board": ("Board", "Cell", "Click", "Piece", "Tray"),
@@ -40,6 +44,8 @@ _HOMES = {
     "hookspecs": ("hookimpl",),
     "match": ("Match", "load_match"),
     "options": ("Option",),
+    "position": ("Position",),
+    "queries.columns": ("value_columns",),
     "queries.moves": ("best_line", "rate_moves"),
     "queries.opponent": ("Strength", "choose_move"),
     "queries.sampling": ("random_positions",),
@@ -67,6 +73,7 @@ __all__ = [
     "PerfectPlayError",
     "Piece",
     "PluginError",
+    "Position",
     "Proof",
     "Selection",
     "Solution",
@@ -77,6 +84,7 @@ __all__ = [
     "Tray",
     "UsageError",
     "Value",
+    "__version__",
     "best_line",
     "choose_move",
     "compare_gbl2",
@@ -93,11 +101,20 @@ __all__ = [
     "select",
     "solve_game",
     "survey",
+    "value_columns",
     "verify_table",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("perfectplay")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'perfectplay' has no attribute {name!r}")
     return getattr(import_module(f"perfectplay.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,12 +1,20 @@
 """What a board looks like: enough for a terminal and a browser to draw any game and to play it by clicking.
 
-A board is a grid of cells, each with a stack of pieces, and trays of pieces not yet in play. A move is played by
-clicking its target, after its source where it has one; sources and targets are the ids of cells and trays.
+A board has cells, each with a stack of pieces, and trays of pieces not in play. Cells stand in rows and columns, or
+anywhere, joined by edges: a star, a graph, hexagons. A move is played by clicking its target, after its source where
+it has one; a move that is not on the board at all, such as a pass, is a button beside it.
 """
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+MAX_SIDE = 64
+"""The most rows and columns that can be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,22 +27,30 @@ class Piece:
     size: float = 1.0
     """Relative to its cell, above 0 up to 1."""
     shape: str = "circle"
-    """circle, square, triangle, diamond, cross, star or text; a browser draws `label` for any other."""
+    """circle, square, triangle, diamond, pentagon, hexagon, cross, star or text; a browser draws `label` for any other.
+
+    A pentagon points away from its owner, as the pieces of shogi do.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One place on the board. `row` 0 is the top; `stack` runs from the bottom to the visible top."""
+    """One place on the board. `row` 0 is the top; `stack` runs from the bottom to the visible top.
+
+    Rows and columns may be fractions: the middle of a cell is at (column + ½, row + ½) from the top left corner.
+    """
 
     id: str
-    row: int
-    column: int
+    row: float
+    column: float
     stack: tuple[Piece, ...] = ()
+    label: str = ""
+    """The cell's name, drawn in it; not needed where rows and columns have names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tray:
-    """Pieces of one kind in a player's reserve."""
+    """Pieces of one kind in a player's reserve or hand."""
 
     id: str
     piece: Piece
@@ -43,11 +59,16 @@ class Tray:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """How a move is made by hand: `source` first (a cell or tray id, None where the target says it all)."""
+    """How a move is made by hand: `source` first (a cell or tray id, None where the target says it all).
+
+    Without a target it is a button beside the board. Where several moves share source and target, the player is asked.
+    """
 
     move: int
-    target: str
+    target: str | None
     source: str | None = None
+    label: str = ""
+    """What the button or the choice says, such as "Pass" or "to a queen"; empty for the move's own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +90,13 @@ class Spelling:
 class Board:
     """A whole position, ready to draw."""
 
-    rows: int
-    columns: int
+    rows: float
+    columns: float
     cells: tuple[Cell, ...]
     to_move: int
     """0 if the player who begins is to move, else 1."""
-    players: tuple[str, str] = ("First", "Second")
+    players: tuple[str, ...] = ("First", "Second")
+    """Two names, or one: a puzzle."""
     trays: tuple[Tray, ...] = ()
     clicks: tuple[Click, ...] = ()
     """One for each legal move."""
@@ -84,3 +106,101 @@ class Board:
     """What taking hold of a source would bring about, in a few words; only where a player should know."""
     spelling: Spelling | None = None
     """How an editor may write the position; None where only `encode` knows."""
+    edges: tuple[tuple[str, str], ...] = ()
+    """Lines between cells, by their ids. With edges, cells are drawn as points on the lines, not as squares."""
+    zones: tuple[tuple[str, ...], ...] = ()
+    """Cells that belong together by the rules, drawn as one area, each by its ids."""
+    highlight: tuple[str, ...] = ()
+    """Cells to point out, such as the line that has won."""
+    colours: tuple[str, ...] = ()
+    """The players' colours, out of COLOURS; by default that of a player's name ("Red"), else orange and blue."""
+    row_labels: tuple[str, ...] = ()
+    """Names of the rows from the top; by default what the cells' ids tell."""
+    column_labels: tuple[str, ...] = ()
+    """Names of the columns from the left; by default what the cells' ids tell."""
+
+
+COLOURS = ("orange", "blue", "red", "green", "purple", "teal", "yellow", "pink", "brown", "black", "white", "grey")
+"""The colours a player may have: each is drawn so that it can be told apart on a light and on a dark page."""
+
+
+def player_colours(board: Board) -> tuple[str, str]:
+    """The two players' colours: those the board gives, else by the players' names, else orange and blue."""
+    named = [*board.colours, *(name.lower() for name in board.players[len(board.colours) :])]
+    known = [name if name in COLOURS else "" for name in named[:2]] + ["", ""]
+    first = known[0] or next(name for name in ("orange", "blue") if name != known[1])
+    return first, known[1] or next(name for name in ("blue", "orange") if name != first)
+
+
+def headings(board: Board) -> tuple[Sequence[str], Sequence[str]]:
+    """Names of rows and columns: those given, or what ids such as `b2` and `(1,1)` are made of; else empty ones."""
+    rows, columns = math.ceil(board.rows), math.ceil(board.columns)
+    if board.row_labels or board.column_labels:
+        return _filled(board.row_labels, rows), _filled(board.column_labels, columns)
+    nothing = [""] * rows, [""] * columns
+    if not board.cells or any(cell.row != int(cell.row) or cell.column != int(cell.column) for cell in board.cells):
+        return nothing
+    by_number = {cell.id: (int(cell.row), int(cell.column)) for cell in board.cells}
+    if all(name == f"({row},{column})" for name, (row, column) in by_number.items()):
+        return [str(row) for row in range(rows)], [str(column) for column in range(columns)]
+    row_of = {int(cell.row): cell.id[1:] for cell in board.cells}
+    column_of = {int(cell.column): cell.id[:1] for cell in board.cells}
+    chess_like = all(re.fullmatch(r"[A-Za-z][0-9]+", cell.id) for cell in board.cells)
+    if chess_like and all(name == column_of[column] + row_of[row] for name, (row, column) in by_number.items()):
+        return [row_of.get(row, "") for row in range(rows)], [column_of.get(column, "") for column in range(columns)]
+    return nothing
+
+
+def _filled(labels: Sequence[str], count: int) -> list[str]:
+    return [*labels[:count], *[""] * (count - len(labels))]
+
+
+def board_fault(board: Board) -> str | None:
+    """Why a board cannot be drawn or clicked, in a few words; None if it can.
+
+    Types are not promises: whatever a plugin puts into a board, either it can be drawn or this says why not.
+    """
+    try:
+        return next(_faults(board), None)
+    except (TypeError, ValueError, AttributeError) as error:
+        return f"its parts are not what they should be: {error}"
+
+
+def _faults(board: Board) -> Iterator[str]:
+    for name, side in (("rows", board.rows), ("columns", board.columns)):
+        if not _is_number(side) or not 0 < side <= MAX_SIDE:
+            yield f"{name} is {side!r}: a number above 0 up to {MAX_SIDE} was expected"
+    if board.to_move not in range(len(board.players)) or len(board.players) not in (1, 2):
+        yield f"to_move is {board.to_move!r} among {len(board.players)} players"
+    ids = Counter([cell.id for cell in board.cells] + [tray.id for tray in board.trays])
+    yield from (f"there are {count} places {name!r}" for name, count in ids.items() if count > 1)
+    for cell in board.cells:
+        if not (_is_number(cell.row) and _is_number(cell.column)):
+            yield f"cell {cell.id!r} is at {cell.row!r}, {cell.column!r}: numbers were expected"
+        if not (-1 < cell.row <= board.rows - 0.5 and -1 < cell.column <= board.columns - 0.5):
+            yield f"cell {cell.id!r} at row {cell.row}, column {cell.column} is outside the board"
+        yield from (fault for piece in cell.stack for fault in _piece_faults(piece))
+    for tray in board.trays:
+        if not isinstance(tray.count, int) or tray.count < 0:
+            yield f"tray {tray.id!r} holds {tray.count!r} pieces"
+        yield from _piece_faults(tray.piece)
+    named = [name for click in board.clicks for name in (click.source, click.target) if name is not None]
+    named += [name for group in (*board.edges, *board.zones, board.highlight) for name in group]
+    yield from (f"there is no place {name!r}" for name in named if name not in ids)
+    yield from (f"edge {edge!r} does not join two cells" for edge in board.edges if len(edge) != 2)
+    texts = [*ids, *board.players, *board.row_labels, *board.column_labels, *board.colours]
+    texts += [click.label for click in board.clicks] + [cell.label for cell in board.cells]
+    texts += [*board.warnings, *board.warnings.values()]
+    texts += [text for source in board.blocked.values() for pair in source.items() for text in pair]
+    yield from (f"{text!r} is not a text" for text in texts if not isinstance(text, str))
+
+
+def _piece_faults(piece: Piece) -> Iterator[str]:
+    if piece.owner not in (0, 1, None) or not isinstance(piece.label, str) or not isinstance(piece.shape, str):
+        yield f"{piece!r} is not a piece that can be drawn"
+    elif not _is_number(piece.size) or not 0 < piece.size <= 1:
+        yield f"a piece's size is {piece.size!r}: a number above 0 up to 1 was expected"
+
+
+def _is_number(thing: object) -> bool:
+    return isinstance(thing, (int, float)) and not isinstance(thing, bool) and math.isfinite(thing)

@@ -109,7 +109,7 @@ class CheckedHooks:
             return self.functions[hook](*arguments)
         except ValueError as error:
             raise UsageError(f"{reading}: {error}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self.guard.raised(hook, arguments[0], error) from error
 
     def decode(self, position: int) -> str:

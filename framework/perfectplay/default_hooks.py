@@ -38,7 +38,7 @@ def of_kernel(kernel: Kernel | None) -> dict[str, Hook]:
     """The hooks that a kernel stands in for."""
     if kernel is None:
         return {}
-    given = [name for name in KERNEL_HOOKS if getattr(kernel.c, name, None)]
+    given = [name for name in KERNEL_HOOKS if kernel.has(name)]
     hooks: dict[str, Hook] = {name: getattr(kernel, name) for name in (*plugins.REQUIRED_HOOKS, *given)}
 
     def status(position: int) -> Status | int:
@@ -50,7 +50,7 @@ def of_kernel(kernel: Kernel | None) -> dict[str, Hook]:
 
 def kernel_players(kernel: Kernel | None) -> int:
     """How many players a kernel has; two where there is none."""
-    return getattr(kernel, "players", 2)
+    return 2 if kernel is None else kernel.players
 
 
 def bare_rules(hooks: Mapping[str, Hook], *, players: int) -> Rules:

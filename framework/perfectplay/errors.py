@@ -1,5 +1,10 @@
 """The errors perfectplay raises on purpose: each is one line, what is wrong and what would be right."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class PerfectPlayError(Exception):
     """Base of all of them. The command line prints the message and exits with `exit_code`."""
@@ -36,3 +41,13 @@ class Interrupted(PerfectPlayError):
     """The user asked to stop, and work stopped in good order."""
 
     exit_code = 130  # 128 + SIGINT, as shells have it
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of an error message: the nearest right word, or nothing when none is near.
+
+    >>> did_you_mean("goblet", ["gobblet", "quantik"])
+    ": did you mean 'gobblet'?"
+    """
+    near = get_close_matches(word, list(known), n=1)
+    return f": did you mean '{near[0]}'?" if near else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import tempfile
@@ -62,7 +61,7 @@ def _new_part(name: str, directory: Path) -> tuple[Path, int]:
             _remove_leftover(left)
     while True:
         handle, part = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=directory)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock_file(handle, wait=True)
         if os.fstat(handle).st_nlink:  # nobody took it for a leftover before it was locked
             return Path(part), handle
         os.close(handle)
@@ -72,7 +71,7 @@ def _remove_leftover(part: Path) -> None:
     with suppress(OSError):
         handle = os.open(part, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(handle)
             part.unlink()
         finally:
             os.close(handle)
@@ -100,3 +99,10 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def lock_file(handle: int, *, wait: bool = False) -> None:
+    """Lock an open file until it is closed; BlockingIOError where somebody else has it and we do not wait."""
+    import fcntl  # only where it is asked for: not every system has it
+
+    fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

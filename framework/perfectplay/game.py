@@ -9,17 +9,20 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
+from zlib import crc32
 
 from perfectplay import default_hooks, plugins
 from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.checked_hooks import CheckedHooks
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
-from perfectplay.hook_guard import Guard, brief
+from perfectplay.hook_guard import Guard, as_int, brief
 from perfectplay.options import Option, OptionValue, as_words, identity, read_options
 from perfectplay.plugins import Hook, Plugin
+from perfectplay.position import Position
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
@@ -37,9 +40,9 @@ class GameInfo:
     name: str
     version: str
     kind: str
-    title: str = ""
     options: tuple[Option, ...] = ()
     broken: str | None = None
+    title: str = ""
 
 
 DEFAULT_PLAYERS = ("First", "Second")
@@ -57,6 +60,8 @@ class Game:
         self.version = plugin.version
         self.file = plugin.file
         """The file that the game was loaded from, where it is not installed."""
+        self.command_word = self.name if self.file is None else str(self.file)
+        """What the command line calls the game."""
         self.declared_options = tuple(declared)
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
@@ -86,31 +91,32 @@ class Game:
 
     def valid(self, position: object) -> bool:
         """Whether this is a position of the game. Anything may be asked."""
-        return self._ask.valid(position)
+        return self._ask.valid(as_int(position))
 
-    def moves(self, position: int) -> list[int]:
+    def moves(self, position: SupportsIndex) -> list[int]:
         """The legal moves; none when the game is over."""
         return self._ask.moves(self._checked(position))
 
-    def apply(self, position: int, move: int) -> int:
-        """The position after one of its `moves`."""
-        self._checked(position)
-        if self.kernel is not None and move not in self.kernel.moves(position):  # C would read wherever it points
-            raise UsageError(f"{brief(move)} is not a legal move in position {position} of {self.name}")
-        return self._ask.apply(position, move)
+    def apply(self, position: SupportsIndex, move: SupportsIndex) -> int:
+        """The position after one of its `moves`; UsageError for any other move."""
+        position = self._checked(position)
+        legal, number = self._ask.moves(position), as_int(move)
+        if number is None or number not in legal:
+            raise UsageError(f"{brief(move)} is not a legal move here: {self._some_moves(position, legal)}")
+        return self._ask.apply(position, number)
 
-    def undo(self, position: int, move: int) -> int:
+    def undo(self, position: SupportsIndex, move: SupportsIndex) -> int:
         """The position before `move`, which led to this one; only where `has_undo`."""
-        self._checked(position)
+        position = self._checked(position)
         if not self.has_undo:
             raise PluginError(f"{self.name}: there is no hook 'undo'; ask `has_undo` first")
-        return self._ask.undo(position, move)
+        return self._ask.undo(position, index(move))
 
-    def canonicalize(self, position: int) -> int:
+    def canonicalize(self, position: SupportsIndex) -> int:
         """The representative of all positions that are the same up to symmetry."""
         return self._ask.canonicalize(self._checked(position))
 
-    def status(self, position: int) -> Status:
+    def status(self, position: SupportsIndex) -> Status:
         """How the position stands by rule alone, for the side to move."""
         return self._ask.status(self._checked(position))
 
@@ -135,36 +141,36 @@ class Game:
     def has_score(self) -> bool:
         return self._ask.has("score")
 
-    def mover(self, position: int) -> int | None:
+    def mover(self, position: SupportsIndex) -> int | None:
         """Who is to move, 0 being the player who begins; None where the game does not tell.
 
         A game without the hook tells if it has a board.
         """
-        self._checked(position)
+        position = self._checked(position)
         if self.has_mover:
             return self._ask.mover(position)
         if self.is_puzzle:
             return 0
         return self._ask.board(position).to_move if self._ask.has("board") else None
 
-    def keeps_turn(self, parent: int, child: int) -> bool:
+    def keeps_turn(self, parent: SupportsIndex, child: SupportsIndex) -> bool:
         """Whether a move from one position to the other leaves the turn with the same player."""
         if self.is_puzzle:
             return True
         return self.has_mover and self.mover(parent) == self.mover(child)
 
-    def score(self, position: int) -> int:
+    def score(self, position: SupportsIndex) -> int:
         """By how much the mover wins a finished game, negative if the mover loses; only where `has_score`."""
-        self._checked(position)
+        position = self._checked(position)
         if not self.has_score:
             raise PluginError(f"{self.name}: there is no hook 'score'; ask `has_score` first")
         return self._ask.score(position)
 
-    def move_classes(self, position: int) -> list[list[int]]:
+    def move_classes(self, position: SupportsIndex) -> list[list[int]]:
         """The legal moves, those that lead to the same position up to symmetry together."""
-        ask = self._ask
+        ask, position = self._ask, self._checked(position)
         classes: dict[int, list[int]] = {}
-        for move in self.moves(position):
+        for move in ask.moves(position):
             classes.setdefault(ask.canonicalize(ask.apply(position, move)), []).append(move)
         return list(classes.values())
 
@@ -182,14 +188,14 @@ class Game:
     def has_parents(self) -> bool:
         return self._ask.has("parents")
 
-    def tier(self, position: int) -> int:
+    def tier(self, position: SupportsIndex) -> int:
         """The tier, which never falls as play goes on; 0 for a game without tiers."""
-        self._checked(position)
+        position = self._checked(position)
         return self._ask.tier(position) if self.has_tier else 0
 
-    def parents(self, position: int) -> list[int]:
+    def parents(self, position: SupportsIndex) -> list[int]:
         """The canonical positions with a move into an image of this one; only where `has_parents`."""
-        self._checked(position)
+        position = self._checked(position)
         if not self.has_parents:
             raise PluginError(f"{self.name}: there is no hook 'parents'; ask `has_parents` first")
         return self._ask.parents(position)
@@ -200,8 +206,12 @@ class Game:
         """For each position 0 if the player who begins is to move, else 1; None where the game does not tell."""
         import numpy as np
 
-        if self._ask.has("movers"):
-            return np.asarray(self._ask.array("movers", positions), dtype=np.int8)
+        if self.kernel is not None:
+            from perfectplay_native.engine import movers_of_many
+
+            found = movers_of_many(self.kernel, positions)
+            if found is not None:
+                return np.asarray(found, dtype=np.int8)
         turns = [self.mover(int(position)) for position in positions]
         return None if None in turns else np.array(turns, dtype=np.int8)
 
@@ -214,6 +224,16 @@ class Game:
 
     # ---- what people read and write ----
 
+    def position(self, place: str | SupportsIndex | None = None) -> Position:
+        """A position to hold, from a text in any notation or a number; by default the start.
+
+        >>> load_game("gobblet").position("74242").apply("L(1,1)")
+        <Position of gobblet: s,m,sL/.,L,./.,.,.:blue>
+        """
+        if place is None:
+            return Position(self, self.start())
+        return Position(self, self.encode(place) if isinstance(place, str) else self._checked(place))
+
     def encode(self, text: str) -> int:
         """The position a text describes, in any notation of the game; UsageError if it describes none."""
         position = self._ask.encode(text)
@@ -221,29 +241,30 @@ class Game:
             raise UsageError(f"{brief(text)} is not a position of {self.name} that can occur")
         return position
 
-    def decode(self, position: int) -> str:
+    def decode(self, position: SupportsIndex) -> str:
         """The text people use for a position; `encode` reads it back."""
         return self._ask.decode(self._checked(position))
 
-    def notations(self, position: int) -> dict[str, str]:
+    def notations(self, position: SupportsIndex) -> dict[str, str]:
         """Every notation of a position, by name."""
         return self._ask.notations(self._checked(position))
 
-    def format_move(self, position: int, move: int) -> str:
+    def format_move(self, position: SupportsIndex, move: SupportsIndex) -> str:
         """The text people use for a move."""
-        return self._ask.format_move(self._checked(position), move)
+        return self._ask.format_move(self._checked(position), index(move))
 
-    def parse_move(self, position: int, text: str) -> int:
+    def parse_move(self, position: SupportsIndex, text: str) -> int:
         """The legal move that a text names; UsageError if it names none."""
-        legal = self.moves(position)
+        position = self._checked(position)
+        legal = self._ask.moves(position)
         move = self._ask.parse_move(position, text)
         if move not in legal:
             raise UsageError(f"{brief(text)} is not a legal move here: {self._some_moves(position, legal)}")
         return move
 
-    def board(self, position: int) -> Board | None:
+    def board(self, position: SupportsIndex) -> Board | None:
         """The board to draw and to click; None where the game has no drawing."""
-        self._checked(position)
+        position = self._checked(position)
         return self._ask.board(position) if self._ask.has("board") else None
 
     @property
@@ -261,7 +282,7 @@ class Game:
         """
         defaults = {option.name: option.default for option in self.declared_options}
         chosen = {name: value for name, value in self.options.items() if value != defaults[name]}
-        words = ["solve", self.name, *as_words(chosen)]
+        words = ["solve", self.command_word, *as_words(chosen)]
         words += ["--backend", backend] if backend else []
         words += ["--dir", str(directory)] if directory else []
         return shlex.join(words)
@@ -275,11 +296,12 @@ class Game:
         """The error for an engine to raise when one of `rules` raised: it names game, hook and position."""
         return self._ask.guard.raised(hook, position, error)
 
-    def _checked(self, position: int) -> int:
-        """The position, if it is one; UsageError if not."""
-        if not self._ask.valid(position):
+    def _checked(self, position: SupportsIndex) -> int:
+        """The position as an int, if it is one; UsageError if not."""
+        number = as_int(position)
+        if number is None or not self._ask.valid(number):
             raise UsageError(f"{brief(position)} is not a position of {self.name}")
-        return position
+        return number
 
     # ---- filling the gaps ----
 
@@ -385,13 +407,15 @@ def _info(name: str) -> GameInfo:
         title = game.about.title
     except PerfectPlayError as error:
         return GameInfo(name, plugins.game_version(name), "", broken=str(error).removeprefix(f"{name}: "))
-    return GameInfo(name, game.version, game.kind, title, game.declared_options)
+    return GameInfo(name, game.version, game.kind, game.declared_options, title=title)
 
 
 def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
     if kernel is not None:
         return kernel.rules_version
-    version = getattr(plugin.source, "RULES_VERSION", 1)
+    version = getattr(plugin.source, "RULES_VERSION", None)
+    if version is None:  # a file is being worked on: any change may be one of the rules
+        return 1 if plugin.file is None else crc32(plugin.file.read_bytes())
     if not isinstance(version, int) or version < 1:
         raise PluginError(f"{plugin.name}: RULES_VERSION is {version!r}: an int from 1 up was expected")
     return version

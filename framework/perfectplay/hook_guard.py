@@ -33,10 +33,10 @@ class Guard:
         """Call a hook; whatever it raises becomes a PluginError."""
         try:
             return function(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a plugin does not end the program
             raise self.raised(hook, arguments[0] if arguments else None, error) from error
 
-    def raised(self, hook: str, subject: object, error: Exception) -> PerfectPlayError:
+    def raised(self, hook: str, subject: object, error: BaseException) -> PerfectPlayError:
         """The error for a hook that raised; our own errors stay what they are."""
         if isinstance(error, PerfectPlayError):
             return error

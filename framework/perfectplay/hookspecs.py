@@ -99,10 +99,6 @@ class GameSpec(Protocol):
         """Return cells, stacks, trays and click targets for terminal and browser (default: only text)."""
 
     @hookspec
-    def movers(self, positions: Positions) -> Any:
-        """Return, for an array of positions, 0 where who begins is to move, else 1 (default: from `board`)."""
-
-    @hookspec
     def colour_swapped(self, positions: Positions) -> Positions:
         """Return each position with colours and mover swapped; only where `rank` gives both one slot."""
 

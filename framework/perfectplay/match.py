@@ -8,7 +8,7 @@ third time, the actual position and not a mirror image of it, is a draw.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +48,8 @@ class Match:
     start: int | None = None
     positions: list[int] = field(init=False)
     """Every position so far; the last is the one on the board."""
+    exploring: bool = False
+    """Whether play may go on after a repetition, which is then only pointed out."""
     undone: list[int] = field(init=False, default_factory=list, compare=False)
     """The moves taken back, the next to redo last."""
 
@@ -66,8 +68,18 @@ class Match:
     @property
     def to_move(self) -> int | None:
         """Who is to move; None where the match began elsewhere than at the start and the game does not tell."""
-        first = mover_of(self.game, self.positions[0])
-        return None if first is None else (first + len(self.moves)) % 2
+        mover = mover_of(self.game, self.position)
+        if mover is None and (first := mover_of(self.game, self.positions[0])) is not None:
+            return (first + len(self.moves)) % 2
+        return mover
+
+    @property
+    def movers(self) -> list[int | None]:
+        """Who is to move in each of the positions."""
+        told = movers_of(self.game, self.positions)
+        if None not in told or told[0] is None:
+            return told
+        return [(told[0] + ply) % 2 for ply in range(len(told))]
 
     @property
     def occurrences(self) -> int:
@@ -90,7 +102,8 @@ class Match:
 
         The move that `redo` would make leaves the ones after it to be redone; any other forgets them.
         """
-        if self.result is not None:
+        result = self.result
+        if result is not None and not (result.repetition and self.exploring):
             raise UsageError("the game is over")
         if move not in self.game.moves(self.position):
             raise UsageError(f"move {move} is not legal here")
@@ -143,12 +156,20 @@ class Match:
             part.write_text(json.dumps(self.json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def movers_of(game: Game, positions: Sequence[int]) -> list[int | None]:
+    """Who is to move in each: 0 for the player who begins, 1 for the other, None where the game does not tell."""
+    import numpy as np
+
+    told = game.movers(np.array(positions, dtype=np.uint64))
+    if told is not None:
+        return [int(mover) for mover in told]
+    start = game.start()
+    return [0 if position == start else None for position in positions]
+
+
 def mover_of(game: Game, position: int) -> int | None:
-    """Who is to move: 0 for the player who begins, 1 for the other, None where the game does not tell."""
-    if position == game.start():
-        return 0
-    board = game.board(position)
-    return None if board is None else board.to_move
+    """Who is to move in one position."""
+    return movers_of(game, [position])[0]
 
 
 def load_match(game: Game, path: Path) -> Match:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from perfectplay.errors import UsageError
-from perfectplay.wording import did_you_mean
+from perfectplay.errors import UsageError, did_you_mean
 
 RESERVED_OPTIONS = frozenset(
     {
@@ -18,6 +17,7 @@ RESERVED_OPTIONS = frozenset(
         "compress",
         "depth",
         "dir",
+        "force",
         "format",
         "from",
         "help",
@@ -28,7 +28,7 @@ RESERVED_OPTIONS = frozenset(
         "out",
         "output",
     }
-    | {"port", "position", "propagation", "prune", "save", "seed", "threads", "verbose", "version"}
+    | {"port", "position", "propagation", "prune", "quiet", "remove", "save", "seed", "threads", "verbose", "version"}
 )
 """Words the commands themselves use."""
 

@@ -7,6 +7,7 @@ never notice.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -22,16 +23,15 @@ from typing import Any
 
 import pluggy
 
-from perfectplay.errors import PluginError, UsageError
+from perfectplay.errors import PluginError, UsageError, did_you_mean
 from perfectplay.hookspecs import PROJECT, GameSpec, HostSpec
-from perfectplay.wording import did_you_mean
 
 GAMES_GROUP = "perfectplay.games"
 HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
 RESERVED_NAMES = frozenset(
-    {"games", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "talk"}
+    {"games", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables", "talk"}
     | {"compact", "bench", "new", "check", "serve", "random", "help"}
 )
 """The built-in commands: no game can be called like one of them."""
@@ -210,9 +210,23 @@ def _hooks_of(source: object, name: str, spec: type) -> dict[str, Hook]:
     try:
         manager.register(source, name)
     except pluggy.PluginValidationError as error:  # arguments that the hook does not have
-        raise PluginError(f"{name}: {' '.join(str(error).split())}") from error
+        raise PluginError(f"{name}: {_misnamed_argument(source, spec) or ' '.join(str(error).split())}") from error
     known = [caller.name for caller in vars(manager.hook).values() if caller.has_spec()]
     return {caller.name: _plain_function(name, caller, known) for caller in manager.get_hookcallers(source) or []}
+
+
+def _misnamed_argument(source: object, spec: type) -> str | None:
+    """What to call an argument that a hook does not have; None where no hook has one too many."""
+    for hook, specified in vars(spec).items():
+        function = getattr(source, hook, None)
+        if hook.startswith("_") or not callable(function):
+            continue
+        right = list(inspect.signature(specified).parameters)[1:]  # without self
+        given = list(inspect.signature(function).parameters)
+        for argument, name in zip(given, right, strict=False):
+            if argument not in right and name not in given:
+                return f"hook '{hook}' has an argument '{argument}': call it '{name}'"
+    return None
 
 
 def _plain_function(plugin: str, caller: pluggy.HookCaller, known: list[str]) -> Hook:

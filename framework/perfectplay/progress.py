@@ -11,7 +11,12 @@ class Progress:
 
     phase: str
     positions: int
+    """How many of what `unit` says are done."""
     total: int | None = None
+    done_before: int = 0
+    """How many of those an earlier run had done: they say nothing about this one's speed."""
+    unit: str = "positions"
+    """What is counted: an index of a game may have slots that hold no position."""
     tiers_done: int = 0
     tiers: int = 0
     level: int = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 from pathlib import Path
 
 SMALL_DISK = 1 << 20
@@ -48,5 +47,7 @@ def _cut_short(place: Path) -> int:
     disk = os.statvfs(place)
     if disk.f_bavail * disk.f_frsize < SMALL_DISK:
         return errno.ENOSPC
+    import resource  # only where it is asked for: not every system has it
+
     limited = resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
     return errno.EFBIG if limited else errno.EIO

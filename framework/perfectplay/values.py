@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, total_ordering
 from typing import Any
 
 NO_POSITION_CODE = 4
@@ -38,6 +38,7 @@ class Outcome(IntEnum):
     WIN = 1
 
 
+@total_ordering
 @dataclass(frozen=True, slots=True)
 class Value:
     """A solved position: `outcome`, and `remoteness` in plies, None for a draw that never ends.
@@ -85,6 +86,10 @@ class Value:
         by = f" by {abs(self.score)}" if self.score else ""
         return f"{self.outcome.name.lower()}{by} in {self.remoteness}"
 
+    def __lt__(self, other: object) -> bool:
+        """Values are ordered as the mover likes them, so that `max` is the best."""
+        return self.preference() > other.preference() if isinstance(other, Value) else NotImplemented
+
     def for_parent(self, *, keeps_turn: bool = False) -> Value:
         """What moving to this position is worth to the player who moves there, and who may be to move here too.
 
@@ -111,10 +116,13 @@ def value_json(value: Value | None) -> dict[str, Any]:
 
     >>> value_json(Value(Outcome.WIN, 13))
     {'outcome': 'win', 'remoteness': 13}
+    >>> value_json(Value(Outcome.LOSS, 4, score=-10))
+    {'outcome': 'loss', 'remoteness': 4, 'score': -10}
     """
     if value is None:
         return {"outcome": None, "remoteness": None}
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness}
+    score = {"score": value.score} if value.score else {}
+    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness, **score}
 
 
 @cache

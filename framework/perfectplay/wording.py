@@ -6,22 +6,28 @@ Sentences name the winner, count plies, and count the winner's own moves, becaus
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from perfectplay.board import Board
 from perfectplay.values import Outcome, Value
 
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+
 _DEFAULT_PLAYERS = ("First", "Second")
 
 
-def verdict(value: Value, mover: str = "The player to move", opponent: str = "The opponent") -> str:
-    """One sentence on a solved position.
+def verdict(
+    value: Value, mover: str = "The player to move", opponent: str = "The opponent", *, alternating: bool = True
+) -> str:
+    """One sentence on a solved position; the winner's own moves are counted only where turns alternate.
 
     >>> verdict(Value(Outcome.WIN, 13), "First player", "Second player")
     'First player wins in 13 plies (7 of its moves)'
     >>> verdict(Value(Outcome.LOSS, 2), "First player", "Second player")
     'Second player wins in 2 plies (1 of its moves)'
+    >>> verdict(Value(Outcome.WIN, 34, score=10), "Orange", "Blue", alternating=False)
+    'Orange wins by 10 in 34 plies'
     >>> verdict(Value(Outcome.DRAW, None))
     'Draw: neither player can force a win, and play need never end'
     """
@@ -33,10 +39,46 @@ def verdict(value: Value, mover: str = "The player to move", opponent: str = "Th
     assert plies_left is not None
     wins = value.outcome is Outcome.WIN
     winner = mover if wins else opponent
+    by = f" by {abs(value.score):,}" if value.score else ""
     if plies_left == 0:
-        return f"Game over: {_inside(winner)} has won"
+        return f"Game over: {_inside(winner)} has won{by}"
     own = (plies_left + 1) // 2 if wins else plies_left // 2  # the mover plays plies 1, 3, 5, …
-    return f"{winner} wins in {plies(plies_left)} ({own:,} of its moves)"
+    return f"{winner} wins{by} in {plies(plies_left)}" + (f" ({own:,} of its moves)" if alternating else "")
+
+
+def puzzle_verdict(value: Value) -> str:
+    """One sentence on a position of a puzzle.
+
+    >>> puzzle_verdict(Value(Outcome.WIN, 31)), puzzle_verdict(Value(Outcome.WIN, 0))
+    ('Solved in 31 moves', 'Game over: solved')
+    >>> puzzle_verdict(Value(Outcome.LOSS, 0)), puzzle_verdict(Value(Outcome.LOSS, 4))
+    ('Game over: a dead end', 'Cannot be solved: a dead end in 4 moves')
+    >>> puzzle_verdict(Value(Outcome.DRAW, None))
+    'Cannot be solved'
+    """
+    left, by = value.remoteness, f" with a score of {value.score:,}" if value.score else ""
+    if value.outcome is Outcome.WIN:
+        return f"Solved in {counted(left or 0, 'move')}{by}" if left else f"Game over: solved{by}"
+    if left == 0:
+        return "Game over: a dead end"
+    if value.outcome is Outcome.DRAW or left is None:
+        return "Cannot be solved"
+    return f"Cannot be solved: a dead end in {counted(left, 'move')}"
+
+
+def sides(game: Game, mover: int | None) -> tuple[str, str]:
+    """The mover and the opponent as sentences name them; `mover` is None where nobody knows."""
+    if mover is None:
+        return "The player to move", "The opponent"
+    names = ("First player", "Second player") if game.players == _DEFAULT_PLAYERS else game.players
+    return names[mover], names[len(names) - 1 - mover]
+
+
+def game_verdict(game: Game, value: Value, mover: int | None) -> str:
+    """One sentence on a position of this game, in which `mover` is to move."""
+    if game.is_puzzle:
+        return puzzle_verdict(value)
+    return verdict(value, *sides(game, mover), alternating=not game.has_mover)
 
 
 def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = "The opponent") -> str:
@@ -102,6 +144,18 @@ def seconds(time: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def age(time: float) -> str:
+    """How long ago, in one unit: seconds, minutes, hours or days.
+
+    >>> age(20), age(60), age(7265), age(200_000)
+    ('20 seconds', '1 minute', '2 hours', '2 days')
+    """
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if time >= length:
+            return counted(int(time // length), unit)
+    return counted(max(0, int(time)), "second")
+
+
 def rate(count: int, time: float) -> str:
     """
     >>> rate(340_000_000, 50), rate(5478, 0.5), rate(12, 0.5), rate(5, 0)
@@ -127,16 +181,6 @@ def size(count: int) -> str:
     if count < 10 << 20:
         return f"{count / (1 << 20):.1f} MiB"
     return f"{count / (1 << 20):.0f} MiB" if count < 1 << 30 else f"{count / (1 << 30):.1f} GiB"
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of an error message: the nearest right word, or nothing when none is near.
-
-    >>> did_you_mean("goblet", ["gobblet", "quantik"])
-    ": did you mean 'gobblet'?"
-    """
-    near = get_close_matches(word, list(known), n=1)
-    return f": did you mean '{near[0]}'?" if near else ""
 
 
 def _inside(name: str) -> str:

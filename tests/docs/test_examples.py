@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-EXAMPLES = {"tictactoe", "connect4", "mutorere"}
+EXAMPLES = {"tictactoe", "connect4-python", "mutorere"}
 
 
 def games(fresh) -> dict[str, dict]:
@@ -21,7 +21,7 @@ def games(fresh) -> dict[str, dict]:
 def examples(fresh):
     """The fresh environment with the examples in it; the last test that uses it takes them out again."""
     assert not EXAMPLES & games(fresh).keys()
-    fresh.run("pip install ./examples/tictactoe ./examples/connect4 ./examples/mutorere")
+    fresh.run("pip install ./examples/tictactoe ./examples/connect4-python ./examples/mutorere")
     return fresh
 
 
@@ -59,8 +59,13 @@ def test_connect_four_in_python_and_in_c_are_the_same_game(examples):
 def test_installed_examples_are_listed_and_keep_their_laws(examples):
     found = games(examples)
     assert found["tictactoe"]["kind"] == "Python"
-    assert found["connect4"]["kind"] == "C kernel"
-    assert [option["name"] for option in found["connect4"]["options"]] == ["width", "height", "mirror"]
+    assert found["connect4-python"]["kind"] == "Python"
+    assert [option["name"] for option in found["connect4-python"]["options"]] == [
+        "width",
+        "height",
+        "connect",
+        "mirror",
+    ]
     for name in EXAMPLES:
         assert "passed" in examples.run(f"cd examples/{name} && pytest -q -p no:cacheprovider")
 
@@ -72,7 +77,7 @@ def test_variants_have_tables_of_their_own(examples):
     assert wide["positions"] != high["positions"]
     assert "proven" in examples.run("solve verify connect4 --width 5 --height 2")
     assert "there is no table" in examples.run("solve show connect4 --width 3", code=1)
-    assert "width × (height + 1) must be at most 32" in examples.run("solve connect4 --width 8 --height 8", code=1)
+    assert "width × (height + 1) must be at most 63" in examples.run("solve connect4 --width 8 --height 8", code=1)
 
 
 def test_two_packages_with_a_game_of_one_name_are_both_named(examples):
@@ -88,6 +93,6 @@ def test_two_packages_with_a_game_of_one_name_are_both_named(examples):
 
 
 def test_an_uninstalled_game_is_gone(examples):
-    examples.run("pip uninstall -y perfectplay-tictactoe perfectplay-connect4 perfectplay-mutorere")
+    examples.run("pip uninstall -y perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere")
     assert not EXAMPLES & games(examples).keys()
     assert "unknown game 'tictactoe'" in examples.run("solve tictactoe", code=2)

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from perfectplay.cli import root
 from perfectplay.cli.root import COMMANDS
 from perfectplay.plugins import RESERVED_NAMES
+from perfectplay.web.library import Library
 
 
 def test_every_command_is_a_reserved_name():
@@ -33,12 +34,33 @@ def test_the_value_of_an_option_is_not_taken_for_the_game(install, codes, tmp_pa
     assert "stones: No such file or directory" in played.output
 
 
-def test_a_file_need_not_be_installed(codes, tmp_path, monkeypatch):
+def test_a_file_need_not_be_installed_and_its_tables_lie_beside_it(codes, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "nim.py").write_text(codes.variants)
+    file = tmp_path / "nim.py"
+    file.write_text(codes.variants)
     assert "keeps all" in CliRunner().invoke(root, ["check", "./nim.py", "--stones", "9"]).output
-    solved = CliRunner().invoke(root, ["./nim.py", "--stones", "9", "--no-save"])
+    solved = CliRunner().invoke(root, ["./nim.py", "--stones", "9"])
     assert "Second player wins in 6 plies" in solved.output
+    assert "Try `solve show nim.py" in solved.output
+    assert [path.name for path in (tmp_path / "nim.tables").iterdir()] == ["nim-last=wins-quick-end=no-stones=9"]
+    shown = CliRunner().invoke(root, ["show", "nim.py", "8", "--stones", "9"])
+    assert "wins in 5 plies" in shown.output
+    library = Library(files=["nim.py"])
+    assert library.get("nim-last=wins-quick-end=no-stones=7") is not None
+    library.close()
+
+
+def test_a_table_of_a_file_that_has_changed_is_not_believed(codes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "stones.py"
+    file.write_text(codes.subtraction)
+    assert CliRunner().invoke(root, ["stones.py"]).exit_code == 0
+    file.write_text(codes.subtraction.replace("(1, 2)", "(1, 2, 3)"))
+    refused = CliRunner().invoke(root, ["show", "stones.py"])
+    assert refused.exit_code == 1
+    assert "was made before stones.py changed: run `solve stones.py` again" in refused.stderr
+    assert CliRunner().invoke(root, ["stones.py"]).exit_code == 0
+    assert "wins in" in CliRunner().invoke(root, ["show", "stones.py"]).output
 
 
 def test_rules_are_told(install, codes):

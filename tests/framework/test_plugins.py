@@ -47,7 +47,11 @@ def test_missing_rules_are_all_named(codes):
             "def apply(position)",
             r"hook 'apply' must be a plain function apply\(position, move\)",
         ),
-        ("def apply(position, move)", "def apply(place, move)", "'place'"),
+        (
+            "def apply(position, move)",
+            "def apply(place, move)",
+            "^game: hook 'apply' has an argument 'place': call it 'position'$",
+        ),
         (
             "def start(): return 7",
             "def start(): return '7'",

@@ -17,6 +17,8 @@ def snapshot(**changes):
         "tiers_done": 3,
         "tiers": 9,
         "level": 4,
+        "done_before": 0,
+        "unit": "positions",
     }
     return SimpleNamespace(**{**usual, "seconds": 2.0, **changes})
 
@@ -28,13 +30,32 @@ def known_memory(monkeypatch):
 
 def test_the_facts_are_count_tier_depth_rate_memory_and_time_left():
     assert progress.facts(snapshot()) == [
-        "2,000,000 of 10,000,000 (20.0 %) positions",
+        "20.0 % of 10,000,000 positions",
+        "8.0 s left",
+        "1.0 M/s",
         "tier 3 of 9",
         "depth 4",
-        "1.0 M/s",
         "64 MiB",
-        "8.0 s left",
     ]
+
+
+def test_what_an_earlier_run_had_done_says_nothing_about_speed():
+    resumed = snapshot(positions=9_000_000, done_before=8_000_000, unit="slots")
+    assert progress.facts(resumed)[:3] == ["90.0 % of 10,000,000 slots", "2.0 s left", "500.0 k/s"]
+    assert progress.facts(snapshot(positions=8, done_before=8, total=10))[1] == "tier 3 of 9"
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_line_fits_the_terminal(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(progress, "PLAIN_INTERVAL", 0.0)
+    with progress.ProgressDisplay("verify connect4-height=6-width=7") as show:
+        show(snapshot(positions=123_456_789_012, total=987_654_321_098))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("verify connect4-height=6-width=7: solve: 12.5 % of 987,654,321,098 positions")
+    assert len(line) <= max(
+        columns, len("verify connect4-height=6-width=7: solve: 12.5 % of 987,654,321,098 positions")
+    )
 
 
 def test_what_is_not_known_is_not_said():
@@ -51,4 +72,4 @@ def test_plain_lines_come_seldom_and_go_to_stderr(capsys, monkeypatch):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
-    assert captured.err.startswith("stones: solve: 2,000,000 of")
+    assert captured.err.startswith("stones: solve: 20.0 % of 10,000,000 positions, ")

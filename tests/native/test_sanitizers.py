@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 ENGINE = ROOT / "native/perfectplay_native"
-GAMES = [ROOT / "games/gobblet/perfectplay_gobblet", ROOT / "games/quantik/perfectplay_quantik"]
+GAMES = sorted((ROOT / "games").glob("*/perfectplay_*"))
 
 # PP_NO_CLONES: choosing a clone runs before the sanitizers do.
 FLAGS = ["-std=c11", "-g", "-O1", "-pthread", "-DPP_NO_CLONES", "-Wall", "-Wextra", "-Wconversion", "-Werror"]

@@ -118,6 +118,27 @@ def serve() -> Iterator[Callable[[Library], str]]:
         yield serve
 
 
+@pytest.fixture
+def mutorere() -> Game:
+    """The example with a board like a star."""
+    path = Path(__file__).parents[2] / "docs" / "examples" / "mutorere" / "perfectplay_mutorere" / "plugin.py"
+    module = types.ModuleType("mutorere")
+    exec(path.read_text(encoding="utf-8"), vars(module))
+    return make_game(module, name="mutorere")
+
+
+@pytest.fixture
+def serve_games(serve: Callable[[Library], str], tmp_path: Path) -> Callable[..., str]:
+    """serve_games(game, …) -> address, after solving them."""
+
+    def serve_games(*games: Game, solved: bool = True) -> str:
+        for game in games if solved else ():
+            solve_game(game, directory=tmp_path).table.close()
+        return serve(Library(tmp_path, games))
+
+    return serve_games
+
+
 # ---- a real browser ----
 
 CHROMIUM_ARGUMENTS = [
@@ -147,13 +168,22 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     complaints: list[str] = []
     contexts = []
 
-    def open_page(address: str, *, before: str = "", **options: Any) -> Page:
+    def open_page(address: str, *, before: str = "", expected: str | None = None, **options: Any) -> Page:
+        """`expected`: a part of the one complaint of the browser's that there may be, such as a status."""
+
         options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        page.on(
+            "console",
+            lambda message: (
+                message.type == "error"
+                and not (expected and expected in message.text)
+                and complaints.append(message.text)
+            ),
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         if before:
             page.add_init_script(before)

@@ -7,7 +7,7 @@ import re
 import shlex
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +20,12 @@ from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
-    from perfectplay.queries.moves import RatedMoves
     from perfectplay.tables.table import Table
 
 _PLUGIN = "perfectplay.plugin"
 _OPTIONS = "perfectplay.game_options"
 _LINE = "perfectplay.line"
+_QUIET = "perfectplay.quiet"
 _ANY_OPTION = {"ignore_unknown_options": True, "allow_interspersed_args": True}
 
 
@@ -51,7 +51,7 @@ class GameCommand(click.Command):
         super().__init__(*args, **kwargs)
         self.game_name = game_name
         if game_name is None and not any(param.name == "game" for param in self.params):
-            self.params.insert(0, click.Argument(["game"], metavar="GAME"))
+            self.params.insert(0, click.Argument(["game"], metavar="GAME", shell_complete=complete_game))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_LINE] = shlex.join([*ctx.command_path.split(), *args])
@@ -115,20 +115,31 @@ directory_option = click.option(
     metavar="DIR",
     help="Where tables are kept (default: your data directory).",
 )
+quiet_option = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=lambda ctx, param, value: ctx.meta.__setitem__(_QUIET, value),
+    help="Show no progress.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs was told to be quiet."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and bool(ctx.meta.get(_QUIET))
+
+
+def complete_game(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion: the installed games."""
+    return [name for name in plugins.game_names() if name.startswith(incomplete)]
 
 
 def print_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
-def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[str]:
-    """Each worth with its moves, those that are the same up to symmetry on one line."""
-    width = max((len(str(each.value)) for each in rated), default=0)
-    return [
-        f"{each.value!s:<{width}}  " + "  ".join(game.format_move(position, move) for move in each.moves)
-        for each in rated
-    ]
 
 
 def open_game_table(game: Game, directory: Path | None) -> Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json, quiet_option
 from perfectplay.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.command("compact", cls=GameCommand)
 @directory_option
 @click.option("--output", type=click.Path(path_type=Path), help="Write it to this new directory, and keep the table.")
+@quiet_option
 @json_option
 def command(game: Game, directory: Path | None, output: Path | None, as_json: bool) -> None:
     """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
@@ -33,7 +34,8 @@ def command(game: Game, directory: Path | None, output: Path | None, as_json: bo
         before = table.size_on_disk
 
         def tell(done: int) -> None:
-            progress(Progress(phase="compressing", positions=done, total=slots, seconds=time.monotonic() - started))
+            seconds = time.monotonic() - started
+            progress(Progress(phase="compressing", positions=done, total=slots, unit="slots", seconds=seconds))
 
         path = compact_table(table, output, progress=tell)
     with open_table(game, path) as compacted:

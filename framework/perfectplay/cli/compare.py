@@ -13,6 +13,7 @@ from perfectplay.cli.common import (
     directory_option,
     json_option,
     print_json,
+    quiet_option,
 )
 from perfectplay.cli.progress import table_at_work
 
@@ -27,6 +28,7 @@ _WINNERS = {1: "the first player wins", 0: "a draw", -1: "the second player wins
 @click.argument("format", type=click.Choice(["gbl2"]), metavar="FORMAT")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @directory_option
+@quiet_option
 @json_option
 @click.pass_context
 def command(ctx: click.Context, game: Game, format: str, file: Path, directory: Path | None, as_json: bool) -> None:

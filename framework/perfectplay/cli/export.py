@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay import wording
+from perfectplay import plugins, wording
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
     print_json,
+    quiet_option,
 )
 from perfectplay.cli.progress import table_at_work
 
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
     from perfectplay.game import Game
 
 
+def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion: the formats that are there."""
+    return [name for name in plugins.host_registry().exporters if name.startswith(incomplete)]
+
+
 @click.command("export", cls=GameCommand)
-@click.argument("format")
+@click.argument("format", shell_complete=_complete_format)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--outcome", type=click.Choice(["win", "draw", "loss"]), help="Only positions of this outcome for the side to move."
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--tier", "tiers", type=int, multiple=True, metavar="N", help="Only this tier; may be repeated.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N, in the order of the table.")
 @directory_option
+@quiet_option
 @json_option
 def command(
     game: Game,

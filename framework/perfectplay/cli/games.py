@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.options import spell
+from perfectplay.options import as_words
 
 if TYPE_CHECKING:
     from perfectplay.game import GameInfo
@@ -52,7 +52,7 @@ def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
 def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None:
     rows = [("GAME", "TITLE", "VERSION", "RULES", "TABLE", "OPTIONS")]
     for game in games:
-        options = " ".join(f"--{each.name} {spell(each.default)}" for each in game.options)
+        options = " ".join(as_words({each.name: each.default for each in game.options}))
         state = ", ".join(_state(table) for table in tables.get(game.name, [])) or "not solved"
         title = game.title if game.title != game.name else ""
         rows.append((game.name, title, game.version, "broken" if game.broken else game.kind, state, options))
@@ -79,5 +79,5 @@ def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
 
 def _state(table: dict[str, Any]) -> str:
     words = "solved" if table["status"] == "complete" else "unfinished"
-    options = " ".join(f"--{name} {spell(value)}" for name, value in table["options"].items())
+    options = " ".join(as_words(table["options"]))
     return f"{words} ({options})" if options else words

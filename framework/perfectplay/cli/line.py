@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
+from perfectplay.cli.colours import headline
 from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
 from perfectplay.display.board_text import draw
+from perfectplay.match import Match
 from perfectplay.queries.moves import Line, best_line
 from perfectplay.values import value_json
 
@@ -31,31 +33,38 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     with open_game_table(game, directory) as table:
         line = best_line(game, table, number)
     value = line.steps[0].value if line.steps else line.end_value
-    names = wording.player_names(game.board(number), start=number == game.start())
-    verdict = wording.verdict(value, *names)
+    movers = Match(game, [step.move for step in line.steps], start=number, exploring=True).movers
+    verdict = wording.game_verdict(game, value, movers[0])
     if as_json:
         print_json(_json(game, number, line, verdict))
         return
-    click.echo(click.style(verdict, bold=True) + "\n")
+    click.echo(headline(verdict, value) + "\n")
     moves = [[game.format_move(step.position, each.moves[0]) for each in step.best] for step in line.steps]
     width = max((len(first) for first, *_ in moves), default=0)
+    names = [_name(game, mover, ply) for ply, mover in enumerate(movers)]
     name_width = max(map(len, names))
     for ply, (step, (first, *others)) in enumerate(zip(line.steps, moves, strict=True), start=1):
         also = f"  or {', '.join(others)}" if others else ""
-        mover = names[(ply - 1) % 2]
-        click.echo(f"{ply:>3}. {mover:<{name_width}}  {first:<{width}}  {step.value}{also}".rstrip())
+        click.echo(f"{ply:>3}. {names[ply - 1]:<{name_width}}  {first:<{width}}  {step.value}{also}".rstrip())
     if line.steps:
         click.echo()
     if (board := game.board(line.end)) is not None:
         click.echo(draw(board) + "\n")
-    click.echo(_ending(game, line, names))
+    click.echo(_ending(game, line, movers[-1]))
 
 
-def _ending(game: Game, line: Line, names: tuple[str, str]) -> str:
+def _name(game: Game, mover: int | None, ply: int) -> str:
+    """Who makes a move; where the game does not tell, as seen from the first position."""
+    return wording.sides(game, None)[ply % 2] if mover is None else wording.sides(game, mover)[0]
+
+
+def _ending(game: Game, line: Line, mover: int | None) -> str:
     if line.repeats is not None:
         return f"And so on: this is the position of move {line.repeats + 1} again, up to symmetry."
-    mover, opponent = names if len(line.steps) % 2 == 0 else names[::-1]
-    return wording.verdict(line.end_value, mover, opponent)
+    if mover is None and len(line.steps) % 2:
+        opponent, own = wording.sides(game, None)
+        return wording.verdict(line.end_value, own, opponent)
+    return wording.game_verdict(game, line.end_value, mover)
 
 
 def _json(game: Game, position: int, line: Line, verdict: str) -> dict[str, Any]:

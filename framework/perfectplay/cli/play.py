@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import GameCommand, directory_option, open_game_table, rated_lines
+from perfectplay.cli.common import GameCommand, directory_option, open_game_table
+from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
-from perfectplay.errors import PerfectPlayError
-from perfectplay.match import REPETITIONS, Match, load_match
+from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.match import REPETITIONS, Match, Result, load_match
 from perfectplay.queries.moves import rate_moves
 from perfectplay.queries.opponent import Strength, choose_move
 from perfectplay.values import Outcome
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 HELP = """\
 Type a move, or one of these words:
-  hint         what each move is worth
+  hint         the best moves
+  values       what each move is worth
   moves        the legal moves
   back         take back your last move
   save FILE    save the game
@@ -41,16 +44,35 @@ Type a move, or one of these words:
     help="How well the table's side plays (default: perfect).",
 )
 @click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Resume a saved game.")
+@click.option("--from", "root", metavar="POSITION", help="Begin at this position, in any notation of the game.")
 @click.option("--seed", type=int, metavar="N", help="Make the same choices among equally good moves.")
 @directory_option
-def command(game: Game, side: str, strength: str, saved: Path | None, seed: int | None, directory: Path | None) -> None:
+def command(
+    game: Game,
+    side: str,
+    strength: str,
+    saved: Path | None,
+    root: str | None,
+    seed: int | None,
+    directory: Path | None,
+) -> None:
     """Play GAME against its table.
 
     A position that comes up for the third time is a draw. Inside the game, `help` lists what you can type.
     """
+    if saved is not None and root is not None:
+        raise UsageError("give --load or --from, not both: a saved game has its own start")
+    _edit_lines()
     with open_game_table(game, directory) as table:
-        match = Match(game) if saved is None else load_match(game, saved)
+        begun = Match(game, start=None if root is None else game.encode(root))
+        match = begun if saved is None else load_match(game, saved)
         _Session(table, match, ("first", "second").index(side), Strength(strength), random.Random(seed)).run()
+
+
+def _edit_lines() -> None:
+    """Where Python has readline, `input` then knows arrow keys and the lines typed before."""
+    with suppress(ImportError):
+        import readline  # noqa: F401
 
 
 class _Session:
@@ -59,11 +81,12 @@ class _Session:
     def __init__(self, table: Table, match: Match, person: int, strength: Strength, chance: random.Random) -> None:
         self.table, self.game, self.match = table, table.game, match
         self.person, self.strength, self.chance = person, strength, chance
-        start = self.game.start()
-        self.names = wording.player_names(self.game.board(start), start=True)
+        first, second = wording.sides(self.game, 0)
+        self.names = (first, second)
         self.words: dict[str, Callable[[str], None]] = {
             "help": lambda _: click.echo(HELP),
-            "hint": lambda _: self._hint(),
+            "hint": lambda _: self._hint(best_only=True),
+            "values": lambda _: self._hint(),
             "moves": lambda _: click.echo("  ".join(self._move_names())),
             "back": lambda _: self._take_back(),
             "save": self._save,
@@ -71,30 +94,40 @@ class _Session:
         }
 
     def run(self) -> None:
-        click.echo(
-            f"You are {self.names[self.person]}; the table is {self.names[1 - self.person]}. Type help for help."
-        )
+        if self.game.is_puzzle:
+            click.echo("You play alone. Type help for help.")
+        else:
+            you, table = self.names[self.person], self.names[1 - self.person]
+            click.echo(f"You are {you}; the table is {table}. Type help for help.")
         self._show()
         while True:
             if (result := self.match.result) is not None:
-                if result.repetition:
-                    click.echo(f"Draw: this position has come up {REPETITIONS} times.")
-                else:
-                    click.echo("Draw." if result.winner is None else f"{self.names[result.winner]} wins.")
+                click.echo(self._ending(result))
                 return
-            if self.match.to_move != self.person:
+            if self.match.to_move != self.person and not self.game.is_puzzle:
                 self._table_moves()
             elif not self._person_types():
                 return
+
+    def _ending(self, result: Result) -> str:
+        if result.repetition:
+            return f"Draw: this position has come up {REPETITIONS} times."
+        if self.game.is_puzzle:
+            return "Solved." if result.outcome is Outcome.WIN else "A dead end."
+        if result.winner is None:
+            return "Draw."
+        score = abs(self.game.score(self.match.position)) if self.game.has_score else 0
+        return f"{self.names[result.winner]} wins{f' by {score}' if score else ''}."
 
     def _table_moves(self) -> None:
         position = self.match.position
         move = choose_move(self.game, self.table, position, self.strength, self.chance)
         click.echo(f"{self.names[1 - self.person]} plays {self.game.format_move(position, move)}")
         self._play(move)
-        value = self.table.probe(self.match.position).for_parent()
-        if self.strength is Strength.PERFECT and value.outcome is Outcome.WIN and value.remoteness != 1:
-            click.echo(f"The table announces a win in {wording.plies((value.remoteness or 1) - 1)}")
+        value = self.table.probe(self.match.position)
+        wins = Outcome.WIN if self.match.to_move != self.person else Outcome.LOSS  # the value is the next mover's
+        if self.strength is Strength.PERFECT and value.outcome is wins and value.remoteness:
+            click.echo(f"The table announces a win in {wording.plies(value.remoteness)}")
 
     def _person_types(self) -> bool:
         """Take one line from the person; False when there are no more."""
@@ -129,16 +162,19 @@ class _Session:
         position = self.match.position
         return [self.game.format_move(position, move) for move in self.game.moves(position)]
 
-    def _hint(self) -> None:
+    def _hint(self, *, best_only: bool = False) -> None:
         position = self.match.position
-        mover, opponent = self.names[self.person], self.names[1 - self.person]
-        click.echo(wording.verdict(self.table.probe(position), mover, opponent))
-        for line in rated_lines(self.game, position, rate_moves(self.game, self.table, position)):
+        click.echo(wording.game_verdict(self.game, self.table.probe(position), self.match.to_move))
+        rated = rate_moves(self.game, self.table, position)
+        shown = [each for each in rated if each.value == rated[0].value] if best_only else rated
+        for line in rated_lines(self.game, position, shown):
             click.echo(f"  {line}")
 
     def _take_back(self) -> None:
         """Back to the person's turn before this one, over the table's answer."""
-        self.match.undo(2)
+        self.match.undo()
+        while self.match.moves and not self.game.is_puzzle and self.match.to_move != self.person:
+            self.match.undo()
         self._show()
 
     def _save(self, name: str) -> None:

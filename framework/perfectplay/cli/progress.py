@@ -5,6 +5,7 @@ All of it goes to stderr, so that results can be piped.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import open_game_table, stop_on_interrupt
+from perfectplay.cli.common import is_quiet, open_game_table, stop_on_interrupt
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -50,7 +51,7 @@ class ProgressDisplay:
         self._last_line = 0.0
 
     def __enter__(self) -> ProgressDisplay:
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not is_quiet():
             self._live = LiveDisplay()
         self._last_line = time.monotonic()
         return self
@@ -66,9 +67,10 @@ class ProgressDisplay:
         title = f"{self._title}: {now.phase}"
         if self._live is not None:
             self._live.show(title, now)
-        elif time.monotonic() - self._last_line >= PLAIN_INTERVAL:
+        elif not is_quiet() and time.monotonic() - self._last_line >= PLAIN_INTERVAL:
             self._last_line = time.monotonic()
-            click.echo(f"{title}: {', '.join(facts(now))}", err=True)
+            room = shutil.get_terminal_size().columns - len(title) - 2
+            click.echo(f"{title}: {fitting(facts(now), room)}", err=True)
 
 
 class LiveDisplay:
@@ -81,9 +83,12 @@ class LiveDisplay:
         from rich.progress import Progress as Bar
 
         title = TextColumn("{task.description}", markup=False)
-        self._bar = Bar(SpinnerColumn(), title, BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        # The bar takes what room the others leave.
+        bar = BarColumn(bar_width=None)
+        self._bar = Bar(SpinnerColumn(), title, bar, TaskProgressColumn(), TimeElapsedColumn(), expand=True)
         self._task = self._bar.add_task("", total=None)
-        self._live = Live(self._bar, console=Console(stderr=True), transient=True)
+        self._console = Console(stderr=True)
+        self._live = Live(self._bar, console=self._console, transient=True)
         self._live.start()
 
     def show(self, title: str, now: Progress) -> None:
@@ -91,28 +96,44 @@ class LiveDisplay:
         from rich.text import Text
 
         self._bar.update(self._task, description=title, completed=now.positions, total=now.total)
-        self._live.update(Group(self._bar, Text("  " + ", ".join(facts(now)), style="dim")))
+        line = "  " + fitting(facts(now), self._console.width - 2)
+        self._live.update(Group(self._bar, Text(line, style="dim", no_wrap=True, overflow="ellipsis")))
 
     def stop(self) -> None:
         self._live.stop()
 
 
 def facts(now: Progress) -> list[str]:
-    """What is known about the work, each in a few words."""
-    of_total = f" of {now.total:,} ({wording.share(now.positions, now.total)})" if now.total else ""
-    known = [f"{now.positions:,}{of_total} positions"]
+    """What is known about the work, each in a few words, the most important first."""
+    known = [f"{wording.share(now.positions, now.total)} of {now.total:,} {now.unit}"] if now.total else []
+    known = known or [f"{now.positions:,} {now.unit}"]
+    done_now = now.positions - now.done_before
+    if now.total and done_now > 0:
+        left = now.seconds * (now.total - now.positions) / done_now
+        known.append(f"{wording.seconds(left)} left")
+    if now.seconds > 0 and done_now > 0:
+        known.append(wording.rate(done_now, now.seconds))
     if now.tiers > 1:
         known.append(f"tier {now.tiers_done} of {now.tiers}")
     if now.level:
         known.append(f"depth {now.level}")
-    if now.seconds > 0:
-        known.append(wording.rate(now.positions, now.seconds))
     if memory := _resident_memory():
         known.append(wording.size(memory))
-    if now.total and now.positions:
-        left = now.seconds * (now.total - now.positions) / now.positions
-        known.append(f"{wording.seconds(max(left, 0))} left")
     return known
+
+
+def fitting(known: list[str], width: int) -> str:
+    """As many of the facts as fit on a line of this width; the first always.
+
+    >>> fitting(["20.0 % of 10 slots", "8.0 s left", "depth 4"], 32)
+    '20.0 % of 10 slots, 8.0 s left'
+    """
+    line, *more = known
+    for fact in more:
+        if len(line) + 2 + len(fact) > width:
+            break
+        line += f", {fact}"
+    return line
 
 
 def _resident_memory() -> int:

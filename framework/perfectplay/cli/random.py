@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @click.command("random", cls=GameCommand)
 @click.argument("count", metavar="N", type=click.IntRange(min=1))
-@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Another seed, other positions.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Show the same positions again.")
 @directory_option
 @json_option
-def command(game: Game, count: int, seed: int, directory: Path | None, as_json: bool) -> None:
-    """Show N random positions of GAME with their values. The same seed gives the same positions."""
+def command(game: Game, count: int, seed: int | None, directory: Path | None, as_json: bool) -> None:
+    """Show N random positions of GAME with their values, other ones each time unless --seed is given."""
     from perfectplay.queries.sampling import random_positions
 
     with open_game_table(game, directory) as table:

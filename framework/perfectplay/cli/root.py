@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
-from perfectplay.wording import did_you_mean
+from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_you_mean
 
 COMMANDS = {
     "games": "List the installed games.",
@@ -27,6 +26,7 @@ COMMANDS = {
     "export": "Write a table in another format.",
     "compare": "Compare a file of outcomes with a table.",
     "talk": "Answer questions about positions, a line of JSON each.",
+    "tables": "List the tables on disk, or remove some.",
     "verify": "Prove a solved table right, position by position.",
     "compact": "Rewrite a finished table many times smaller, for keeping.",
     "bench": "Measure the speed of games, engine and tables on this machine.",
@@ -142,6 +142,8 @@ def root(ctx: click.Context) -> None:
 
     `solve GAME` solves a game and keeps the table; the commands below read it.
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

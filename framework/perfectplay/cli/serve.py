@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from perfectplay import plugins
 from perfectplay.cli.common import directory_option
-from perfectplay.errors import PerfectPlayError
+from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.extras import needs_extra
 
 if TYPE_CHECKING:
     from perfectplay.web.library import Library
@@ -21,31 +23,42 @@ _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 
 
 @click.command("serve")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="Port; 0 for any free.")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another name this server is known by.")
 @directory_option
 @click.option("--open/--no-open", "open_page", default=None, help="Open the page (default: in a terminal).")
-def command(host: str, port: int, directory: Path | None, open_page: bool | None) -> None:
+def command(
+    files: tuple[str, ...],
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    directory: Path | None,
+    open_page: bool | None,
+) -> None:
     """Explore solved games in a browser, and play against perfect play.
 
-    Only this machine is served unless --host says otherwise. Programs find the JSON interface under /api/.
+    Games in a FILE (./mygame.py) are served beside the installed ones. Only this machine is served unless --host says
+    otherwise. Programs find the JSON interface under /api.
     """
-    import uvicorn
+    with needs_extra("web", "`solve serve`"):
+        import uvicorn
 
-    from perfectplay.web.app import make_app
-    from perfectplay.web.library import Library
+        from perfectplay.web.app import make_app
+        from perfectplay.web.connections import server_options
+        from perfectplay.web.library import Library
 
     listener = _listen(host, port)
     local = _is_local(host)
-    library = Library(directory)
-    app = make_app(library, hosts={*_LOCAL_NAMES, host} if local else None, may_solve=local)
+    library = Library(directory, files=map(_game_file, files))
+    hosts = {*_LOCAL_NAMES, host, *names} if local else {*_LOCAL_NAMES, host, socket.gethostname(), *names}
+    app = make_app(library, hosts=hosts, open_to_others=not local, may_solve=local)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
     click.echo(f"{_what_is_served(library)} at {address} (Ctrl-C stops)")
     if sys.stdout.isatty() if open_page is None else open_page:
         webbrowser.open(address)
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
-    )
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **server_options())
     uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -64,6 +77,12 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _game_file(word: str) -> str:
+    if not plugins.is_file(word):
+        raise UsageError(f"{word!r} is not a file with a game: installed games are all served, so name none of them")
+    return word
+
+
 def _is_local(host: str) -> bool:
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -73,4 +92,4 @@ def _is_local(host: str) -> bool:
 
 def _what_is_served(library: Library) -> str:
     ready = [name for name, served in library.games.items() if served.table is not None]
-    return f"Serving {', '.join(ready)}" if ready else "Serving, no game is solved yet,"
+    return f"Serving {', '.join(ready)}" if ready else "Serving (no game is solved yet)"

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
+from perfectplay.cli.colours import headline
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
     open_game_table,
     print_json,
-    rated_lines,
 )
+from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
+from perfectplay.match import mover_of
 from perfectplay.queries.moves import RatedMoves, rate_moves
 from perfectplay.values import value_json
 
@@ -42,8 +44,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         rated = rate_moves(game, table, number, known_only=not table.complete)
         unknown = f"Not known: {table.unfinished()}"
     board = game.board(number)
-    names = wording.player_names(board, start=number == game.start())
-    verdict = unknown if value is None else wording.verdict(value, *names)
+    verdict = unknown if value is None else wording.game_verdict(game, value, mover_of(game, number))
     if as_json:
         print_json(_json(game, number, value, verdict, rated))
         return
@@ -53,7 +54,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     width = max(map(len, notations), default=0)
     for name, text in notations.items():
         click.echo(f"{name:<{width}}  {text}")
-    click.echo(f"\n{click.style(verdict, bold=True)}")
+    click.echo(f"\n{headline(verdict, value)}")
     if rated:
         click.echo()
     for line in rated_lines(game, number, rated):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,21 @@ import click
 
 from perfectplay import plugins, wording
 from perfectplay.cli import weak
+from perfectplay.cli.colours import coloured
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     interrupted,
     json_option,
+    open_game_table,
     print_json,
+    quiet_option,
     read_size,
     stop_on_interrupt,
     threads_option,
 )
 from perfectplay.cli.progress import ProgressDisplay
-from perfectplay.errors import Interrupted
+from perfectplay.errors import Interrupted, TableError
 from perfectplay.options import as_words
 from perfectplay.queries.moves import rate_moves
 from perfectplay.values import Outcome, Value
@@ -29,8 +33,15 @@ from perfectplay.values import Outcome, Value
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.solving.strong import Solution
+    from perfectplay.tables.records import KeyRecord, TierRecord
+    from perfectplay.tables.table import Table
 
 METHODS = ("retrograde", weak.METHOD)
+
+
+def _complete_backend(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion: the backends that are there."""
+    return [name for name in plugins.host_registry().backends if name.startswith(incomplete)]
 
 
 def solve_command(name: str) -> click.Command:
@@ -46,10 +57,17 @@ def solve_command(name: str) -> click.Command:
 
 @click.command()
 @threads_option
-@click.option("--backend", default="memory", metavar="NAME", help="Where to solve (default: memory, the fastest).")
+@click.option(
+    "--backend",
+    default="memory",
+    metavar="NAME",
+    shell_complete=_complete_backend,
+    help="Where to solve: memory (the default, the fastest), lmdb (on disk, resumable), or one that a plugin brings.",
+)
 @click.option("--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G.")
 @directory_option
 @click.option("--save/--no-save", default=True, help="Keep the table for `show`, `verify` and the others.")
+@click.option("--force", is_flag=True, help="Solve again what is solved already.")
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -59,6 +77,7 @@ def solve_command(name: str) -> click.Command:
 @weak.from_option
 @weak.checkpoint_option
 @weak.prune_option
+@quiet_option
 @json_option
 def _template(**parameters: Any) -> None:
     """The options that solving any game has."""
@@ -73,21 +92,64 @@ def _solve(
     memory: int | None,
     directory: Path | None,
     save: bool,
+    force: bool,
     method: str,
     root: str | None,
     checkpoint: float,
     prune: bool,
     as_json: bool,
 ) -> None:
-    from perfectplay.solving.strong import solve_game
-
     weak.check_options(ctx, method)
     if method == weak.METHOD:
         weak.prove(ctx, game, root, directory=directory, save=save, checkpoint=checkpoint, prune=prune, as_json=as_json)
         return
+    if save and not force and (there := _finished_table(game, directory)) is not None:
+        with there:
+            summary = summarize(game, there, None, saved_in=there.store.path)
+    else:
+        solution = _solve_anew(ctx, game, backend, memory, threads, directory, save=save, force=force)
+        with solution.table as table:
+            summary = summarize(game, table, solution, saved_in=_saved_in(game, directory) if save else None)
+    if as_json:
+        print_json(summary)
+    else:
+        click.echo(summary_text(game, summary, directory))
+
+
+def _finished_table(game: Game, directory: Path | None) -> Table | None:
+    """The game's table if it is finished and sound; what else is there is for the solve to resume or to repair."""
+    try:
+        table = open_game_table(game, directory)
+    except TableError:
+        return None
+    records: list[KeyRecord | TierRecord] = [*table.keys.values(), *table.records.values()]
+    if table.complete and (table.info.compact or all(map(table.store.is_intact, records))):
+        return table
+    table.close()
+    return None
+
+
+def _solve_anew(
+    ctx: click.Context,
+    game: Game,
+    backend: str,
+    memory: int | None,
+    threads: int | None,
+    directory: Path | None,
+    *,
+    save: bool,
+    force: bool,
+) -> Solution:
+    from perfectplay.solving.strong import solve_game
+    from perfectplay.tables.removing import remove_table
+
+    chosen = plugins.host_registry().backends.get(backend)
+    durable = chosen is not None and chosen.durable
+    if force and durable and (path := _saved_in(game, directory)).exists():
+        remove_table(path)  # a durable backend would find it finished
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
-            solution = solve_game(
+            return solve_game(
                 game,
                 backend=backend,
                 directory=directory,
@@ -98,23 +160,20 @@ def _solve(
                 stop=stop,
             )
         except Interrupted as error:
-            raise interrupted(ctx, kept=plugins.host_registry().backends[backend].durable) from error
-    with solution.table:
-        summary = summarize(game, solution, saved_in=_saved_in(game, directory) if save else None)
-    if as_json:
-        print_json(summary)
-    else:
-        click.echo(summary_text(game, summary, directory))
+            raise interrupted(ctx, kept=durable) from error
 
 
-def summarize(game: Game, solution: Solution, *, saved_in: Path | None) -> dict[str, Any]:
-    """Everything the summary says, as data. Of the best first moves, one of each symmetry class."""
-    start, found = game.start(), solution.stats
-    value = solution.table.probe(start)
-    rated = rate_moves(game, solution.table, start)
+def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: Path | None) -> dict[str, Any]:
+    """Everything the summary says, as data. Of the best first moves, one of each symmetry class.
+
+    Without a solution the table was there already.
+    """
+    start, found = game.start(), table.statistics
+    value = table.probe(start)
+    rated = rate_moves(game, table, start)
     best = [game.format_move(start, each.moves[0]) for each in rated if each.value == rated[0].value]
     longest = found.longest_win
-    deepest = None if longest is None else solution.table.find_value(Value(Outcome.WIN, longest))
+    deepest = None if longest is None else table.find_value(Value(Outcome.WIN, longest))
     return {
         "game": game.name,
         "options": game.options,
@@ -130,10 +189,12 @@ def summarize(game: Game, solution: Solution, *, saved_in: Path | None) -> dict[
         "longest_win": found.longest_win,
         "longest_win_position": None if deepest is None else game.decode(deepest),
         "longest_loss": found.longest_loss,
-        "seconds": solution.seconds,
-        "cpu_seconds": solution.cpu_seconds,
-        "peak_memory": solution.peak_rss,
-        "hash": solution.hash,
+        "already_solved": None if solution else _date(saved_in),
+        "resumed": solution is not None and solution.resumed,
+        "seconds": solution and solution.seconds,
+        "cpu_seconds": solution and solution.cpu_seconds,
+        "peak_memory": solution and solution.peak_rss,
+        "hash": table.info.hash,
         "table": None if saved_in is None else str(saved_in),
     }
 
@@ -141,7 +202,6 @@ def summarize(game: Game, solution: Solution, *, saved_in: Path | None) -> dict[
 def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) -> str:
     """The summary as people read it."""
     positions = summary["positions"]
-    speed = wording.rate(positions, summary["seconds"])
     rows = [("best first moves", ", ".join(summary["best_moves"]) or "none"), ("positions", f"{positions:,}")]
     for key in ("wins", "losses", "endless_draws", "ties"):
         if summary[key]:
@@ -154,24 +214,36 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
                 f"{wording.plies(summary['longest_win'])}, from {summary['longest_win_position']}",
             )
         )
+    if summary["already_solved"] is None:
+        # How quickly a resumed solve went, nobody knows: earlier runs had a part in it.
+        speed = "" if summary["resumed"] else f", {wording.rate(positions, summary['seconds'])}"
+        cpu = wording.seconds(summary["cpu_seconds"])
+        rows.append(("time", f"{wording.seconds(summary['seconds'])} (CPU {cpu}){speed}"))
+        rows.append(("peak memory", wording.size(summary["peak_memory"])))
     rows += [
-        (
-            "time",
-            f"{wording.seconds(summary['seconds'])} (CPU {wording.seconds(summary['cpu_seconds'])}), {speed}",
-        ),
-        ("peak memory", wording.size(summary["peak_memory"])),
         ("hash", summary["hash"]),
         ("table", summary["table"] or "not saved"),
     ]
     facts = "\n".join(f"  {name:<16}  {text}" for name, text in rows)
-    return f"{click.style(summary['verdict'], bold=True)}\n\n{facts}\n\n{_what_next(game, summary, directory)}"
+    title = coloured(summary["verdict"], Outcome[summary["outcome"].upper()], bold=True)
+    return f"{title}\n\n{facts}\n\n{_what_next(game, summary, directory)}"
 
 
 def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> str:
     if summary["table"] is None:
         return "Leave out --no-save to keep the table, and look at it with `solve show`."
-    rest = shlex.join([game.name, *as_words(game.options), *(["--dir", str(directory)] if directory else [])])
-    return f"Try `solve show {rest}`, or prove it all with `solve verify {rest}`."
+    already = summary["already_solved"]
+    again = f"Already solved (since {already.replace('T', ' ')[:16]}); --force solves it again.\n" if already else ""
+    rest = shlex.join([game.command_word, *as_words(game.options), *(["--dir", str(directory)] if directory else [])])
+    return f"{again}Try `solve show {rest}`, or prove it all with `solve verify {rest}`."
+
+
+def _date(path: Path | None) -> str | None:
+    """When the table was written."""
+    if path is None:
+        return None
+    newest = max((file.stat().st_mtime for file in path.iterdir() if file.is_file()), default=path.stat().st_mtime)
+    return datetime.fromtimestamp(newest).astimezone().isoformat(timespec="seconds")
 
 
 def _saved_in(game: Game, directory: Path | None) -> Path:

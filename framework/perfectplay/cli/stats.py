@@ -13,6 +13,7 @@ from perfectplay.cli.common import (
     directory_option,
     json_option,
     print_json,
+    quiet_option,
     threads_option,
 )
 from perfectplay.cli.progress import table_at_work
@@ -37,6 +38,7 @@ TIERS_SHOWN = 24
 )
 @threads_option
 @directory_option
+@quiet_option
 @json_option
 def command(
     game: Game,

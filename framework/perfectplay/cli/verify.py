@@ -13,6 +13,7 @@ from perfectplay.cli.common import (
     directory_option,
     json_option,
     print_json,
+    quiet_option,
     threads_option,
 )
 from perfectplay.cli.progress import table_at_work
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @click.command("verify", cls=GameCommand)
 @threads_option
 @directory_option
+@quiet_option
 @json_option
 @click.pass_context
 def command(ctx: click.Context, game: Game, threads: int | None, directory: Path | None, as_json: bool) -> None:

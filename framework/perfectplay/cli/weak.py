@@ -9,9 +9,11 @@ import click
 from click.core import ParameterSource
 
 from perfectplay import wording
+from perfectplay.cli.colours import coloured
 from perfectplay.cli.common import interrupted, print_json, stop_on_interrupt
 from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted, UsageError
+from perfectplay.values import Outcome
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -139,4 +141,4 @@ def summary_text(summary: dict[str, Any]) -> str:
         ("kept in", summary["file"] or "no file"),
     ]
     facts = "\n".join(f"  {name:<16}  {text}" for name, text in rows)
-    return f"{click.style(summary['verdict'], bold=True)}\n\n{facts}"
+    return f"{coloured(summary['verdict'], Outcome[summary['outcome'].upper()], bold=True)}\n\n{facts}"

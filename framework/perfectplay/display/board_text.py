@@ -11,10 +11,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-from perfectplay.board import Board, Cell, Piece
+from perfectplay.board import Board, Cell, Piece, headings
+from perfectplay.display.graph_text import graph_lines
 
 _MARKS = ("●", "○")
 
@@ -22,31 +20,39 @@ _MARKS = ("●", "○")
 def draw(board: Board) -> str:
     """The whole position: grid, reserves, and who is to move. Lines end without spaces."""
     mark = _needs_marks(board)
-    lines = [*_grid(board, mark), *_reserves(board, mark)]
+    drawn = graph_lines(board, lambda piece: _piece(piece, mark)) if _is_free(board) else _grid(board, mark)
+    lines = [*drawn, *_reserves(board, mark)]
     lines.append(f"{_player(board, board.to_move, mark)} to move")
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _is_free(board: Board) -> bool:
+    """Whether cells stand elsewhere than in rows and columns."""
+    numbers = [board.rows, board.columns, *(number for cell in board.cells for number in (cell.row, cell.column))]
+    return bool(board.edges) or any(number != int(number) for number in numbers)
+
+
 def _grid(board: Board, mark: bool) -> list[str]:
+    rows, columns = int(board.rows), int(board.columns)
     cells = {(cell.row, cell.column): cell for cell in board.cells}
     covered_shown = any(len(cell.stack) > 1 for cell in board.cells)
     texts = {place: _cell_lines(cell, mark, covered_shown) for place, cell in cells.items()}
     width = max([3, *(len(line) for lines in texts.values() for line in lines)])
     height = 2 if covered_shown else 1
-    row_names, column_names = _headings(board)
+    row_names, column_names = headings(board)
     margin = max(map(len, row_names))
     no_cell = ["░" * width] * height  # a hole in the board
 
     def rule(left: str, middle: str, right: str) -> str:
-        return " " * (margin + 1) + left + middle.join(["─" * width] * board.columns) + right
+        return " " * (margin + 1) + left + middle.join(["─" * width] * columns) + right
 
     lines = [" " * (margin + 2) + " ".join(name.center(width) for name in column_names), rule("┌", "┬", "┐")]
-    for row in range(board.rows):
+    for row in range(rows):
         if row:
             lines.append(rule("├", "┼", "┤"))
         for part in range(height):
             name = row_names[row] if part == 0 else ""
-            contents = (texts.get((row, column), no_cell)[part].center(width) for column in range(board.columns))
+            contents = (texts.get((row, column), no_cell)[part].center(width) for column in range(columns))
             lines.append(f"{name:>{margin}} │" + "│".join(contents) + "│")
     lines.append(rule("└", "┴", "┘"))
     return lines if any(column_names) else lines[1:]
@@ -58,20 +64,6 @@ def _cell_lines(cell: Cell, mark: bool, covered_shown: bool) -> list[str]:
         return [top]
     covered = " ".join(_piece(piece, mark) for piece in reversed(cell.stack[:-1]))
     return [top, f"({covered})" if covered else ""]
-
-
-def _headings(board: Board) -> tuple[Sequence[str], Sequence[str]]:
-    """Names of rows and columns, where the cells' ids are made of them: `b2`, or `(1,1)`."""
-    by_number = {cell.id: (str(cell.row), str(cell.column)) for cell in board.cells}
-    if all(name == f"({row},{column})" for name, (row, column) in by_number.items()):
-        return [str(row) for row in range(board.rows)], [str(column) for column in range(board.columns)]
-    rows = {cell.row: cell.id[1:] for cell in board.cells}
-    columns = {cell.column: cell.id[:1] for cell in board.cells}
-    chess_like = all(re.fullmatch(r"[A-Za-z][0-9]+", cell.id) for cell in board.cells)
-    if chess_like and all(cell.id == columns[cell.column] + rows[cell.row] for cell in board.cells):
-        row_names = [rows.get(row, "") for row in range(board.rows)]
-        return row_names, [columns.get(column, "") for column in range(board.columns)]
-    return [""] * board.rows, [""] * board.columns
 
 
 def _reserves(board: Board, mark: bool) -> list[str]:

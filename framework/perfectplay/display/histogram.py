@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.extras import needs_extra
 from perfectplay.files import atomic_write
 
 if TYPE_CHECKING:
@@ -88,12 +89,9 @@ def svg(survey: Survey, title: str) -> str:
 
 
 def _png(survey: Survey, title: str, path: Path) -> None:
-    try:
+    with needs_extra("plot", "a .png plot (.svg works without)"):
         from matplotlib.figure import Figure
-    except ImportError:
-        raise PerfectPlayError(
-            "a png plot needs matplotlib: pip install 'perfectplay[plot]', or write a .svg file"
-        ) from None
+
     figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100), layout="constrained")
     axes = figure.subplots()
     for kind in _shown_kinds(survey):

@@ -19,12 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError
+from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError, did_you_mean
 from perfectplay.exports.sorted_rows import ordered
 from perfectplay.files import atomic_write
 from perfectplay.progress import Progress
 from perfectplay.queries.selection import Rows, Selection, count_selected, select
-from perfectplay.wording import did_you_mean
 from perfectplay_native.engine import Positions
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def winners(game: Game, positions: Positions, codes: npt.NDArray[np.uint16]) -> 
     movers = game.movers(positions)
     if movers is None:
         raise PerfectPlayError(
-            f"{game.name} does not tell whose turn it is in a position (it has neither the hook 'movers' nor 'board'), "
+            f"{game.name} does not tell whose turn it is in a position (it has neither the hook 'mover' nor 'board'), "
             "and this format says which player wins: use csv or parquet, which speak of the side to move"
         )
     return np.asarray((1 - 2 * movers) * mover_outcomes(codes), dtype=np.int8)

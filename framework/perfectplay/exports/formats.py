@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay.errors import PerfectPlayError
 from perfectplay.exports.export import Source, mover_outcomes
+from perfectplay.extras import needs_extra
 from perfectplay.hookspecs import hookimpl
 from perfectplay.queries.selection import Rows, rebatched
 from perfectplay.tables.gbl2 import entries, write_parts
@@ -76,7 +76,7 @@ def write_sqlite(path: Path, source: Source) -> None:
 def _solutions(rows: Rows, source: Source) -> Any:
     positions, codes = rows["position"], rows["code"]
     signed = positions.astype(np.int64).tolist()  # SQLite has no unsigned integers
-    depths = [plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2).tolist(), strict=True)]
+    depths = [plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2 & 0x3FFF).tolist(), strict=True)]
     best = source.table.engine.best_moves(positions)
     texts = [
         None if move < 0 else source.game.format_move(position, move)
@@ -99,11 +99,9 @@ def _metadata(source: Source) -> dict[str, str]:
 
 def write_parquet(path: Path, source: Source) -> None:
     """Columns for pandas, duckdb and the like; values are for the side to move."""
-    try:
+    with needs_extra("parquet", "parquet"):
         import pyarrow as arrow
         from pyarrow import parquet
-    except ImportError:
-        raise PerfectPlayError("parquet needs pyarrow: pip install 'perfectplay[parquet]'") from None
     columns = {
         "position": arrow.uint64(),
         "to_move": arrow.int8(),
@@ -118,6 +116,6 @@ def write_parquet(path: Path, source: Source) -> None:
                 arrow.array(rows["position"], arrow.uint64()),
                 arrow.nulls(len(rows), arrow.int8()) if movers is None else arrow.array(movers + 1, arrow.int8()),
                 arrow.array(mover_outcomes(codes), arrow.int8()),
-                arrow.array(codes >> 2, arrow.uint16(), mask=codes == Value(Outcome.DRAW, None).code),
+                arrow.array(codes >> 2 & 0x3FFF, arrow.uint16(), mask=codes == Value(Outcome.DRAW, None).code),
             ]
             writer.write_batch(arrow.record_batch(data, schema=schema))

@@ -26,13 +26,14 @@ class FileRun:
 
     def __init__(self, rows: Rows, directory: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (it lives as long as the run)
+        self._type = rows.dtype
         rows.tofile(self._file)
         self._file.flush()
 
     def __getitem__(self, part: slice) -> Rows:
-        size = ROW.itemsize
+        size = self._type.itemsize
         data = os.pread(self._file.fileno(), size * (part.stop - part.start), size * part.start)
-        return np.frombuffer(data, dtype=ROW)
+        return np.frombuffer(data, dtype=self._type)
 
     def __enter__(self) -> FileRun:
         return self

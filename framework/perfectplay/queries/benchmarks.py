@@ -37,23 +37,33 @@ class Measurement:
     unit: str
 
 
-def run_benchmarks(game: Game, directory: Path | None = None) -> Iterator[Measurement]:
-    """All measurements for a game; those of its table only where it is solved."""
+def run_benchmarks(
+    game: Game, directory: Path | None = None, *, announce: Callable[[str], None] = lambda what: None
+) -> Iterator[Measurement]:
+    """All measurements for a game; those of its table only where it is solved.
+
+    `announce` is told what comes next: some measurements take a while.
+    """
+    announce("random games")
     kernel = game_kernel(game)
     sample = _random_positions(kernel, SAMPLE if game.kernel is not None else SAMPLE // 100)
+    announce("settling and expanding positions")
     yield Measurement("positions settled by rule", _rate(lambda: _settle(kernel, sample)), "positions/s")
     yield Measurement("positions expanded", _rate(lambda: _expand(kernel, sample)), "positions/s")
+    announce("the game's own functions")
     for what, value, unit in game.benchmarks():
         yield Measurement(what, value, unit)
     path = table_path(game, directory)
     if has_table(path):
         with open_table(game, path) as table:
-            yield from _table_benchmarks(table, sample)
+            yield from _table_benchmarks(table, sample, announce)
+    announce("writing and reading blocks")
     yield from _block_benchmarks()
 
 
-def _table_benchmarks(table: Table, sample: Positions) -> Iterator[Measurement]:
+def _table_benchmarks(table: Table, sample: Positions, announce: Callable[[str], None]) -> Iterator[Measurement]:
     positions = table.statistics.positions
+    announce("probing the table")
     table.probe_many(sample)  # warm
     yield Measurement("probes, many at once", _rate(lambda: len(table.probe_many(sample))), "probes/s")
     few = sample[:2000].tolist()
@@ -63,6 +73,7 @@ def _table_benchmarks(table: Table, sample: Positions) -> Iterator[Measurement]:
         return
     yield Measurement("table", table.size_on_disk / positions, "bytes/position")
     with tempfile.TemporaryDirectory() as folder:
+        announce("compacting a copy of the table")
         small = compact_table(table, Path(folder) / "compact", progress=lambda done: None)
         with open_table(table.game, small) as compact:
             yield Measurement("compact table", compact.size_on_disk / positions, "bytes/position")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from perfectplay.errors import NotInTable
-from perfectplay.values import NO_POSITION_CODE, Value
+from perfectplay.values import NO_POSITION_CODE, Outcome, Value
+from perfectplay.wording import plies
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.tables.table import Table
-    from perfectplay_native.rules import Rules
 
-_UNKNOWN_LAST = (9, 0)
+_UNKNOWN_LAST = (9,)
 
 
 class RatedMove(NamedTuple):
@@ -47,7 +49,7 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
         moves = list(rules.moves(position))
         children = [rules.apply(position, move) for move in moves]
         canonical = [rules.canonicalize(child) for child in children]
-        keeps = _turns_kept(rules, position, children)
+        keeping = _turns_kept(game, position, children)
     except Exception:
         game.move_classes(position)  # the same with every hook guarded: it says which one is at fault
         raise
@@ -56,8 +58,8 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
         codes = table.probe_many(children).tolist()
     groups: dict[int, int] = {}
     rated = []
-    for move, child, image, code, keeps_turn in zip(moves, children, canonical, codes, keeps, strict=True):
-        value, order = _worth(code, keeps_turn)
+    for move, child, image, code, keeps in zip(moves, children, canonical, codes, keeping, strict=True):
+        value, order = _worth(code, keeps)
         rated.append((order, RatedMove(move, child, value, groups.setdefault(image, len(groups)))))
     rated.sort(key=_order)
     return [each for _, each in rated]
@@ -77,16 +79,17 @@ def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = Fa
     return list(groups.values())
 
 
-def _turns_kept(rules: Rules, position: int, children: list[int]) -> list[bool]:
-    """For each child whether the same player is to move there."""
-    if rules.players == 1 or rules.mover is None:
-        return [rules.players == 1] * len(children)
-    mover = rules.mover(position)
-    return [rules.mover(child) == mover for child in children]
-
-
 def _order(rated: tuple[tuple[int, ...], RatedMove]) -> tuple[int, ...]:
     return rated[0]
+
+
+def _turns_kept(game: Game, position: int, children: Sequence[int]) -> Iterable[bool]:
+    """For each child whether it is the same player's turn there."""
+    mover = game.rules.mover
+    if mover is None:
+        return repeat(game.is_puzzle, len(children))
+    mine = mover(position)
+    return [mover(child) == mine for child in children]
 
 
 @cache
@@ -96,6 +99,39 @@ def _worth(child_code: int, keeps_turn: bool) -> tuple[Value | None, tuple[int, 
         return None, _UNKNOWN_LAST
     value = Value.from_code(child_code).for_parent(keeps_turn=keeps_turn)
     return value, value.preference()
+
+
+class Judgement(NamedTuple):
+    """What is to be said of a move that was not the best: a mark as chess players write it, and why."""
+
+    mark: str
+    comment: str
+
+
+_FLAWLESS = Judgement("", "")
+
+
+def judge(before: Value | None, worth: Value | None) -> Judgement:
+    """A move of this worth, made where the best was `before`: ?? or ? if it changed the outcome, ?! if only the length.
+
+    >>> judge(Value(Outcome.WIN, 5), Value(Outcome.LOSS, 2))
+    Judgement(mark='??', comment='throws the win away: now a loss')
+    >>> judge(Value(Outcome.WIN, 5), Value(Outcome.WIN, 9))
+    Judgement(mark='?!', comment='wins 4 plies later than necessary')
+    """
+    if before is None or worth is None:
+        return _FLAWLESS
+    if worth.outcome < before.outcome:
+        mark = "?" * (before.outcome - worth.outcome)
+        return Judgement(mark, f"throws the {before.outcome.name.lower()} away: now a {worth.outcome.name.lower()}")
+    if worth.score < before.score:
+        return Judgement("?", f"gives {before.score - worth.score} away")
+    lost = (worth.remoteness or 0) - (before.remoteness or 0)
+    if worth.outcome is Outcome.WIN and lost > 0:
+        return Judgement("?!", f"wins {plies(lost)} later than necessary")
+    if worth.outcome is Outcome.LOSS and lost < 0:
+        return Judgement("?!", f"loses {plies(-lost)} sooner than necessary")
+    return _FLAWLESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +159,10 @@ class Line:
     """Where play is endless, the step whose position has come again, up to symmetry; else None."""
 
 
-def best_line(game: Game, table: Table, position: int, *, plies: int | None = None) -> Line:
+def best_line(game: Game, table: Table, position: int, *, limit: int | None = None) -> Line:
     """Best play from a position: the winner hurries, the loser resists; an endless draw is followed until it repeats.
 
-    With `plies` the line ends after so many at the latest.
+    With `limit` the line ends after so many plies at the latest.
 
     >>> from perfectplay import load_game, open_table
     >>> game = load_game("gobblet")
@@ -141,7 +177,7 @@ def best_line(game: Game, table: Table, position: int, *, plies: int | None = No
         value = table.probe(position)
         canonical = game.canonicalize(position)
         rated = rate_moves(game, table, position)
-        if canonical in seen or not rated or len(steps) == plies:
+        if canonical in seen or not rated or len(steps) == limit:
             return Line(steps, position, value, seen.get(canonical))
         seen[canonical] = len(steps)
         steps.append(Step(position, value, [each for each in rated if each.value == rated[0].value]))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from perfectplay.tables.table import Table
 
 
-def random_positions(table: Table, count: int, seed: int = 0) -> Positions:
+def random_positions(table: Table, count: int, seed: int | None = None) -> Positions:
     """`count` positions of the solved tiers, canonical, each position as likely as any other; the same for a seed.
 
     A position may come more than once. Where two positions share a slot, each is as likely. TableError if no tier

@@ -6,7 +6,7 @@ what comes out of here lists both, each in the game's canonical form. The order 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 ROW = np.dtype([("position", "<u8"), ("code", "<u2")])
 """A canonical position and its value code (`Value.from_code` reads it), for the side to move."""
 
+SCORED_ROW = np.dtype([("position", "<u8"), ("code", "<u4")])
+"""The same where the game has scores, which are in the codes."""
+
 Rows = npt.NDArray[Any]
-"""An array of dtype ROW."""
+"""An array of dtype ROW or SCORED_ROW."""
 
 CHUNK = 1 << 16
 """Slots looked at at a time."""
@@ -77,10 +80,9 @@ def select(table: Table, wanted: Selection) -> Iterator[Rows]:
     """The wanted positions with their values, in parts of some ten thousand."""
     left = wanted.limit
     for record, codes in selected_tiers(table, wanted):
-        is_wanted = np.zeros(1 << 16, dtype=bool)
-        is_wanted[codes] = True
+        is_wanted = _chosen(codes)
         for first, values in _chunks(table, record.tier):
-            hits = np.flatnonzero(is_wanted[values])
+            hits = np.flatnonzero(is_wanted(values))
             if not len(hits):
                 continue
             positions = table.positions(record.tier, first, len(values))[hits]
@@ -107,6 +109,16 @@ def rebatched(parts: Iterable[Rows], least: int) -> Iterator[Rows]:
         yield np.concatenate(held)
 
 
+def _chosen(codes: list[int]) -> Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]:
+    """Tells of many codes which are among the chosen; without scores by a look into a list."""
+    if max(codes) >= 1 << 16:
+        return lambda values: np.isin(values, codes)
+    chosen = np.zeros(1 << 16, dtype=bool)
+    chosen[codes] = True
+    # A scored tier may hold higher codes, which are not wanted then.
+    return lambda values: chosen[values] if values.itemsize < 4 else np.isin(values, codes)
+
+
 def _chunks(table: Table, tier: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
     """Values of a tier with the index of the first of them."""
     first = 0
@@ -122,7 +134,7 @@ def _rows(table: Table, positions: Positions, codes: npt.NDArray[Any]) -> Rows:
     if swapped is not None:
         positions = np.stack([positions, swapped], axis=1).ravel()
         codes = np.repeat(codes, 2)
-    rows = np.empty(len(positions), dtype=ROW)
+    rows = np.empty(len(positions), dtype=SCORED_ROW if table.kernel.scored else ROW)
     rows["position"] = canonicalize_many(table.kernel, positions)
     rows["code"] = codes
     return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import sys
 import threading
 from collections.abc import Callable
 
@@ -60,5 +60,15 @@ def translate_error(failure: BaseException) -> BaseException:
 
 def cpu_seconds() -> float:
     """Processor time of this process so far, all threads, user and system."""
+    import resource  # only where it is asked for: not every system has it
+
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
+
+
+def peak_memory() -> int:
+    """The most bytes of RAM that this process has held at once."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # macOS counts bytes, Linux kibibytes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import resource
 from pathlib import Path
 
 
 def available_memory() -> int:
     """The bytes that can be had before the machine, or a limit on this process, says no."""
+    import resource  # only where it is asked for: not every system has it
+
     page = os.sysconf("SC_PAGE_SIZE")
     try:
         fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())

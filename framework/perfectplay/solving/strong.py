@@ -6,7 +6,6 @@ progress a few times a second and can stop it at any moment.
 
 from __future__ import annotations
 
-import resource
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,8 +13,8 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from perfectplay import plugins, wording
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay import plugins
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError, did_you_mean
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
@@ -28,7 +27,7 @@ from perfectplay.tables.lmdb_store import COMMIT_BYTES
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.opening import open_table, require_same_game
 from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
-from perfectplay.tables.saving import claim_place, save_table
+from perfectplay.tables.saving import claim_place, remove_outdated, save_table
 from perfectplay.tables.store import Store
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, Propagation
@@ -52,6 +51,8 @@ class Solution:
     seconds: float
     cpu_seconds: float
     peak_rss: int
+    resumed: bool = False
+    """Whether an earlier run had solved a part."""
 
 
 def solve_game(
@@ -88,6 +89,8 @@ def solve_game(
     if propagation == "retract" and not kernel.can_retract:
         raise UsageError(f"{game.name} has neither parents nor retract: choose another propagation")
     path = table_path(game, directory)
+    if save:
+        remove_outdated(game, path)
     place = claim_place(game, path) if save and not durable else None
     try:
         store = chosen.open(game, path, _new_info(game, kernel))
@@ -112,7 +115,8 @@ def solve_game(
         hash=store.info.hash or "",
         seconds=time.monotonic() - started,
         cpu_seconds=background.cpu_seconds() - cpu_started,
-        peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        resumed=solve.done_before > 0,
+        peak_rss=background.peak_memory(),
     )
 
 
@@ -121,7 +125,7 @@ def _backend(name: str) -> Backend:
     if name in registry.backends:
         backend: Backend = registry.backends[name]
         return backend
-    hint = wording.did_you_mean(name, registry.backends)
+    hint = did_you_mean(name, registry.backends)
     there_are = ", ".join(sorted(registry.backends))
     broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
     raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")
@@ -160,7 +164,7 @@ class _Solve:
         self.engine: Engine | None = None
         self.sizes: dict[int, int] = {}
         self.order: list[Component] = []
-        self.positions_done = self.tiers_done = 0
+        self.slots_done = self.done_before = self.tiers_done = 0
         self.attached: set[int] = set()
         self.keys: dict[int, KeyRecord] = {}
         self.records = store.tier_records()
@@ -257,8 +261,13 @@ class _Solve:
             self._run_engine(component)
             for tier in component.tiers:
                 self._keep(tier)
-        self.positions_done += sum(self.sizes[tier] for tier in component.tiers)
+        else:
+            self.done_before += self._slots(component)
+        self.slots_done += self._slots(component)
         self.tiers_done += len(component.tiers)
+
+    def _slots(self, component: Component) -> int:
+        return sum(self.sizes[tier] for tier in component.tiers)
 
     def _run_engine(self, component: Component) -> None:
         engine = self.engine
@@ -317,12 +326,16 @@ class _Solve:
     def report(self, phase: str, positions: int | None = None) -> None:
         if self.progress is None:
             return
-        state = self.engine.progress if self.engine is not None else None
+        state = self.engine.progress if self.engine is not None and phase == "solving" else None
+        total = sum(self.sizes.values()) if self.sizes else None
+        done = self.slots_done + (state.positions if state else 0) if positions is None else positions
         self.progress(
             Progress(
                 phase=phase,
-                positions=self.positions_done + (state.positions if state else 0) if positions is None else positions,
-                total=sum(self.sizes.values()) if self.sizes else None,
+                positions=done if total is None else min(done, total),  # the engine counts on for a moment
+                total=total,
+                done_before=self.done_before,
+                unit="slots" if self.kernel.ranked else "positions",
                 tiers_done=self.tiers_done,
                 tiers=len(self.sizes),
                 level=state.level if state else 0,

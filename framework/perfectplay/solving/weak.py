@@ -6,7 +6,6 @@ is one GBL2 file for a game: every run begins with what earlier runs have proven
 
 from __future__ import annotations
 
-import resource
 import threading
 import time
 from collections.abc import Callable
@@ -182,7 +181,7 @@ class _Work:
             checkpoint_seconds=self.file.seconds if self.file else 0.0,
             seconds=time.monotonic() - self.started,
             cpu_seconds=background.cpu_seconds() - self.cpu_started,
-            peak_rss=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            peak_rss=background.peak_memory(),
         )
 
     def _search_on(self) -> bool:

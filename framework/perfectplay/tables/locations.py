@@ -25,12 +25,17 @@ def table_directory() -> Path:
 
 def table_path(game: Game, directory: Path | None = None) -> Path:
     """Where the table of a game, with its options, lives."""
-    return (directory or table_directory()) / game.identity
+    return (directory or usual_directory(game)) / game.identity
+
+
+def usual_directory(game: Game) -> Path:
+    """Where the tables of a game are kept: all together, but those of a file that is not installed beside it."""
+    return table_directory() if game.file is None else game.file.with_suffix(".tables")
 
 
 def solve_command(game: Game, path: Path | None, *, backend: str | None = None) -> str:
     """The command that solves a game so that its table is at `path`; with a backend, the one that resumes it."""
-    elsewhere = path is not None and path.name == game.identity and path.parent != table_directory()
+    elsewhere = path is not None and path.name == game.identity and path.parent != usual_directory(game)
     return game.solve_command(backend=backend, directory=path.parent if path is not None and elsewhere else None)
 
 

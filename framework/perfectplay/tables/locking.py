@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
 
 from perfectplay.errors import TableError
+from perfectplay.files import lock_file
 from perfectplay.system_errors import reason
 
 LOCK_FILE = "writer.lock"
@@ -60,7 +60,7 @@ def _lock(path: Path) -> int:
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(file)
             if path.exists() and os.path.samestat(path.stat(), os.fstat(file)):
                 return file
         except BaseException:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from perfectplay.errors import TableError
-from perfectplay.game import Game
+from perfectplay.errors import TableError, UsageError
+from perfectplay.game import Game, load_game
+from perfectplay.hook_guard import brief
 from perfectplay.kernels import game_kernel
 from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.locations import read_store, solve_command, table_path
@@ -13,17 +14,22 @@ from perfectplay.tables.store import Store
 from perfectplay.tables.table import CompactTable, Table
 
 
-def open_table(game: Game, path: Path | str | None = None) -> Table:
-    """Open the solved table of a game, read-only; `path` is the table's own directory.
+def open_table(game: Game | str, path: Path | str | None = None) -> Table:
+    """Open the solved table of a game (the name will do if it has no options), read-only.
+
+    `path` is the table's own directory; by default it is looked for where tables are kept.
 
     A table may be read by any number of threads and processes at once. Raises TableError where there is none, where
     it is damaged, or where it belongs to another game or other rules.
 
-    >>> from perfectplay import load_game
-    >>> with open_table(load_game("gobblet")) as table:
-    ...     table.probe(0)
-    Value(outcome=<Outcome.WIN: 1>, remoteness=13)
+    >>> with open_table("gobblet") as table:
+    ...     print(table.probe(0), len(table), 74242 in table)
+    win in 13 266238323 True
     """
+    if isinstance(game, str):
+        game = load_game(game)
+    if not isinstance(game, Game):
+        raise UsageError(f"open_table takes a game or its name, not {brief(game)}")
     where = Path(path) if path is not None else table_path(game)
     store = read_store(where)
     if store is None:
@@ -43,6 +49,8 @@ def require_same_game(store: Store, game: Game) -> None:
         problem = f"holds a table of {found.game}, not of {game.name}"
     elif found.options != game.options:
         problem = f"holds a table with other options: {found.options}, not {game.options}"
+    elif found.rules_version != game.rules_version and game.file is not None:
+        problem = f"was made before {game.file} changed: run `{game.solve_command()}` again"
     elif found.rules_version != game.rules_version:
         problem = (
             f"was made under version {found.rules_version} of the rules of {game.name}, this is version "

@@ -31,6 +31,16 @@ def claim_place(game: Game, path: Path) -> WriterLock:
     return lock
 
 
+def remove_outdated(game: Game, path: Path) -> None:
+    """Remove the table of a game in a file that has changed since: it is about to be replaced."""
+    if game.file is None or not (path / DATA_FILE).exists():
+        return
+    with WriterLock(path), suppress(DamagedTable):  # of that, whoever writes there will complain
+        found = TableReader(path).info
+        if found.game == game.name and found.rules_version != game.rules_version:
+            (path / DATA_FILE).unlink()
+
+
 def save_table(source: Store, lock: WriterLock) -> None:
     """Write a whole table in place of what is there, unless that is the same table and sound."""
     if _is_there(source, lock.directory):

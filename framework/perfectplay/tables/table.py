@@ -6,13 +6,14 @@ import threading
 from collections.abc import Sequence
 from operator import index
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import NotInTable, TableError, UsageError
 from perfectplay.game import Game
+from perfectplay.hook_guard import as_int
 from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.locations import solve_command
 from perfectplay.tables.records import Statistics, TableInfo, TierRecord
@@ -54,12 +55,13 @@ class Table:
 
     # ---- asking ----
 
-    def probe(self, position: int) -> Value:
+    def probe(self, position: SupportsIndex) -> Value:
         """The value of a position, for the side to move.
 
         Raises NotInTable where the table has none: the position cannot be reached from the start, its tier is not
         solved yet, or it is not a position of the game at all.
         """
+        position = index(position)
         value = self.get(position)
         if value is None:
             if not self.kernel.valid(position):
@@ -86,7 +88,7 @@ class Table:
                 f"the table of {self.game.identity} is not finished: resume it with `{self.resume_command}`"
             )
 
-    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+    def get(self, position: SupportsIndex, default: Default | None = None) -> Value | Default | None:
         """The value of a position, or `default` where the table has none."""
         slot = self._find(position)
         if slot is None or not self._attach(tier_of_slot(slot)):
@@ -111,17 +113,30 @@ class Table:
             self._attach(int(tier))
         return self.engine.values_of_slots(slots)
 
-    def slot(self, position: int) -> tuple[int, int] | None:
+    def slot(self, position: SupportsIndex) -> tuple[int, int] | None:
         """The (tier, index) where a position's value is stored; None where the table has no place for it."""
         slot = self._find(position)
         return None if slot is None else (tier_of_slot(slot), index_of_slot(slot))
 
-    def _find(self, position: int) -> int | None:
+    def _find(self, position: SupportsIndex) -> int | None:
         """The slot of a position; None where it is not one, or the table has no place for it."""
         self._require_open()
-        return self.engine.find(position) if self.kernel.valid(index(position)) else None
+        number = index(position)
+        return self.engine.find(number) if self.kernel.valid(number) else None
 
     # ---- the whole table ----
+
+    def __len__(self) -> int:
+        """How many positions it has solved; one that stands for another with colours swapped counts once."""
+        return self.statistics.positions
+
+    def __bool__(self) -> bool:
+        return True  # a table without a solved position is a table
+
+    def __contains__(self, position: object) -> bool:
+        """Whether the table has a value for this position. Anything may be asked."""
+        number = as_int(position)
+        return number is not None and self.get(number) is not None
 
     @property
     def info(self) -> TableInfo:
@@ -243,7 +258,7 @@ class CompactTable(Table):
 
     store: CompactStore
 
-    def get(self, position: int, default: Default | None = None) -> Value | Default | None:
+    def get(self, position: SupportsIndex, default: Default | None = None) -> Value | Default | None:
         slot = self._find(position)
         code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
         return default if code == NO_POSITION_CODE else Value.from_code(code)
@@ -254,13 +269,14 @@ class CompactTable(Table):
         codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint32, given.size)
         return codes.reshape(given.shape) if self.kernel.scored else codes.reshape(given.shape).astype(np.uint16)
 
-    def _find(self, position: int) -> int | None:
+    def _find(self, position: SupportsIndex) -> int | None:
         if self.kernel.ranked:
             return super()._find(position)
         self._require_open()
-        if not self.kernel.valid(index(position)):
+        number = index(position)
+        if not self.kernel.valid(number):
             return None
-        key = self.kernel.canonicalize(position)
+        key = self.kernel.canonicalize(number)
         tier = self.kernel.tier(key)
         place = self.store.find(tier, key)
         return None if place is None else slot_of(tier, place)

@@ -7,32 +7,38 @@ hypothesis shortens one that breaks a law as far as it still does.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import HealthCheck, find, settings
-from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample
-
 from perfectplay.errors import PerfectPlayError
+from perfectplay.extras import needs_extra
 from perfectplay.game import Game, load_game, make_game
 from perfectplay.hook_guard import brief
 from perfectplay.testing.board_laws import BOARD_LAWS
 from perfectplay.testing.endless import endless
 from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.hints import find_hints
+from perfectplay.testing.index_laws import INDEX_LAWS, slot_positions
 from perfectplay.testing.kernel_laws import KERNEL_LAWS
 from perfectplay.testing.laws import LAWS, Law
 from perfectplay.testing.turn_laws import TURN_LAWS
 
+with needs_extra("check", "checking a game"):
+    from hypothesis import HealthCheck, find, settings
+    from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
+
 NEAR_POSITIONS = 150
 """How many positions are tried one by one, breadth first from the start."""
+
+SLOT_POSITIONS = 120
+"""Of the positions that an index was seen to hold, how many are tried with every law."""
 
 PLAYOUTS = 60
 PLAYOUT_PLIES = 60
 
-ALL_LAWS = (*LAWS, *TURN_LAWS, *BOARD_LAWS, *KERNEL_LAWS)
+ALL_LAWS = (*LAWS, *TURN_LAWS, *BOARD_LAWS, *KERNEL_LAWS, *INDEX_LAWS)
 HOOKS = ("hooks", "no hook raises, and each answers with what it promises")
 PURE = ("pure", "the same question gets the same answer")
 FINITE = ("finite", "play ends, or comes back to where it was")
@@ -78,7 +84,9 @@ def run_checks(game: Game) -> list[Result]:
     """Try every law on a game; one result each, in the order of `law_names`."""
     subject = GameUnderTest(game)
     trial = Trial(subject)
+    trial.once()
     trial.near_the_start()
+    trial.in_the_index()
     trial.in_playouts()
     trial.ask_again()
     breaches = trial.breaches
@@ -119,10 +127,33 @@ class Trial:
         """The positions that were tried."""
         return self._known.keys()
 
+    def once(self) -> None:
+        """Ask what does not depend on a position."""
+        game = self.subject.game
+        try:
+            assert game.about.title
+            assert game.players
+        except PerfectPlayError as error:
+            self.breaches[HOOKS[0]] = str(error)
+
     def near_the_start(self) -> None:
-        for position in _breadth_first(self.subject.game):
-            for name, breach in self._try(position).items():
-                self.breaches.setdefault(name, breach)
+        self._note(_breadth_first(self.subject.game))
+
+    def in_the_index(self) -> None:
+        """Try positions of slots of every tier, where there is an index."""
+        kernel = self.subject.game.kernel
+        if kernel is None or not kernel.ranked:
+            return
+        positions = []
+        try:
+            for position, breach in slot_positions(self.subject):
+                if breach is None:
+                    positions.append(position)
+                else:
+                    self.breaches.setdefault("rank", breach)
+        except PerfectPlayError as error:
+            self.breaches.setdefault(HOOKS[0], str(error))
+        self._note(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
 
     def in_playouts(self) -> None:
         """Look for one more broken law at a time, each with its own shortest playout."""
@@ -133,9 +164,13 @@ class Trial:
                 shortest = find(playouts, self._breaks_another, settings=quietly, random=random.Random(1))
             except NoSuchExample:
                 return
-            for position in self._positions(shortest):
-                for name, breach in self._try(position).items():
-                    self.breaches.setdefault(name, breach)
+            self._note(self._positions(shortest))
+
+    def _note(self, positions: Iterable[int]) -> None:
+        """Try positions, and keep the first breach of each law."""
+        for position in positions:
+            for name, breach in self._try(position).items():
+                self.breaches.setdefault(name, breach)
 
     def _breaks_another(self, playout: tuple[int, int]) -> bool:
         return any(self._try(position).keys() - self.breaches.keys() for position in self._positions(playout))

@@ -7,6 +7,7 @@ from functools import cached_property
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game
 from perfectplay.solving.tier_order import components
+from perfectplay.testing.guarded_kernel import GuardedKernel
 from perfectplay.values import Status
 
 
@@ -36,10 +37,21 @@ class GameUnderTest:
     def is_over(self, position: int) -> bool:
         return self.game.status(position) is not Status.ONGOING
 
+    def is_open(self, position: int) -> bool:
+        """Whether neither the rules nor a win at once settle a position of a game with a kernel."""
+        kernel = self.game.kernel
+        assert kernel is not None
+        return not self.is_over(position) and not (kernel.has("wins_now") and kernel.wins_now(position))
+
     def children(self, position: int) -> set[int]:
         """The canonical children."""
         game = self.game
         return {game.canonicalize(game.apply(position, move)) for move in game.moves(position)}
+
+    @cached_property
+    def guarded(self) -> GuardedKernel:
+        assert self.game.kernel is not None
+        return GuardedKernel(self.game.kernel, self.game.name)
 
     @cached_property
     def sister_tiers(self) -> dict[int, set[int]]:

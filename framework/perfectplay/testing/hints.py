@@ -78,7 +78,7 @@ def who_wins_at_the_end(subject: GameUnderTest, positions: Collection[int]) -> s
         if ends == {Status.LOST}:
             return "no end that was met is WON, the status of a solved puzzle: is LOST, a dead end, meant for it?"
         return None
-    if ends != {Status.WON}:
+    if ends != {Status.WON} or subject.game.has_mover:  # where turns stay, who moved last may well be the mover
         return None
     return (
         "every decisive end that was met is WON, a win for the player who would be next to move: if the player who has "

@@ -187,7 +187,7 @@ def parents(subject: GameUnderTest, position: int) -> str | None:
     for parent in game.parents(chosen):
         if not game.valid(parent) or game.canonicalize(parent) != parent:
             return f"'parents' of {subject.name(chosen)} lists {parent}, which is not a canonical position"
-        if game.status(parent) is not Status.ONGOING or chosen not in subject.children(parent):
+        if not subject.is_over(parent) and chosen not in subject.children(parent):
             return (
                 f"'parents' of {subject.name(chosen)} lists {subject.name(parent)}, but no move leads from there to it"
             )

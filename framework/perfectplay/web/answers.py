@@ -5,14 +5,15 @@ Positions leave as decimal strings (`id`), because a JavaScript number holds onl
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from perfectplay import wording
-from perfectplay.board import Board, Piece, Spelling
-from perfectplay.game import Game
+from perfectplay.match import mover_of
 from perfectplay.queries.moves import best_line as table_line
 from perfectplay.queries.moves import rate_each_move
 from perfectplay.values import Status, Value, value_json
+from perfectplay.web.boards import board_json, drawable_board
 from perfectplay.web.library import ServedGame
 
 JSON = dict[str, Any]
@@ -41,14 +42,14 @@ def value_of(served: ServedGame, position: int) -> Value | None:
     return None if served.table is None else served.table.get(position)
 
 
-def verdict(served: ServedGame, position: int, board: Board | None) -> str:
+def verdict(served: ServedGame, position: int, mover: int | None, value: Value | None) -> str:
     """One sentence, always: also where the table does not know."""
-    names = wording.player_names(board, start=position == served.start)
-    value = value_of(served, position)
     if value is not None:
-        return wording.verdict(value, *names)
-    if (over := result(served.game, position, board)) is not None:
+        return wording.game_verdict(served.game, value, mover)
+    if (over := result(served, position, mover)) is not None:
         return str(over["text"])
+    if served.problem is not None:
+        return "Not known: the table is damaged"
     if served.table is None:
         return "Not solved yet: there is no table of this game"
     if not served.table.complete:
@@ -56,37 +57,48 @@ def verdict(served: ServedGame, position: int, board: Board | None) -> str:
     return "Not in the table: play from the start never leads here"
 
 
-def result(game: Game, position: int, board: Board | None) -> JSON | None:
+def result(served: ServedGame, position: int, mover: int | None) -> JSON | None:
     """How the game has ended by rule; None while it goes on."""
-    status = game.status(position)
+    status = served.game.status(position)
     if status is Status.ONGOING:
         return None
-    mover, opponent = wording.player_names(board)
-    text = wording.verdict(Value.from_code({Status.LOST: 1, Status.DRAWN: 2, Status.WON: 3}[status]), mover, opponent)
-    winner = {Status.LOST: opponent, Status.DRAWN: None, Status.WON: mover}[status]
-    return {"winner": winner, "text": text}
+    code = {Status.LOST: 1, Status.DRAWN: 2, Status.WON: 3}[status]
+    value = Value.from_code(code)
+    if served.game.has_score:
+        value = replace(value, score=served.game.score(position))
+    own, other = wording.sides(served.game, mover)
+    winner = {Status.LOST: other, Status.DRAWN: None, Status.WON: own}[status]
+    if served.game.is_puzzle and status is not Status.WON:
+        winner = None
+    return {"winner": winner, "text": wording.game_verdict(served.game, value, mover)}
 
 
 def position_answer(served: ServedGame, position: int) -> JSON:
     """Everything the page shows of one position."""
     game = served.game
-    board = game.board(position)
+    board, problem = drawable_board(game, position)
+    mover = mover_of(game, position) if board is None else board.to_move
     moves = evaluated_moves(served, position)
     clicks = {click.move: click for click in board.clicks} if board else {}
     for move in moves:
         click = clicks.get(move.pop("code"))
         move["source"], move["target"] = (click.source, click.target) if click else (None, None)
+        move["label"] = click.label if click else ""
+    value = value_of(served, position)
     return {
         "game": game.identity,
         "id": str(position),
         "text": game.decode(position),
         "notations": game.notations(position),
         "solved": served.table is not None,
-        **value_json(value_of(served, position)),
-        "verdict": verdict(served, position, board),
-        "result": result(game, position, board),
-        "mover": wording.player_names(board, start=position == served.start)[0],
+        **value_json(value),
+        "verdict": verdict(served, position, mover, value),
+        "result": result(served, position, mover),
+        "mover": wording.sides(game, mover)[0],
+        "to_move": mover,
+        "players": list(game.players),
         "board": None if board is None else board_json(board),
+        "board_problem": problem,
         "moves": moves,
     }
 
@@ -99,12 +111,25 @@ def moves_answer(served: ServedGame, position: int) -> JSON:
     return {"game": served.game.identity, "id": str(position), **value_json(value_of(served, position)), "moves": moves}
 
 
+def legal_moves(served: ServedGame, position: int) -> JSON:
+    moves = position_answer(served, position)["moves"]
+    shown = [{"move": move["move"], "from": move["source"], "to": move["target"], "id": move["id"]} for move in moves]
+    return {"game": served.game.identity, "id": str(position), "moves": sorted(shown, key=lambda move: move["move"])}
+
+
+def export(served: ServedGame, position: int) -> JSON:
+    game = served.game
+    notations = game.notations(position)
+    return {"game": game.identity, "id": str(position), "text": game.decode(position), "notations": notations}
+
+
 def evaluation(served: ServedGame, position: int) -> JSON:
+    value = value_of(served, position)
     return {
         "game": served.game.identity,
         "id": str(position),
-        **value_json(value_of(served, position)),
-        "verdict": verdict(served, position, served.game.board(position)),
+        **value_json(value),
+        "verdict": verdict(served, position, mover_of(served.game, position), value),
     }
 
 
@@ -118,39 +143,9 @@ def best_line(served: ServedGame, position: int) -> JSON:
     """The evaluation, and perfect play from here; empty where the table does not know."""
     steps: list[JSON] = []
     if served.table is not None and value_of(served, position) is not None:
-        line = table_line(served.game, served.table, position, plies=LINE_PLIES)
+        line = table_line(served.game, served.table, position, limit=LINE_PLIES)
         passed = [*(step.position for step in line.steps), line.end]
         for step, after in zip(line.steps, passed[1:], strict=True):
             move = served.game.format_move(step.position, step.move)
             steps.append({"move": move, **value_json(step.value), "id": str(after)})
     return evaluation(served, position) | {"line": steps}
-
-
-def board_json(board: Board) -> JSON:
-    return {
-        "rows": board.rows,
-        "columns": board.columns,
-        "cells": [
-            {"id": c.id, "row": c.row, "column": c.column, "stack": [_piece(p) for p in c.stack]} for c in board.cells
-        ],
-        "to_move": board.to_move,
-        "players": list(board.players),
-        "trays": [{"id": tray.id, "piece": _piece(tray.piece), "count": tray.count} for tray in board.trays],
-        "blocked": board.blocked,
-        "warnings": board.warnings,
-        "spelling": None if board.spelling is None else _spelling(board.spelling),
-    }
-
-
-def _spelling(spelling: Spelling) -> JSON:
-    return {
-        "pieces": [_piece(piece) for piece in spelling.pieces],
-        "empty": spelling.empty,
-        "between_cells": spelling.between_cells,
-        "between_rows": spelling.between_rows,
-        "ending": list(spelling.ending),
-    }
-
-
-def _piece(piece: Piece) -> JSON:
-    return {"owner": piece.owner, "label": piece.label, "size": piece.size, "shape": piece.shape}

@@ -6,16 +6,21 @@ A table that appears while the server runs (somebody solved the game elsewhere) 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game, installed_games, load_game
-from perfectplay.tables.locations import find_tables, has_table, table_directory, table_path
+from perfectplay.tables.locations import find_tables, has_table, table_path
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
 from perfectplay.web.solving import SolveJob
+
+ASKED_VARIANTS = 50
+"""So many variants without a table, asked for by their address, are kept at hand."""
 
 
 @dataclass(slots=True)
@@ -28,7 +33,11 @@ class ServedGame:
     job: SolveJob | None = None
     problem: str | None = None
     """Why a table that is there cannot be read."""
+    overview: dict[str, Any] | None = None
+    """The table in numbers, once somebody has asked."""
     start: int = field(init=False)
+    _tried: float | None = None
+    """When the table that could not be opened was changed: it is tried again when it is another."""
 
     def __post_init__(self) -> None:
         self.start = self.game.start()
@@ -39,37 +48,71 @@ class ServedGame:
 
     def find_table(self) -> Table | None:
         """The table, opened if it has come into being; None where there is none (yet)."""
-        if self.table is None and not self.solving and has_table(self.path):
-            try:
-                self.table = open_table(self.game, self.path)
-                self.problem = None
-            except PerfectPlayError as error:
-                # The path is nobody's business but the terminal's.
-                self.problem = str(error).replace(str(self.path), "the table")
+        if self.table is None and not self.solving:
+            if not has_table(self.path):
+                self.problem = self._tried = None
+            elif self._tried != (changed := _changed(self.path)):
+                self._tried = changed
+                self._open()
         return self.table
+
+    def _open(self) -> None:
+        try:
+            self.table = open_table(self.game, self.path)
+            self.problem = None
+        except PerfectPlayError as error:
+            # The path is nobody's business but the terminal's.
+            self.problem = str(error).replace(str(self.path), "the table")
 
 
 class Library:
     """All games that the server offers, by identity (`gobblet`, `connect4-height=4-width=5`)."""
 
-    def __init__(self, directory: Path | None = None, games: Iterable[Game] | None = None) -> None:
-        self.directory = directory or table_directory()
+    def __init__(
+        self, directory: Path | None = None, games: Iterable[Game] | None = None, *, files: Iterable[str] = ()
+    ) -> None:
+        """`games` are served instead of the installed ones; games in `files` besides, and before one of their name."""
+        self.directory = directory
         self.broken: dict[str, str] = {}
+        self._asked: deque[str] = deque()
         self._lock = threading.Lock()
         found = self._installed() if games is None else list(games)
+        found += [load_game(file) for file in files]
         self.games = {game.identity: ServedGame(game, table_path(game, self.directory)) for game in found}
         for served in self.games.values():
             served.find_table()
 
     def get(self, name: str) -> ServedGame | None:
-        return self.games.get(name)
+        """A game by its identity; a variant that nobody has solved yet comes into being when it is asked for."""
+        served = self.games.get(name)
+        if served is None and (game := self._unsolved_variant(name)) is not None:
+            served = self.games[name] = ServedGame(game, table_path(game, self.directory))
+            self._asked.append(name)
+            while len(self._asked) > ASKED_VARIANTS:
+                self._forget(self._asked.popleft())
+        return served
+
+    def _unsolved_variant(self, name: str) -> Game | None:
+        for base in {served.game.name: served.game for served in self.games.values()}.values():
+            if base.declared_options and name.startswith(f"{base.name}-"):
+                try:
+                    variant = load_game(base.name, **_options_of(base, name))
+                except PerfectPlayError:
+                    continue
+                if variant.identity == name:
+                    return variant
+        return None
+
+    def _forget(self, name: str) -> None:
+        if self.games[name].table is None and not self.games[name].solving:
+            del self.games[name]
 
     def start_solving(self, served: ServedGame) -> SolveJob | None:
         """Solve a game in the background; None where another solve is running."""
         with self._lock:
             if any(other.solving for other in self.games.values()):
                 return None
-            served.job = SolveJob(served.game, self.directory)
+            served.job = SolveJob(served.game, served.path.parent)
             return served.job
 
     def close(self) -> None:
@@ -103,3 +146,19 @@ class Library:
             if variant.identity == table.path.name != default.identity:
                 variants.append(variant)
         return variants
+
+
+def _options_of(game: Game, name: str) -> dict[str, object]:
+    """The options that a variant's identity spells."""
+    rest = name.removeprefix(f"{game.name}-")
+    found: dict[str, object] = {}
+    names = sorted((option.name for option in game.declared_options), key=lambda name: f"-{rest}".find(f"-{name}="))
+    for name, following in zip(names, [*names[1:], None], strict=True):
+        _, _, value = f"-{rest}".partition(f"-{name}=")
+        found[name] = value.partition(f"-{following}=")[0] if following else value
+    return found
+
+
+def _changed(path: Path) -> float:
+    """When anything in a directory was changed last."""
+    return max((each.stat().st_mtime for each in path.iterdir()), default=0.0)

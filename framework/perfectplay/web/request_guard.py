@@ -6,6 +6,7 @@ user's browser: hence the checks of Host (DNS rebinding) and of Origin (cross-si
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import logging
 import time
@@ -16,7 +17,10 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 16 * 1024
-MAX_QUERY = 4 * 1024
+MAX_PROBE_BODY = 512 * 1024
+"""Bytes: ten thousand positions to be probed at once."""
+MAX_QUERY = 16 * 1024
+"""Bytes: a link with a thousand moves."""
 RATE = 100.0
 """Requests a second that a client on another machine may make for long …"""
 BURST = 400.0
@@ -39,13 +43,23 @@ _HEADERS = [
 
 
 class Guard:
-    """The outermost layer. `hosts` are the names the server answers to; None for any."""
+    """The outermost layer. `hosts` are the names the server answers to, None for any.
+
+    With `open_to_others` a bare address is as good as a name: what a Host header must not be is a name that somebody
+    else made to point here.
+    """
 
     def __init__(
-        self, app: ASGIApp, *, hosts: Collection[str] | None, clock: Callable[[], float] = time.monotonic
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        open_to_others: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
         self.hosts = None if hosts is None else {host.lower() for host in hosts}
+        self.open_to_others = open_to_others
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
@@ -63,9 +77,10 @@ class Guard:
             await _refuse(send_with_headers, *refusal)
             return
         if scope["method"] not in ("GET", "HEAD"):
-            body = await _read_body(receive)
+            limit = MAX_PROBE_BODY if scope["path"].endswith("/probe") else MAX_BODY
+            body = await _read_body(receive, limit)
             if body is None:
-                await _refuse(send_with_headers, 413, f"the request is too long: at most {MAX_BODY:,} bytes")
+                await _refuse(send_with_headers, 413, f"the request is too long: at most {limit:,} bytes")
                 return
             receive = _replay(body, receive)
         await self._answer(scope, receive, send_with_headers)
@@ -89,8 +104,8 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = dict(scope["headers"])
-        if self.hosts is not None and _host_name(headers.get(b"host", b"")) not in self.hosts:
-            return 403, "this server answers only under its own address"
+        if not self._is_own_name(_host_name(headers.get(b"host", b""))):
+            return 403, "this server answers only under its own address; `solve serve --allow-host NAME` adds a name"
         if len(scope.get("query_string", b"")) > MAX_QUERY:
             return 414, f"the query is too long: at most {MAX_QUERY:,} characters"
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_origin(headers):
@@ -98,6 +113,9 @@ class Guard:
         if not self._within_rate((scope.get("client") or ("",))[0]):
             return 429, f"too many requests: at most {RATE:.0f} a second"
         return None
+
+    def _is_own_name(self, name: str) -> bool:
+        return self.hosts is None or name in self.hosts or (self.open_to_others and _is_address(name))
 
     def _within_rate(self, client: str) -> bool:
         """A bucket of BURST requests for each client, refilled at RATE."""
@@ -121,6 +139,14 @@ def _host_name(host: bytes) -> str:
     return text.partition(":")[0]
 
 
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _same_origin(headers: dict[bytes, bytes]) -> bool:
     """Whether a browser sent this from our own page; programs send neither header and are welcome."""
     if headers.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
@@ -129,13 +155,13 @@ def _same_origin(headers: dict[bytes, bytes]) -> bool:
     return origin is None or origin.partition(b"://")[2] == headers.get(b"host", b"")
 
 
-async def _read_body(receive: Receive) -> bytes | None:
+async def _read_body(receive: Receive, limit: int) -> bytes | None:
     """The whole body; None where it is too long."""
     parts: list[bytes] = []
     while True:
         message = await receive()
         parts.append(message.get("body", b""))
-        if sum(map(len, parts)) > MAX_BODY:
+        if sum(map(len, parts)) > limit:
             return None
         if not message.get("more_body"):
             return b"".join(parts)
@@ -156,5 +182,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 async def _refuse(send: Callable[[Message], Any], status: int, sentence: str) -> None:
     body = json.dumps({"error": sentence}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 429:
+        headers.append((b"retry-after", b"1"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -11,9 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
 from perfectplay.web.library import Library, ServedGame
-from perfectplay.wording import did_you_mean
 
 MAX_TEXT = 1000
 """Characters of a position or a move: far more than any notation needs."""
@@ -52,14 +51,36 @@ def served_game(request: Request) -> ServedGame:
     raise Refusal(404, f"there is no game called {name[:60]!r}{did_you_mean(name, library.games)}")
 
 
+def check_query(request: Request, *known: str) -> None:
+    """Refuse a parameter that means nothing here, and one that is given twice: a typing error must not pass unseen."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        if name not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise Refusal(422, f"{name[:60]!r} is not a parameter here{did_you_mean(name, known)}; {takes}")
+        if names.count(name) > 1:
+            raise Refusal(422, f"{name!r} is given more than once")
+
+
 def asked_position(request: Request, served: ServedGame) -> int | None:
     """The position that `?id=` or `?position=` names; None where neither is given."""
     query = request.query_params
-    if (number := query.get("id")) is not None:
+    number, text = query.get("id"), query.get("position")
+    if number is not None and text is not None:
+        raise Refusal(422, "say either id or position, not both")
+    if number is not None:
         return read_id(served, number)
-    if (text := query.get("position")) is not None:
-        return read_position(served, text)
-    return None
+    return None if text is None else read_position(served, text)
+
+
+def read_count(request: Request, name: str, default: int | None = None) -> int | None:
+    """A parameter that is a whole number; `default` where it is not given."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise Refusal(422, f"{name} is a whole number")
+    return int(text)
 
 
 def read_id(served: ServedGame, number: str) -> int:
@@ -68,7 +89,7 @@ def read_id(served: ServedGame, number: str) -> int:
         raise Refusal(400, "an id is a whole number in decimal digits, as the answers give it")
     position = int(number)
     if not served.game.valid(position):
-        raise Refusal(400, f"{number} is no position of {served.game.name}")
+        raise Refusal(400, f"{number} is not a position of {served.game.name}")
     return position
 
 
@@ -81,9 +102,19 @@ def read_position(served: ServedGame, text: str) -> int:
 
 async def read_object(request: Request, *required: str) -> dict[str, str]:
     """The JSON object in the body: exactly these keys, each with a text."""
+    data = await read_json(request, "{" + ", ".join(f'"{key}": "…"' for key in required) + "}", optional=not required)
+    if set(data) != set(required):
+        raise Refusal(400, "the body must be {" + ", ".join(f'"{key}": "…"' for key in required) + "}")
+    for key, value in data.items():
+        if not isinstance(value, str) or len(value) > MAX_TEXT:
+            raise Refusal(400, f'"{key}" must be a text of at most {MAX_TEXT:,} characters')
+    return data
+
+
+async def read_json(request: Request, wanted: str, *, optional: bool = False) -> dict[str, Any]:
+    """The JSON object in the body; `wanted` shows what it should be."""
     body = await request.body()
-    wanted = "{" + ", ".join(f'"{key}": "…"' for key in required) + "}"
-    if body or required:
+    if body or not optional:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise Refusal(415, f"send JSON (Content-Type: application/json): {wanted}")
@@ -91,11 +122,8 @@ async def read_object(request: Request, *required: str) -> dict[str, str]:
         data = json.loads(body or b"{}")
     except (ValueError, RecursionError):
         raise Refusal(400, f"the body is not JSON: {wanted} was expected") from None
-    if not isinstance(data, dict) or set(data) != set(required):
+    if not isinstance(data, dict):
         raise Refusal(400, f"the body must be {wanted}")
-    for key, value in data.items():
-        if not isinstance(value, str) or len(value) > MAX_TEXT:
-            raise Refusal(400, f'"{key}" must be a text of at most {MAX_TEXT:,} characters')
     return data
 
 
@@ -111,7 +139,7 @@ async def on_our_error(request: Request, error: Exception) -> Response:
 
 async def on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    sentence = {404: "there is nothing here", 405: f"{request.method} is not possible here"}
+    sentence = {404: "there is nothing here: /api lists what there is", 405: f"{request.method} is not possible here"}
     text = sentence.get(error.status_code, HTTPStatus(error.status_code).phrase)
     return Answer({"error": text}, error.status_code, headers=error.headers)
 

@@ -1,6 +1,7 @@
 """One browser's games: a match of each game, known by a random cookie.
 
-Memory is bounded: so many sessions, the longest unused forgotten first; so long unused; so many moves a game.
+Memory is bounded: so many sessions, the longest unused forgotten first, and none unused for a day. (matches.py bounds
+the moves of a game.)
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from perfectplay.match import Match
 
 MAX_SESSIONS = 1000
 MAX_IDLE_SECONDS = 24 * 3600.0
-MAX_MOVES = 1000
 
 
 @dataclass(slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from perfectplay_gobblet.layout import CELLS, SIZES, piece_bits, side_bits
 from perfectplay_native.engine import Positions
@@ -16,11 +15,6 @@ def _all_pieces(player: int) -> np.uint64:
 _ORANGE, _BLUE = _all_pieces(0), _all_pieces(1)
 _SIDE = np.uint64(side_bits(1))
 _ONE = np.uint64(1)
-
-
-def movers(positions: Positions) -> npt.NDArray[np.int8]:
-    """The player to move, 0 or 1."""
-    return np.asarray(positions & _SIDE != 0, dtype=np.int8)
 
 
 def colours_swapped(positions: Positions) -> Positions:

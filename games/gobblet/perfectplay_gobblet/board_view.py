@@ -9,6 +9,7 @@ from perfectplay_gobblet.layout import (
     SIZE_LETTERS,
     SIZES,
     cell_name,
+    lines,
     reserve,
     side,
     stack,
@@ -40,6 +41,7 @@ def board(position: int) -> Board:
         blocked=blocked,
         warnings={cell_name(cell): text for cell in CELLS if (text := lift_warning(position, cell))},
         spelling=_SPELLING,
+        highlight=tuple(cell_name(cell) for line in lines(position, 1 - side(position)) for cell in line),
     )
 
 

@@ -15,6 +15,7 @@ smaller ones, so the sizes alone give the order of a stack. The reserves are wha
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 CELLS = range(9)
 SIZES = range(3)
@@ -50,10 +51,15 @@ def side_bits(player: int) -> int:
     return player << _SIDE_BIT
 
 
+_STACKS = tuple(
+    tuple((owner - 1, size) for size in SIZES if (owner := bits >> 2 * size & 3) != _NO_OWNER) for bits in range(64)
+)
+"""For the six bits of a cell, its pieces."""
+
+
 def stack(position: int, cell: int) -> list[tuple[int, int]]:
     """The pieces on a cell as (player, size), from the bottom to the visible top."""
-    owners = ((owner_bits(position, cell, size), size) for size in SIZES)
-    return [(owner - 1, size) for owner, size in owners if owner != _NO_OWNER]
+    return list(_STACKS[position >> 6 * cell & 63])
 
 
 def top(position: int, cell: int) -> tuple[int, int] | None:
@@ -67,11 +73,11 @@ def reserve(position: int, player: int, size: int) -> int:
     return COPIES - sum(owner_bits(position, cell, size) == player + 1 for cell in CELLS)
 
 
-def lines(position: int, player: int) -> list[tuple[int, ...]]:
+@lru_cache(maxsize=512)  # drawing a board asks the same for every move there is
+def lines(position: int, player: int) -> tuple[tuple[int, ...], ...]:
     """The lines of three visible pieces that the player has."""
-    tops = [top(position, cell) for cell in CELLS]
-    shown = {cell for cell, piece in enumerate(tops) if piece and piece[0] == player}
-    return [line for line in LINES if shown.issuperset(line)]
+    shown = {cell for cell in CELLS if (pieces := stack(position, cell)) and pieces[-1][0] == player}
+    return tuple(line for line in LINES if shown.issuperset(line)) if len(shown) > 2 else ()
 
 
 def cell_name(cell: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from perfectplay.about import About
 from perfectplay.board import Board
@@ -61,11 +60,6 @@ def parse_move(position: int, text: str) -> int:
 @hookimpl
 def board(position: int) -> Board:
     return board_view.board(position)
-
-
-@hookimpl
-def movers(positions: Positions) -> Any:
-    return arrays.movers(positions)
 
 
 @hookimpl

@@ -49,10 +49,10 @@ def why_not_slide(position: int, source: int, target: int) -> str | None:
     if reason := _why_not_land(position, size, target):
         return reason
     lifted = position ^ piece_bits(mover, source, size)
-    landed = lifted ^ piece_bits(mover, target, size)
-    if not lines(landed, 1 - mover):
+    shown = lines(lifted, 1 - mover)
+    if not shown or not lines(lifted ^ piece_bits(mover, target, size), 1 - mover):  # landing only hides pieces
         return None
-    opponent, shown = PLAYERS[1 - mover], lines(lifted, 1 - mover)
+    opponent = PLAYERS[1 - mover]
     if len(shown) > 1:
         both = " and ".join(map(cell_names, shown))
         return f"lifting it shows {len(shown)} lines of {opponent}'s, {both}, and no landing breaks them all"

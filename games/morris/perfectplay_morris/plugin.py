@@ -140,10 +140,6 @@ class Morris:
         )
 
     @hookimpl
-    def movers(self, positions: Positions) -> Any:
-        return (positions >> SIDE_SHIFT & 1).astype(np.int8)
-
-    @hookimpl
     def colour_swapped(self, positions: Positions) -> Positions:
         """The mover's men decide the slot, whatever their colour."""
         white, black = positions & ALL_POINTS, positions >> BLACK_SHIFT & ALL_POINTS

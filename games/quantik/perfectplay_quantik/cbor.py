@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import cbor2
-
+from perfectplay.extras import needs_extra
 from perfectplay_quantik.checks import StateError
 
 VERSION = 1
@@ -37,6 +36,8 @@ def write_document(document: Document) -> bytes:
         fields["mc"] = document.move_count
     if document.meta is not None:
         fields["meta"] = dict(document.meta)
+    with needs_extra("cbor", "a CBOR document"):
+        import cbor2
     return cbor2.dumps(fields)
 
 
@@ -84,6 +85,8 @@ def _read_map(data: bytes) -> dict[Any, Any]:
 
 
 def _decode(data: bytes) -> dict[Any, Any]:
+    with needs_extra("cbor", "a CBOR document"):
+        import cbor2
     try:
         fields = cbor2.loads(data)
     except Exception as error:  # tags (dates, patterns, numbers) each have errors of their own

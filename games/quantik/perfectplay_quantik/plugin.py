@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from perfectplay.about import About
 from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay.hookspecs import hookimpl
-from perfectplay_native.engine import Positions, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_quantik._core import ffi, lib
 from perfectplay_quantik.checks import PIECES, check_reachable, check_turn_order, piece_counts
-from perfectplay_quantik.geometry import CELLS, PIECES_OF_A_SHAPE, SHAPES, cells_of
+from perfectplay_quantik.geometry import CELLS, LINES, PIECES_OF_A_SHAPE, SHAPES, ZONES, cells_of
 from perfectplay_quantik.state import CANONICAL, State
 
 _KERNEL = Kernel(ffi, lib.quantik_kernel)
@@ -125,6 +123,9 @@ def parse_move(position: int, text: str) -> int:
     return shape << _CELL_BITS | cell
 
 
+_ZONES = tuple(tuple(map(str, cells_of(mask))) for mask in ZONES)
+
+
 def _piece(number: int) -> Piece:
     return Piece(owner=number // SHAPES, label=PIECES[number], size=0.8, shape=_SHAPE_NAMES[number % SHAPES])
 
@@ -135,7 +136,7 @@ def board(position: int) -> Board:
     state = state_of(position)
     on_cell = {cell: number for number, word in enumerate(state.bb) for cell in cells_of(word)}
     cells = tuple(
-        Cell(str(cell), cell // 4, cell % 4, (_piece(on_cell[cell]),) if cell in on_cell else ())
+        Cell(str(cell), cell // 4, cell % 4, (_piece(on_cell[cell]),) if cell in on_cell else (), label=str(cell))
         for cell in range(CELLS)
     )
     trays = tuple(
@@ -161,7 +162,16 @@ def board(position: int) -> Board:
         clicks=tuple(clicks),
         blocked=blocked,
         spelling=Spelling(tuple(map(_piece, range(2 * SHAPES)))),
+        zones=_ZONES,
+        highlight=_finished_lines(on_cell),
     )
+
+
+def _finished_lines(on_cell: Mapping[int, int]) -> tuple[str, ...]:
+    """The cells of the lines that hold all four shapes."""
+    lines = (cells_of(mask) for _, mask in LINES)
+    full = [line for line in lines if len({on_cell[cell] % SHAPES for cell in line if cell in on_cell}) == SHAPES]
+    return tuple(sorted({str(cell) for line in full for cell in line}))
 
 
 @hookimpl
@@ -169,9 +179,3 @@ def benchmarks() -> Iterator[tuple[str, float, str]]:
     from perfectplay_quantik import bench
 
     return bench.benchmarks()
-
-
-@hookimpl
-def movers(positions: Positions) -> Any:
-    """Colour 0 moves first, and the tier is the number of pieces on the board."""
-    return tiers_of_many(_KERNEL, positions) & 1

@@ -13,11 +13,6 @@ def kernel():
 
 
 @hookimpl
-def movers(positions):
-    return positions >> 6 & 1
-
-
-@hookimpl
 def colour_swapped(positions):
     return positions >> 3 & 7 | (positions & 7) << 3 | (positions & 64) ^ 64
 

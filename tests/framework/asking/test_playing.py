@@ -157,6 +157,26 @@ def test_words_at_the_prompt(solve, tmp_path, monkeypatch):
     assert solve("play", "tictactoe", "--load", "game.json", input="").exit_code == 0
 
 
+def test_hints_are_short_and_values_are_whole(solve):
+    def typed(word: str) -> list[str]:
+        arguments = ("play", "tictactoe", "--from", "X.O.X....", "--side", "second")
+        printed = solve(*arguments, input=f"{word}\nquit\n").stdout
+        return [line for line in printed.splitlines() if line.startswith("  ") and " in " in line]
+
+    assert len(typed("hint")) == 1  # only the best moves
+    assert typed("values")[0] == typed("hint")[0]
+    assert len(typed("values")) > 1
+
+
+def test_play_begins_at_any_position(solve, tmp_path):
+    result = solve("play", "tictactoe", "--from", "XX.OO....", input="c3\n")
+    assert result.stdout.endswith("First player wins.\n")
+    refused = solve("play", "tictactoe", "--from", "nonsense", input="")
+    assert refused.exit_code == 2
+    both = solve("play", "tictactoe", "--from", "XX.OO....", "--load", tmp_path / "game", input="")
+    assert "give --load or --from, not both" in both.stderr
+
+
 def test_repetition_is_foretold_and_enforced(solve, tables, tmp_path):
     saved = tmp_path / "game.json"
     Match(tables.race.game, FORTH_AND_BACK[:3]).save(saved)
@@ -260,3 +280,16 @@ def test_whole_games_of_gobblet_through_a_terminal(gobblet, side):
     with open_table(gobblet) as table:
         for seed in range(3):
             whole_game(table, "gobblet", side, seed, None)
+
+
+def test_the_arrow_keys_bring_back_what_was_typed(installed):
+    terminal = Terminal("play", "tictactoe", path=installed.path)
+    terminal.read()
+    terminal.type("moves")
+    first = terminal.read()
+    assert first is not None
+    terminal.type("\x1b[A")  # the arrow upwards
+    again = terminal.read()
+    assert again is not None
+    assert "a3  b3  c3" in again
+    terminal.close()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from perfectplay_gobblet import arrays
 from perfectplay_gobblet.layout import side, stack
 from perfectplay_gobblet.plugin import kernel
+from perfectplay_native.engine import movers_of_many
 
 from . import reference
 from .positions import positions
@@ -23,7 +24,7 @@ def numbers(codes: list[int]) -> np.ndarray:
 
 @given(CODES)
 def test_movers_are_the_sides_to_move(codes):
-    assert arrays.movers(numbers(codes)).tolist() == [side(code) for code in codes]
+    assert movers_of_many(KERNEL, numbers(codes)).tolist() == [side(code) for code in codes]
 
 
 @given(CODES)

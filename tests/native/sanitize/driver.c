@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "api.h"
+#include "connect4.h"
 #include "graph_kernel.h"
+#include "quixo.h"
 
-extern const pp_kernel gobblet_kernel, quantik_kernel;
+extern const pp_kernel connect4_kernel, gobblet_kernel, quantik_kernel, quixo_kernel;
 
 #define CHECK(what) \
     do { \
@@ -83,6 +85,27 @@ static void check_laws(const pp_kernel *k, int playouts) {
     }
     free(children);
     free(moves);
+}
+
+/* ---- kernels with a context: the laws on several boards ---- */
+
+static void check_connect4(uint32_t width, uint32_t height, uint32_t connect) {
+    const connect4_board board = connect4_board_of(width, height, connect, 1);
+    pp_kernel k = connect4_kernel;
+    k.context = &board;
+    k.tier_count = width * height + 1;
+    k.max_moves = width;
+    check_laws(&k, 200);
+}
+
+static void check_quixo(uint32_t width, uint32_t height) {
+    quixo_board *board = quixo_board_new(width, height);
+    CHECK(board);
+    pp_kernel k = quixo_kernel;
+    k.context = board;
+    k.tier_count = (width * height + 1) * (width * height + 2) / 2;
+    check_laws(&k, 200);
+    quixo_board_free(board);
 }
 
 /* ---- solving and proving ---- */
@@ -244,6 +267,16 @@ int main(void) {
     puts("gobblet's laws hold");
     check_laws(&quantik_kernel, 2000);
     puts("quantik's laws hold");
+    check_connect4(5, 6, 4);
+    check_connect4(1, 8, 8);
+    check_connect4(9, 6, 8);
+    puts("connect four's laws hold");
+    check_quixo(3, 3);
+    check_quixo(4, 4);
+    check_quixo(5, 4);
+    check_quixo(4, 5);
+    check_quixo(5, 5);
+    puts("quixo's laws hold");
     const uint64_t hash = solve_short_gobblet(PP_PROPAGATE_RETRACT, 1);
     for (size_t way = 0; way < 3; way++) CHECK(solve_short_gobblet(ways[way], 2) == hash);
     puts("short gobblet is solved and proven");

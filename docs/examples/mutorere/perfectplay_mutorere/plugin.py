@@ -8,6 +8,8 @@ A man moves to the one empty place: along the ring to the next point, from the c
 the centre, this only if an opposing man stands beside him.
 """
 
+from math import cos, pi, sin
+
 from perfectplay import Board, Cell, Click, Piece, Status, hookimpl
 from perfectplay.authoring import Fields, dihedral
 
@@ -16,6 +18,8 @@ CENTRE = 8
 LETTERS = ".XO"
 smallest_image = dihedral(8).canonicalizer(bits=2)  # turns and mirrors the ring, and leaves what lies above it
 SWAPPED = (0, 2, 1)
+STAR = [(2 - 2 * cos(pi * (point - 1) / 4), 2 + 2 * sin(pi * (point - 1) / 4)) for point in range(8)] + [(2.0, 2.0)]
+"""Row and column of each place: the points around the centre, point 1 at the top."""
 
 
 def unpack(position: int) -> tuple[list[int], int]:
@@ -101,11 +105,11 @@ def format_move(position: int, move: int) -> str:
 @hookimpl
 def board(position: int) -> Board:
     places, mover = unpack(position)
-    where = [(0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0), (1, 0), (1, 1)]
     men = [(), (Piece(0, "X"),), (Piece(1, "O"),)]
-    cells = tuple(Cell(str(i), *where[i], men[man]) for i, man in enumerate(places))
+    cells = tuple(Cell(str(i), *STAR[i], men[man], label=str(i)) for i, man in enumerate(places))
     clicks = tuple(Click(move, str(move >> 4), str(move & 15)) for move in moves(position))
-    return Board(3, 3, cells, mover - 1, clicks=clicks)
+    edges = [(str(point), str((point + 1) % 8)) for point in range(8)] + [(str(point), "8") for point in range(8)]
+    return Board(5, 5, cells, mover - 1, clicks=clicks, edges=tuple(edges))
 
 
 @hookimpl

@@ -1,50 +1,80 @@
-// The JSON interface, as far as the page uses it. Answers about positions never change, so they are kept.
+// The JSON interface, as far as the page uses it. Answers about positions never change, so they are kept. A server that
+// does not answer is asked again until it does; what people see of that is told to `onTrouble`.
 
-const KEPT = 500;
+const KEPT = 300;
+const PAUSES = [500, 1000, 2000, 4000];
 const kept = new Map();
 
-async function ask(path, options) {
-  let response;
-  try {
-    response = await fetch(`/api/${path}`, options);
-  } catch {
-    throw new Error("The server does not answer: is `solve serve` still running?");
+/** Called with a sentence while the server is silent, and with null once it answers again. */
+export const trouble = { tell: () => {} };
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+async function fetchPatiently(path, options) {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const response = await fetch(path, options);
+      if (attempt) trouble.tell(null);
+      return response;
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      if (options?.method) throw new Error("The server does not answer. Is `solve serve` still running?");
+      trouble.tell("The server does not answer. Is `solve serve` still running? Trying again…");
+      await pause(PAUSES[Math.min(attempt, PAUSES.length - 1)]);
+      if (options?.signal?.aborted) throw new DOMException("", "AbortError");
+    }
   }
+}
+
+async function ask(path, options) {
+  const response = await fetchPatiently(`/api/${path}`, options);
   const answer = await response.json().catch(() => ({ error: "The server's answer cannot be read." }));
   if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status });
   return answer;
 }
 
-export const games = async () => (await ask("games")).games;
-
-async function remembered(key, path) {
-  if (kept.has(key)) {
-    const answer = kept.get(key);
-    kept.delete(key);
-    kept.set(key, answer); // the latest used last
+async function remembered(path, signal) {
+  if (kept.has(path)) {
+    const answer = kept.get(path);
+    kept.delete(path);
+    kept.set(path, answer); // the latest used last
     return answer;
   }
-  const answer = await ask(path);
-  if (answer.solved !== false) kept.set(key, answer);
+  const answer = await ask(path, signal && { signal });
+  if ((answer.position ?? answer).solved !== false) kept.set(path, answer);
   if (kept.size > KEPT) kept.delete(kept.keys().next().value);
   return answer;
 }
 
-const query = (where) => new URLSearchParams(where).toString();
+export const path = (game, rest) => `${encodeURIComponent(game).replaceAll("%3D", "=")}/${rest}`;
+
+const query = (where) => {
+  const given = Object.entries(where).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return given.length ? `?${new URLSearchParams(given)}` : "";
+};
+
+export const games = async () => (await ask("games")).games;
 
 /** Whether a text is a position: {possible, reason, id}. */
-export const check = (game, text) => ask(`${encodeURIComponent(game)}/check?${query({ position: text })}`);
+export const check = (game, text) => ask(path(game, `check${query({ position: text })}`));
 
 /** Everything about a position; by its id. */
-export const position = (game, id) => remembered(`${game} ${id}`, `${encodeURIComponent(game)}/position?${query({ id })}`);
+export const position = (game, id) => remembered(path(game, `position${query({ id })}`));
 
-export const line = (game, id) => remembered(`${game} line ${id}`, `${encodeURIComponent(game)}/line?${query({ id })}`);
+/** A whole game by its moves, looked at after `ply` of them. */
+export const replay = (game, where, signal) => remembered(path(game, `replay${query(where)}`), signal);
 
-export const solveProgress = (game) => ask(`${encodeURIComponent(game)}/solve`);
+export const line = (game, id) => remembered(path(game, `line${query({ id })}`));
 
-export const startSolve = (game) => ask(`${encodeURIComponent(game)}/solve`, { method: "POST" });
+export const overview = (game) => remembered(path(game, "overview"));
 
-export const stopSolve = (game) => ask(`${encodeURIComponent(game)}/solve`, { method: "DELETE" });
+export const find = (game, where) => ask(path(game, `find${query(where)}`));
+
+export const solveProgress = (game) => ask(path(game, "solve"));
+
+export const startSolve = (game) => ask(path(game, "solve"), { method: "POST" });
+
+export const stopSolve = (game) => ask(path(game, "solve"), { method: "DELETE" });
 
 /** After a solve, what was said of an unsolved game is no longer true. */
 export const forget = () => kept.clear();

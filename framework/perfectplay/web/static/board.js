@@ -1,150 +1,204 @@
-// Draws any board the server describes: cells with stacks, trays with reserves, marks for what moves are worth.
+// Draws any board the server describes: cells in rows and columns or anywhere, edges, zones, stacks and trays. Cells stay
+// the same elements while only what is on them changes, so the focus stays where it is.
 
-import { h, s } from "./dom.js";
-import { drawPiece, ownerClass, pieceImage, pieceWords } from "./pieces.js";
-import { kind, long, short } from "./words.js";
+import { h, oneTabStop, own, s } from "./dom.js";
+import { arrows, badge, landingBadge } from "./marks.js";
+import { drawPiece, ownerClass, pieceImage, pieceWords, stackWords } from "./pieces.js";
+import { long } from "./words.js";
 
 const SHOWN_IN_TRAY = 3;
 
 /** Trays are small: sizes stay apart there, but the smallest must be readable. */
 export const inTray = (piece) => ({ ...piece, size: 0.4 + 0.6 * piece.size });
 
-/** The best move among some, as the server orders them. */
-const bestOf = (moves) => moves.find((move) => move.outcome) ?? moves[0];
-
 /** What every place means at the moment: its moves, whether it is a source, why it is barred. */
 export function meanings(answer, selected) {
   const { moves, board } = answer;
-  const sources = new Set([...moves.map((move) => move.source).filter(Boolean), ...Object.keys(board.blocked)]);
+  const sources = new Set([...moves.map((move) => move.source).filter((id) => id !== null), ...Object.keys(board.blocked)]);
   const targets = new Map();
   for (const move of moves) {
-    if (move.source === selected && move.target) targets.set(move.target, [...(targets.get(move.target) ?? []), move]);
+    if (move.source === selected && move.target !== null) targets.set(move.target, [...(targets.get(move.target) ?? []), move]);
   }
-  const barred = (selected && board.blocked[selected]) || {};
   return {
     sources,
     targets,
-    barred,
+    barred: (selected !== null && own(board.blocked, selected)) || {},
     movesFrom: (id) => moves.filter((move) => move.source === id),
+    movesTo: (id) => moves.filter((move) => move.target === id),
   };
 }
 
-function badge(value, role) {
-  return h("span", { class: `badge ${kind(value)} ${role}`, "aria-hidden": "true" }, short(value));
-}
+export const cellWords = (cell, board) => `${cell.label || cell.id}, ${cell.stack.length ? stackWords(cell.stack, board.players) : "empty"}`;
 
-export function cellWords(cell, board) {
-  if (!cell.stack.length) return `${cell.id}, empty`;
-  const [top, ...below] = [...cell.stack].reverse().map((piece) => pieceWords(piece, board.players));
-  return `${cell.id}, ${top}${below.length ? ` over ${below.join(", ")}` : ""}`;
-}
-
-function cellPicture(cell) {
-  const picture = s("svg", { viewBox: "0 0 100 100", "aria-hidden": "true" });
-  if (cell.stack.length) picture.append(drawPiece(cell.stack[cell.stack.length - 1]));
+function cellPicture(cell, flipped) {
+  const picture = s("svg", { viewBox: "0 0 100 100", "aria-hidden": "true", focusable: "false" });
+  if (cell.stack.length) picture.append(drawPiece(cell.stack[cell.stack.length - 1], flipped));
   return picture;
 }
 
-/** Pieces under the top one: small in the corner, and large beside each other while the cell is pointed at. */
+/** Pieces under the top one: small in the corner with their sizes, and large while the cell is pointed at or chosen. */
 function coveredPieces(cell) {
   const covered = cell.stack.slice(0, -1).reverse();
   if (!covered.length) return null;
-  return h("span", { class: "covered", "aria-hidden": "true" }, ...covered.map((piece) => pieceImage({ ...piece, size: 0.95 })));
+  return h("span", { class: "covered", "aria-hidden": "true" }, ...covered.map((piece) => pieceImage({ ...piece, size: 0.45 + 0.5 * piece.size })));
 }
 
-/** One place's looks and words. `view` is {answer, selected, hints, preview, lastMove, onPlace}. */
+/** One place's looks and words. `view` is {answer, selected, values, last, onPlace, …}; see view.js. */
 function place(id, element, words, view, meaning) {
-  const { selected, hints, preview, lastMove } = view;
-  const targeted = meaning.targets.get(id);
+  const { selected, values, last, shown } = view;
+  const targeted = shown ? null : meaning.targets.get(id);
   const isSource = meaning.sources.has(id);
-  const reason = meaning.barred[id];
-  element.dataset.place = id;
-  element.classList.toggle("target", Boolean(targeted));
-  element.classList.toggle("source", isSource && !selected);
-  element.classList.toggle("selected", selected === id);
-  element.classList.toggle("barred", Boolean(reason) && selected !== id);
-  element.classList.toggle("last", lastMove?.target === id || lastMove?.source === id);
-  element.classList.toggle("previewed", preview?.target === id || preview?.source === id);
+  const reason = own(meaning.barred, id);
+  const toggle = (name, on) => element.classList.toggle(name, Boolean(on));
+  toggle("target", targeted);
+  toggle("source", isSource && selected === null);
+  toggle("selected", selected === id);
+  toggle("barred", reason && selected !== id);
+  toggle("last", last && (last.target === id || last.source === id));
+  toggle("previewed", shown && (shown.target === id || shown.source === id));
+  element.removeAttribute("title");
   const said = [words];
   if (targeted) {
-    const best = bestOf(targeted);
-    if (hints) element.append(badge(best, "on-target"));
-    said.push(hints ? `${best.move}: ${long(best)}` : `legal: ${best.move}`);
-  } else if (isSource && !selected) {
-    const own = meaning.movesFrom(id);
-    if (hints && own.length) element.append(badge(bestOf(own), "on-source"));
-    if (own.length && hints) said.push(`best: ${long(bestOf(own))}`);
+    const [best] = targeted;
+    if (values) element.append(badge(best, view.best));
+    const others = targeted.length > 1 ? `, or ${targeted.length - 1} more` : "";
+    said.push(values ? `${best.move}: ${long(best)}${others}` : `legal: ${best.move}${others}`);
+  } else if (!shown && selected === null && values) {
+    const [from] = meaning.movesFrom(id);
+    const [to] = meaning.movesTo(id);
+    if (from) element.append(badge(from, view.best));
+    if (to) element.append(landingBadge(to, view.best));
+    if (from) said.push(`best from here: ${long(from)}`);
+    if (to) said.push(`best to here: ${to.move}, ${long(to)}`);
   } else if (reason && selected !== id) {
     element.title = reason;
     said.push(`not possible: ${reason}`);
   }
-  element.append(h("span", { class: "said visually-hidden" }, said.join(". "))); // its name: the rest is decoration
+  element.append(h("span", { class: "visually-hidden" }, said.join(". "))); // its name: the rest is decoration
   if (isSource) element.setAttribute("aria-pressed", String(selected === id));
-  element.addEventListener("click", () => view.onPlace(id));
+  else element.removeAttribute("aria-pressed");
 }
 
-export function drawBoard(container, view) {
-  const { board } = view.answer;
-  const meaning = meanings(view.answer, view.selected);
-  const focused = container.contains(document.activeElement) ? document.activeElement.dataset.place : null;
-  container.style.setProperty("--rows", board.rows);
-  container.style.setProperty("--columns", board.columns);
-  const cells = [...board.cells].sort((a, b) => a.row - b.row || a.column - b.column);
-  container.replaceChildren(
-    ...cells.map((cell) => {
-      const row = view.flipped ? board.rows - cell.row : cell.row + 1;
-      const column = view.flipped ? board.columns - cell.column : cell.column + 1;
-      const element = h("button", { class: "cell", type: "button" }, cellPicture(cell), coveredPieces(cell));
-      element.style.gridRow = row;
-      element.style.gridColumn = column;
-      if (view.lastMove?.target === cell.id && view.fresh) element.classList.add("fresh");
-      if (view.preview?.target === cell.id && view.preview.ghost) {
-        element.querySelector("svg").append(s("g", { class: "ghost" }, drawPiece(view.preview.ghost)));
-      }
-      place(cell.id, element, cellWords(cell, board), view, meaning);
+/** The lines and areas under the cells, in the board's own units. */
+function ground(board, at) {
+  const picture = s("svg", { class: "ground", viewBox: `0 0 ${board.columns} ${board.rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const middle = new Map(board.cells.map((cell) => [cell.id, at(cell)]));
+  board.zones.forEach((zone, index) => {
+    for (const id of zone) {
+      const [x, y] = middle.get(id) ?? [0, 0];
+      picture.append(s("rect", { class: `zone zone${index % 2 ^ (Math.floor(index / 2) % 2)}`, x: x - 0.5, y: y - 0.5, width: 1, height: 1 }));
+    }
+  });
+  for (const [from, to] of board.edges) {
+    const [[x1, y1], [x2, y2]] = [middle.get(from), middle.get(to)];
+    picture.append(s("line", { class: "edge", x1, y1, x2, y2, "vector-effect": "non-scaling-stroke" }));
+  }
+  return picture;
+}
+
+function labels(board, flipped) {
+  const side = (names, name) =>
+    names.map((text, index) => {
+      const element = h("span", { class: `coordinate ${name}`, "aria-hidden": "true" }, text);
+      const middle = ((flipped ? names.length - index - 0.5 : index + 0.5) / names.length) * 100;
+      element.style[name === "row" ? "top" : "left"] = `${middle}%`;
       return element;
-    }),
-  );
-  if (focused) container.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    });
+  return [...side(board.row_labels, "row"), ...side(board.column_labels, "column")];
+}
+
+/** Puts a cell of one unit where it belongs, in percent of the board. */
+function put(element, [x, y], board) {
+  Object.assign(element.style, {
+    left: `${((x - 0.5) / board.columns) * 100}%`,
+    top: `${((y - 0.5) / board.rows) * 100}%`,
+    width: `${100 / board.columns}%`,
+    height: `${100 / board.rows}%`,
+  });
+}
+
+function shape(container, board) {
+  container.style.setProperty("--ratio", board.columns / board.rows);
+  container.style.setProperty("--columns", board.columns);
+  container.classList.toggle("points", board.edges.length > 0);
+  container.classList.toggle("named", board.row_labels.length + board.column_labels.length > 0);
+  container.classList.toggle("dense", board.columns > 9);
+  container.classList.remove("text");
+}
+
+const middleOf = (board, flipped) => (cell) => {
+  const [x, y] = [cell.column + 0.5, cell.row + 0.5];
+  return flipped ? [board.columns - x, board.rows - y] : [x, y];
+};
+
+export function drawBoard(container, view) {
+  const board = view.shown?.board ?? view.answer.board;
+  const meaning = meanings(view.answer, view.selected);
+  const at = middleOf(board, view.flipped);
+  const cells = [...board.cells].sort((a, b) => a.row - b.row || a.column - b.column);
+  let field = container.querySelector(":scope > .field");
+  const names = cells.map((cell) => cell.id);
+  shape(container, board);
+  if (!field || JSON.stringify(names) !== field.dataset.cells) {
+    field = h("div", { class: "field" }, ...cells.map((cell) => h("button", { class: "cell", type: "button", "data-place": cell.id, onclick: () => container.onPlace(cell.id) })));
+    field.dataset.cells = JSON.stringify(names);
+    container.replaceChildren(field);
+  }
+  container.onPlace = view.onPlace;
+  for (const old of field.querySelectorAll(":scope > :not(.cell)")) old.remove();
+  field.prepend(ground(board, at));
+  [...field.querySelectorAll(":scope > .cell")].forEach((element, index) => {
+    const cell = cells[index];
+    const before = view.shown && view.answer.board.cells.find((each) => each.id === cell.id);
+    element.replaceChildren(...[cell.label ? h("span", { class: "cell-label", "aria-hidden": "true" }, cell.label) : null, cellPicture(cell, view.flipped), coveredPieces(cell)].filter(Boolean));
+    put(element, at(cell), board);
+    element.classList.toggle("fresh", Boolean(view.fresh && view.last?.target === cell.id));
+    element.classList.toggle("occupied", cell.stack.length > 0);
+    element.classList.toggle("highlight", board.highlight.includes(cell.id));
+    element.classList.toggle("changed", Boolean(before) && JSON.stringify(before.stack) !== JSON.stringify(cell.stack));
+    place(cell.id, element, cellWords(cell, board), view, meaning);
+  });
+  field.append(...labels(board, view.flipped));
+  if (view.values && view.selected === null && !view.shown) field.append(arrows(view.answer, board, at));
+  oneTabStop(field, ".cell");
 }
 
 /** A small board, for the editor: `make` gives the element of a cell. */
 export function drawCells(container, board, make) {
-  container.style.setProperty("--rows", board.rows);
-  container.style.setProperty("--columns", board.columns);
   const focused = container.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
-  container.replaceChildren(
-    ...board.cells.map((cell) => {
-      const element = make(cell);
-      element.append(cellPicture(cell), ...[coveredPieces(cell)].filter(Boolean));
-      element.style.gridRow = cell.row + 1;
-      element.style.gridColumn = cell.column + 1;
-      return element;
-    }),
-  );
+  const at = middleOf(board, false);
+  shape(container, board);
+  const field = h("div", { class: "field" }, ground(board, at));
+  for (const cell of board.cells) {
+    const element = make(cell);
+    element.append(cellPicture(cell, false), ...[coveredPieces(cell)].filter(Boolean));
+    put(element, at(cell), board);
+    field.append(element);
+  }
+  container.replaceChildren(field);
+  oneTabStop(field, "button.cell");
   if (focused) container.querySelector(`[data-cell="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
 export function drawTrays(container, owner, view) {
-  const { board } = view.answer;
+  const board = view.shown?.board ?? view.answer.board;
   const meaning = meanings(view.answer, view.selected);
-  const focused = container.contains(document.activeElement) ? document.activeElement.dataset.place : null;
   const shared = (tray) => tray.piece.owner === null && owner === 0; // what is nobody's stands with the first player
   const trays = board.trays.filter((tray) => tray.piece.owner === owner || shared(tray));
+  const focused = container.contains(document.activeElement) ? document.activeElement.dataset.place : null;
   container.replaceChildren(
     ...trays.map((tray) => {
-      const shown = Math.min(tray.count, SHOWN_IN_TRAY);
       const element = h(
         "button",
-        { class: `tray ${ownerClass(tray.piece.owner)}`, type: "button", disabled: tray.count === 0 },
-        ...Array.from({ length: shown }, () => pieceImage(inTray(tray.piece))),
+        { class: `tray ${ownerClass(tray.piece.owner)}`, type: "button", disabled: tray.count === 0, "data-place": tray.id, onclick: () => view.onPlace(tray.id) },
+        ...Array.from({ length: Math.min(tray.count, SHOWN_IN_TRAY) }, () => pieceImage(inTray(tray.piece))),
         tray.count === 0 ? pieceImage(inTray(tray.piece), "used-up") : null,
         tray.count > SHOWN_IN_TRAY ? h("span", { class: "more", "aria-hidden": "true" }, `×${tray.count}`) : null,
       );
-      const words = `${pieceWords(tray.piece, board.players)} in reserve, ${tray.count} left`;
-      place(tray.id, element, words, view, meaning);
+      place(tray.id, element, `${pieceWords(tray.piece, board.players)} in reserve, ${tray.count} left`, view, meaning);
       return element;
     }),
   );
+  oneTabStop(container, ".tray");
   if (focused) container.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }

@@ -10,13 +10,16 @@ function fill(element, attributes, children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
 export const h = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 
 export const s = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** A value of an object's own: names that a plugin chose may be anything, `__proto__` too. */
+export const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 
 /** Sets a text only if it differs, so that screen readers hear a sentence once. */
 export function setText(element, text) {
@@ -30,4 +33,65 @@ export function debounced(milliseconds, action) {
     clearTimeout(timer);
     timer = setTimeout(() => action(...parameters), milliseconds);
   };
+}
+
+/** Draws anew what is in a container; if the focus was in it, it goes to what has the same `data-key`, or the first. */
+export function redraw(container, ...children) {
+  const focused = container.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.dataset.key;
+  container.replaceChildren(...children);
+  if (!focused || focused === container) return;
+  const again = key !== undefined && container.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  (again || container.querySelector("[tabindex='0'], button:not(:disabled)") || container).focus({ preventScroll: true });
+}
+
+const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+
+/** The nearest element in a direction: the one that lies most straight ahead. */
+function ahead(from, others, [dx, dy]) {
+  const centre = (element) => {
+    const box = element.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  const [x, y] = centre(from);
+  let best = null;
+  for (const other of others) {
+    const [ox, oy] = centre(other);
+    const along = (ox - x) * dx + (oy - y) * dy;
+    const aside = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
+    if (along > 2 && (!best || along + 2.5 * aside < best.far)) best = { other, far: along + 2.5 * aside };
+  }
+  return best?.other;
+}
+
+/** One tab stop for many elements: arrows, Home and End walk among those that match. */
+export function roving(container, selector) {
+  const all = () => [...container.querySelectorAll(selector)].filter((element) => !element.disabled);
+  container.addEventListener("keydown", (event) => {
+    const here = event.target.closest(selector);
+    if (!here || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const elements = all();
+    let next = null;
+    if (event.key === "Home") next = elements[0];
+    else if (event.key === "End") next = elements[elements.length - 1];
+    else if (STEPS[event.key]) next = ahead(here, elements.filter((element) => element !== here), STEPS[event.key]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!next) return;
+    here.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+  container.addEventListener("focusin", (event) => {
+    const here = event.target.closest(selector);
+    if (here) for (const element of all()) element.tabIndex = element === here ? 0 : -1;
+  });
+}
+
+/** After drawing: exactly one of the elements is a tab stop, the current one if there is one. */
+export function oneTabStop(container, selector) {
+  const elements = [...container.querySelectorAll(selector)].filter((element) => !element.disabled);
+  const stop = elements.find((element) => element === document.activeElement) ?? elements.find((element) => element.matches("[aria-current], .selected")) ?? elements[0];
+  for (const element of elements) element.tabIndex = element === stop ? 0 : -1;
 }

@@ -1,9 +1,11 @@
-// The position in every notation, a link to it, and an editor that says at once why a text is no position.
+// The position in every notation, links, the whole game to take away and bring back, and an editor that says at once why a
+// text is not a position.
 
 import * as api from "./api.js";
 import { drawCells } from "./board.js";
 import { $, debounced, h, setText } from "./dom.js";
 import { startSetup } from "./setup.js";
+import { about, hints, state } from "./state.js";
 
 async function copy(text, button) {
   const label = button.textContent;
@@ -17,24 +19,42 @@ async function copy(text, button) {
 }
 
 export function drawNotations(answer) {
-  $("notations").replaceChildren(
-    ...Object.entries(answer.notations).map(([name, text]) => {
-      const button = h("button", { type: "button", "aria-label": `Copy ${name}` }, "Copy");
-      button.addEventListener("click", () => copy(text, button));
-      const field = h("input", { type: "text", readonly: true, value: text, "aria-label": `${name} notation`, onfocus: (event) => event.target.select() });
-      return h("div", { class: "row" }, h("span", { class: "name" }, name), field, button);
-    }),
-  );
+  const names = Object.keys(answer.notations).join(" ");
+  const container = $("notations");
+  if (container.dataset.names !== names) {
+    container.dataset.names = names;
+    container.replaceChildren(
+      ...Object.keys(answer.notations).map((name) => {
+        const field = h("input", { type: "text", readonly: true, "aria-label": `${name} notation`, onfocus: (event) => event.target.select() });
+        return h("div", { class: "row" }, h("span", { class: "name" }, name), field, h("button", { type: "button", "aria-label": `Copy ${name}`, onclick: (event) => copy(field.value, event.currentTarget) }, "Copy"));
+      }),
+    );
+  }
+  Object.values(answer.notations).forEach((text, index) => (container.querySelectorAll("input")[index].value = text));
 }
 
-/** Wires the editor up: `current` gives the game's name, `onSetUp` takes the answer for the position to go to.
+/** The game as `solve play` saves it, for its `--load` and for this page. */
+function savedGame() {
+  const { variant = {}, family = state.game } = about() ?? {};
+  const start = state.start === null ? {} : { start: state.start };
+  return JSON.stringify({ format: "perfectplay game", game: family, options: variant, ...start, moves: state.moves }, null, 2);
+}
+
+function download(text, name) {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** Wires the editor up: `current` gives the game's name, `visit` goes somewhere.
  *  Returns what puts another position into it, to begin editing from. */
-export function startEditor(current, onSetUp) {
+export function startEditor(current, visit) {
   const field = $("editor-text");
   const reason = $("editor-reason");
   let found = null;
   let asked = 0;
-  let edited = false; // a text somebody is working on is left alone
+  let edited = false; // a text somebody is working on is left alone, while it is of the same game
+  let game = null;
 
   const show = (answer, text, good) => {
     found = answer;
@@ -56,11 +76,13 @@ export function startEditor(current, onSetUp) {
   const check = async () => {
     const text = field.value.trim();
     const number = ++asked;
+    const of = current();
     if (!text) return show(null, "", false);
     try {
-      const { possible, reason: why, id } = await api.check(current(), text);
-      const answer = possible ? await api.position(current(), id) : null;
-      if (number === asked) show(answer, answer ? `A position: ${answer.verdict}` : why, possible);
+      const { possible, reason: why, id } = await api.check(of, text);
+      const answer = possible ? await api.position(of, id) : null;
+      if (number !== asked || of !== current()) return;
+      show(answer, answer ? (hints() ? `A position: ${answer.verdict}` : "A position") : why, possible);
     } catch (error) {
       if (number === asked) show(null, error.message, false);
     }
@@ -72,12 +94,28 @@ export function startEditor(current, onSetUp) {
     event.preventDefault();
     if (!found) return;
     edited = false;
-    onSetUp(found);
+    visit({ start: found.text, moves: [] });
   });
   $("copy-link").addEventListener("click", (event) => copy(location.href, event.currentTarget));
+  $("save-game").addEventListener("click", () => download(savedGame(), `${current()}.json`));
+  $("load-game").addEventListener("change", async (event) => {
+    const [file] = event.target.files;
+    event.target.value = "";
+    try {
+      const saved = JSON.parse(await file.text());
+      if (saved.format !== "perfectplay game" || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
+      if (saved.game !== about().family) throw new Error(`it is a game of ${saved.game}`);
+      visit({ start: saved.start ?? null, moves: saved.moves.map(String) });
+    } catch (error) {
+      show(null, `${file.name} cannot be loaded: ${error.message}`, false);
+    }
+  });
   show(null, "", false);
-  return (answer) => {
-    if (edited) return;
+  return (answer, name) => {
+    if (edited && name === game) return;
+    game = name;
+    edited = false;
+    asked += 1; // what is still being asked is of another position
     field.value = answer.text;
     show(null, "", false);
     showBoard(answer.board);

@@ -1,39 +1,33 @@
-// The keyboard: one key for each thing one does all the time. Fields and menus keep their own keys.
+// The keyboard. Single keys can be turned off; none of them is one that scrolls. Fields and menus keep their own keys, and
+// arrows inside the board and the lists walk there (dom.js).
 
 import { $ } from "./dom.js";
+import { keep, settings } from "./settings.js";
 
 const KEYS = {
   ArrowLeft: "undo",
   ArrowRight: "redo",
-  Home: "first",
-  End: "last",
-  " ": "best",
+  "Shift+ArrowLeft": "first",
+  "Shift+ArrowRight": "last",
+  b: "best",
   h: "hints",
   f: "flip",
   n: "new",
   "?": "help",
-  Escape: "release",
 };
 
-const keepsKeys = (element) => element.closest("input:not([readonly]), select, textarea, dialog[open]");
-
-/** Space presses a button that the keyboard went to; after a mouse click it plays the best move. */
-const spacePresses = (element) => element.closest("button, a, summary") && element.matches(":focus-visible");
-
-function walkMoves(by) {
-  const chips = [...$("moves").querySelectorAll(".chip")];
-  const next = chips[chips.indexOf(document.activeElement) + by] ?? chips[by > 0 ? 0 : chips.length - 1];
-  next?.focus();
-}
+const keepsKeys = (element) => element.closest?.("input, select, textarea, dialog[open], [role=tablist]");
 
 export function watchKeys(act) {
+  const box = $("shortcuts");
+  box.checked = settings.shortcuts;
+  box.addEventListener("change", () => keep({ shortcuts: box.checked }));
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || keepsKeys(event.target)) return;
-    if (event.key === " " && spacePresses(event.target)) return;
-    const name = KEYS[event.key];
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") walkMoves(event.key === "ArrowDown" ? 1 : -1);
-    else if (name) act(name);
-    else return;
+    if (event.key === "Escape" && !event.target.closest?.("dialog[open]")) return act("release");
+    if (!settings.shortcuts || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || keepsKeys(event.target)) return;
+    const name = KEYS[event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key];
+    if (!name) return;
     event.preventDefault();
+    act(name);
   });
 }

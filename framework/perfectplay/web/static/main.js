@@ -1,107 +1,94 @@
 // What changes the page's state. Every view of a game is one entry of the browser's history, so that Back works and
-// any view can be shared as a link.
+// any view, with the whole game that led to it, can be shared as a link.
 
 import * as api from "./api.js";
 import { meanings } from "./board.js";
-import { $, setText } from "./dom.js";
+import { chooseMove } from "./chooser.js";
+import { $, own, roving, setText } from "./dom.js";
 import { startEditor } from "./editor.js";
+import { startExplore } from "./explore.js";
+import { startGames } from "./games.js";
 import { watchKeys } from "./keys.js";
+import { watchMoves } from "./moves.js";
 import { bestMoves, choose, isTable } from "./opponent.js";
+import { stackWords } from "./pieces.js";
+import { keep, settings } from "./settings.js";
 import { endWatch, watchSolve } from "./solve.js";
-import { address, ending, entryOf, here, startOf, state, tableMoves } from "./state.js";
-import { advice, draw, drawControls, drawPlaces, notice, on, showLine } from "./view.js";
-import { title } from "./words.js";
+import { about, address, answer, ending, here, players, repeated, roleOf, spelled, state, tableMoves, valuesShown } from "./state.js";
+import { advice, announce, draw, drawControls, drawPlaces, notice, on, showLine } from "./view.js";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const tablePause = () => (calm.matches ? 250 : 650);
 
-let visit = 0; // answers to questions of an earlier view are dropped
+let asking = null; // the question under way; a later one makes it void
 let timer = null;
 let fillEditor = () => {};
-
-// ---- the address ----
-
-function remember(how) {
-  const { game, timeline, cursor } = state;
-  history[how]({ game, timeline, cursor }, "", address());
-}
+let showExplore = () => {};
 
 // ---- going somewhere ----
 
-/** Begins a new timeline at a position. */
-async function open(game, id, how) {
-  const number = ++visit;
-  halt();
-  if (game !== state.game) Object.assign(state, { game, selected: null, auto: false });
-  try {
-    const answer = await api.position(game, id);
-    if (number !== visit) return;
-    state.timeline = [];
-    state.timeline = [entryOf(answer)];
-    state.cursor = 0;
-    if (how) remember(how);
-    arrive(answer);
-  } catch (error) {
-    if (number === visit) fail(error);
-  }
-}
-
-const openStart = (game, how) => open(game, startOf(game), how);
-
-async function visitCursor(cursor, how = "pushState", fresh = false) {
-  const number = ++visit;
+/** Shows a game after some of its moves. `how` is how the browser remembers it: pushState, replaceState or null. */
+async function visit({ game = state.game, start = state.start, moves = state.moves, ply = moves.length, puzzle = null }, { how = "pushState", fresh = false } = {}) {
   halt({ keepAuto: fresh });
-  state.cursor = cursor;
+  asking?.abort();
+  const mine = (asking = new AbortController());
   try {
-    const answer = await api.position(state.game, here().id);
-    if (number !== visit) return;
-    if (how) remember(how);
-    arrive(answer, fresh);
+    const replay = await api.replay(game, { position: start, moves: moves.map(spelled).join(" "), ply }, mine.signal);
+    if (mine.signal.aborted) return false;
+    if (game !== state.game) state.auto = false;
+    Object.assign(state, { game, start, moves, ply, puzzle, replay, selected: null, preview: null });
+    if (how) history[how]({ game, start, moves, ply, puzzle }, "", address());
+    arrive(fresh);
+    return true;
   } catch (error) {
-    fail(error);
+    if (error.name !== "AbortError") fail(error);
+    return false;
   }
 }
+
+const openStart = (game, how = "pushState") => visit({ game, start: null, moves: [] }, { how });
 
 async function play(move) {
   if (ending()) return notice(`${ending()}. Undo, or begin a new game.`);
-  const number = ++visit;
-  halt({ keepAuto: true });
-  try {
-    const answer = await api.position(state.game, move.id);
-    if (number !== visit) return;
-    const next = state.timeline[state.cursor + 1];
-    if (next?.move !== move.move) state.timeline = [...state.timeline.slice(0, state.cursor + 1), entryOf(answer, move)];
-    state.cursor += 1;
-    remember("pushState");
-    arrive(answer, true);
-  } catch (error) {
-    fail(error);
-  }
+  const { ply, moves, puzzle } = state;
+  const mover = here().to_move;
+  const again = moves[ply] === move.move; // the move that was taken back: those after it are still there
+  const judged = { best: bestMoves(answer().moves).includes(move), known: Boolean(move.outcome), wins: move.outcome === "win" };
+  const still = judged.wins ? null : puzzle; // a puzzle hides the values until it is solved
+  const went = await visit({ moves: again ? moves : [...moves.slice(0, ply), move.move], ply: ply + 1, puzzle: still }, { fresh: true });
+  if (!went) return;
+  if (mover !== null && isTable(roleOf(mover))) announce(`${players()[mover]} plays ${move.move}`);
+  else feedback(move, judged, puzzle);
 }
 
-function arrive(answer, fresh = false) {
-  state.answer = answer;
-  state.selected = null;
-  state.preview = null;
-  document.title = `${title(state.game)}: ${answer.verdict}`;
+/** After one's own move: how good it was; with the hints off without saying what it is worth. */
+function feedback(move, { best, known, wins }, puzzle) {
+  const entry = here();
+  if (puzzle && state.ply === 1) return notice(wins ? `${move.move} is right: the only winning move.` : `${move.move} does not win. Undo and try again.`, true);
+  if (!known || ending() || state.replay.occurrences > 1) return;
+  if (valuesShown()) return entry.comment && notice(`${move.move} ${entry.comment}.`, true);
+  notice(best ? `${move.move} was a best move.` : `There was a better move than ${move.move}.`);
+}
+
+const playNamed = (name) => {
+  const move = answer().moves.find((each) => each.move === name);
+  if (move) play(move);
+};
+
+function arrive(fresh) {
   draw(fresh);
   showLine();
-  fillEditor(answer);
-  if (!answer.solved) {
-    const about = state.games.find((each) => each.name === state.game);
-    watchSolve(state.game, about, reload).catch(fail);
-  } else endWatch();
+  fillEditor(answer(), state.game);
+  showExplore();
+  if (!answer().solved) watchSolve(state.game, about(), reload).catch(fail);
+  else endWatch();
   goOn();
 }
 
 /** After a solve: the same place, now with values. */
 async function reload() {
   state.games = await api.games();
-  for (const entry of state.timeline) {
-    const { outcome, remoteness, verdict } = await api.position(state.game, entry.id);
-    Object.assign(entry, { outcome, remoteness, verdict });
-  }
-  visitCursor(state.cursor, "replaceState");
+  visit({ ply: state.ply }, { how: "replaceState" });
 }
 
 // ---- the table's turn ----
@@ -112,163 +99,185 @@ function halt({ keepAuto = false } = {}) {
   if (!keepAuto) state.auto = false;
 }
 
-/** Lets the table move if it is its turn: at the end of the timeline only, so that one can look back in peace. */
+/** Lets the table move if it is its turn: at the end of the game only, so that one can look back in peace. */
 function goOn() {
-  const live = state.cursor === state.timeline.length - 1;
-  if (ending() || !state.answer.moves.length) {
+  if (ending() || repeated() || !answer().moves.length) {
     state.auto = false;
     return drawControls();
   }
   if (state.auto) timer = setTimeout(playBest, tablePause());
-  else if (live && tableMoves()) timer = setTimeout(() => play(choose(state.answer.moves, state.roles[here().toMove])), tablePause());
+  else if (state.ply === state.moves.length && tableMoves()) timer = setTimeout(() => play(choose(answer().moves, roleOf(here().to_move))), tablePause());
 }
 
 function playBest() {
-  const [best] = bestMoves(state.answer.moves);
+  const [best] = bestMoves(answer().moves);
   if (best) play(best);
-  else notice(state.answer.moves.length ? "No move here has a known value." : ending() ?? "There is no move.");
+  else notice(answer().moves.length ? "No move here has a known value." : ending() ?? "There is no move.");
 }
 
 function step(by) {
-  let cursor = state.cursor + by;
-  const oneTable = state.roles.filter(isTable).length === 1;
+  const { timeline } = state.replay;
+  let ply = state.ply + by;
+  const oneTable = [0, 1].filter((owner) => isTable(roleOf(owner))).length === 1;
   // Against the table one steps from one's own turn to one's own turn.
-  if (oneTable && state.timeline[cursor] && isTable(state.roles[state.timeline[cursor].toMove])) {
-    if (state.timeline[cursor + by]) cursor += by;
-  }
-  go(cursor);
+  if (oneTable && timeline[ply + by] && timeline[ply].to_move !== null && isTable(roleOf(timeline[ply].to_move))) ply += by;
+  go(ply);
 }
 
-function go(cursor) {
-  const bounded = Math.max(0, Math.min(state.timeline.length - 1, cursor));
-  if (bounded !== state.cursor) visitCursor(bounded);
+function go(ply) {
+  const bounded = Math.max(0, Math.min(state.moves.length, ply));
+  if (bounded !== state.ply) visit({ ply: bounded, puzzle: state.puzzle });
 }
 
 // ---- clicking the board ----
 
-function onPlace(id) {
-  const { answer } = state;
+async function onPlace(id) {
   if (ending()) return notice(`${ending()}. Undo, or begin a new game.`);
-  const meaning = meanings(answer, state.selected);
+  const { board } = answer();
+  const meaning = meanings(answer(), state.selected);
   const moves = meaning.targets.get(id);
-  if (moves) return play(moves[0]);
-  if (state.selected && id !== state.selected && meaning.barred[id] && !meaning.movesFrom(id).length) return notice(meaning.barred[id], true);
+  if (moves) {
+    const chosen = moves.length === 1 ? moves[0] : await chooseMove(moves, valuesShown());
+    return chosen && play(chosen);
+  }
+  const reason = own(meaning.barred, id);
+  if (state.selected !== null && id !== state.selected && reason && !meaning.movesFrom(id).length) return notice(reason, true);
   if (state.selected === id) return select(null);
   if (meaning.sources.has(id)) return select(id);
-  notice(state.selected ? "That is not a legal target." : meaning.sources.size ? "Choose one of your pieces first." : "There is no legal move here.", true);
+  const stack = board.cells.find((cell) => cell.id === id)?.stack ?? [];
+  const what = stack.length > 1 ? `${stackWords(stack, board.players)}. ` : ""; // what lies underneath can be read by touch, too
+  notice(what + (state.selected !== null ? "That is not a legal target." : meaning.sources.size ? "Choose one of your pieces first." : "There is no legal move here."), true);
 }
 
 function select(id) {
   state.selected = id;
+  state.preview = null;
   drawPlaces();
-  const warning = id && state.answer.board.warnings[id];
+  const { board, moves } = answer();
+  const warning = id !== null && own(board.warnings, id);
+  const stack = board.cells.find((cell) => cell.id === id)?.stack ?? [];
   if (warning) notice(`⚠ ${warning}`, true);
-  else if (id && !state.answer.moves.some((move) => move.source === id)) notice(Object.values(state.answer.board.blocked[id])[0] ?? "", true);
+  else if (id !== null && !moves.some((move) => move.source === id)) notice(Object.values(own(board.blocked, id) ?? {})[0] ?? "", true);
+  else if (stack.length > 1) notice(`${stackWords(stack, board.players)}.`);
   else notice(advice());
 }
 
-async function preview(move) {
-  state.preview = move && { ...move };
-  if (!state.answer.board) return;
-  drawPlaces();
-  if (!move?.target) return;
-  const number = visit;
-  const answer = await api.position(state.game, move.id).catch(() => null);
-  if (number !== visit || state.preview?.move !== move.move) return;
-  const stack = answer?.board?.cells.find((cell) => cell.id === move.target)?.stack;
-  state.preview.ghost = stack?.[stack.length - 1];
+/** Shows the board as it will be after a move; null shows it as it is. */
+async function preview(name) {
+  const { replay } = state;
+  const move = name === null ? null : answer().moves.find((each) => each.move === name);
+  state.preview = move ? { move: name } : null;
+  if (!answer().board) return;
+  const after = move && (await api.position(state.game, move.id).catch(() => null));
+  if (state.replay !== replay || (state.preview?.move ?? null) !== name) return;
+  if (after?.board) state.preview = { move: name, board: after.board, source: move.source, target: move.target };
   drawPlaces();
 }
 
 function setRole(owner, role) {
-  state.roles[owner] = role;
+  keep({ roles: { ...settings.roles, [state.game]: { 0: roleOf(0), 1: roleOf(1), [owner]: role } } });
   halt();
+  draw();
   goOn();
+}
+
+/** A new game of a person against the table. */
+function playAs(owner) {
+  keep({ roles: { ...settings.roles, [state.game]: { [owner]: "you", [1 - owner]: settings.strength } }, flipped: owner === 1 });
+  openStart(state.game);
 }
 
 function follow(event, game) {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  openStart(game, "pushState");
-}
-
-/** Plays several moves of the best line at once. */
-async function playLine(moves) {
-  for (const step of moves) {
-    const move = state.answer.moves.find((each) => each.move === step.move);
-    if (!move || ending()) return;
-    await play(move);
-  }
+  openStart(game);
 }
 
 function fail(error) {
+  halt();
   notice(error.message, true);
-  setText($("verdict").querySelector("p"), state.answer?.verdict ?? "Nothing to show");
+  if (state.replay) drawControls();
+  else setText($("verdict").querySelector("p"), "Nothing to show");
 }
 
 // ---- controls ----
 
 const actions = {
   first: () => go(0),
-  last: () => go(state.timeline.length - 1),
+  last: () => go(state.moves.length),
   undo: () => step(-1),
   redo: () => step(1),
   best: playBest,
   auto: () => {
-    state.auto = !state.auto;
-    clearTimeout(timer);
+    const on = !state.auto;
+    halt();
+    state.auto = on;
     drawControls();
-    if (state.auto) playBest();
+    if (on) playBest();
   },
   hints: () => {
-    state.hints = !state.hints;
+    keep({ hints: state.puzzle ? true : !settings.hints });
+    state.puzzle = null;
     draw();
     showLine();
   },
   flip: () => {
-    state.flipped = !state.flipped;
+    keep({ flipped: !settings.flipped });
     draw();
   },
-  new: () => openStart(state.game, "pushState"),
+  new: () => openStart(state.game),
   help: () => ($("help").open ? $("help").close() : $("help").showModal()),
-  release: () => state.selected && select(null),
+  release: () => state.selected !== null && select(null),
 };
 
 function wire() {
-  Object.assign(on, { place: onPlace, play, preview, go, role: setRole, follow, playLine });
-  for (const name of ["first", "last", "undo", "redo", "best", "auto", "hints", "flip", "new"]) $(name).addEventListener("click", () => state.answer && actions[name]());
+  Object.assign(on, {
+    place: onPlace,
+    play,
+    go,
+    role: setRole,
+    follow,
+    tryMove: (ply, move) => visit({ moves: [...state.moves.slice(0, ply), move] }),
+    playLine: (names) => visit({ moves: [...state.moves.slice(0, state.ply), ...names] }),
+  });
+  for (const name of ["first", "last", "undo", "redo", "best", "auto", "hints", "flip", "new"]) $(name).addEventListener("click", () => state.replay && actions[name]());
   $("help-open").addEventListener("click", actions.help);
-  watchKeys((name) => (state.answer || name === "help") && actions[name]());
-  fillEditor = startEditor(() => state.game, (answer) => open(state.game, answer.id, "pushState"));
-  addEventListener("popstate", (event) => (event.state ? restore(event.state) : fromAddress()));
-}
-
-function restore({ game, timeline, cursor }) {
-  Object.assign(state, { game, timeline, cursor });
-  return visitCursor(cursor, null);
+  roving($("board"), ".cell");
+  for (const [name, selector] of [["moves", ".chip"], ["history", ".entry"], ["line", ".step"], ["player-top", ".tray"], ["player-bottom", ".tray"], ["setup-board", ".cell"]]) roving($(name), selector);
+  watchMoves($("moves"), { play: playNamed, preview });
+  watchKeys((name) => (state.replay || name === "help") && actions[name]());
+  fillEditor = startEditor(() => state.game, visit);
+  showExplore = startExplore({ visit, playAs });
+  startGames({ open: openStart });
+  api.trouble.tell = (text) => notice(text ?? "The server answers again.", true);
+  addEventListener("popstate", (event) => (event.state ? visit(event.state, { how: null }) : fromAddress()));
+  addEventListener("resize", () => state.replay && valuesShown() && draw());
 }
 
 async function fromAddress() {
-  const name = decodeURIComponent(location.pathname.slice(1));
-  const ready = state.games.find((game) => game.state === "ready") ?? state.games.find((game) => game.state !== "broken");
-  const game = state.games.find((each) => each.name === name && each.state !== "broken") ?? ready;
-  if (!game) return fail(new Error("No games are installed."));
-  const position = new URLSearchParams(location.search).get("position");
-  if (!position || name !== game.name) return openStart(game.name, "replaceState");
-  const { possible, reason, id } = await api.check(name, position);
-  await open(name, possible ? id : game.start, "replaceState");
-  if (!possible) notice(`The link's position is none: ${reason}. This is the start instead.`, true);
+  const name = decodeURIComponent(location.pathname.slice(1)) || document.querySelector("meta[name=game]")?.content;
+  if (!name) return fail(new Error("No games are installed."));
+  const asked = new URLSearchParams(location.search);
+  const moves = (asked.get("moves") ?? "").split(/\s+/).filter(Boolean);
+  const start = asked.get("position") ?? (asked.has("id") ? (await api.position(name, asked.get("id"))).text : null);
+  const ply = asked.has("ply") ? Math.min(Number(asked.get("ply")) || 0, moves.length) : moves.length;
+  if (await visit({ game: name, start, moves, ply }, { how: "replaceState" })) return;
+  const why = $("notice").textContent;
+  if (!start && !moves.length) return;
+  await openStart(name, "replaceState");
+  notice(`The link cannot be followed: ${why}. This is the start instead.`, true);
 }
 
 async function begin() {
   wire();
-  try {
-    state.games = await api.games();
-    if (history.state?.timeline) await restore(history.state);
-    else await fromAddress();
-  } catch (error) {
-    fail(error);
-  }
+  const listed = api.games().then((games) => {
+    state.games = games;
+    if (state.replay) draw();
+  }, fail);
+  const kept = history.state;
+  if (kept?.game) await visit(kept, { how: null });
+  else await fromAddress();
+  await listed;
 }
 
-begin();
+begin().catch(fail);

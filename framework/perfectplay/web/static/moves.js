@@ -1,82 +1,107 @@
 // The list of moves: best first, in groups win, draw, loss; equal distances on one line; and the best line.
 
-import { h } from "./dom.js";
-import { kind, LETTERS, long } from "./words.js";
+import { h, oneTabStop, redraw } from "./dom.js";
+import { kind, LETTERS, long, number, same } from "./words.js";
 
 const HEADINGS = { win: "Winning", draw: "Drawing", loss: "Losing", unknown: "Not in the table" };
+const SHOWN_OF_A_GROUP = 4;
 
-function chip(move, hints, handlers) {
-  const name = hints ? `${move.move}: ${long(move)}` : move.move;
-  return h(
+const chip = (move, values, best) =>
+  h(
     "button",
     {
-      class: "chip",
+      class: `chip ${values ? kind(move) : ""}${best ? " best" : ""}`,
       type: "button",
+      tabindex: "-1",
       "data-move": move.move,
-      "aria-label": name,
-      onclick: () => handlers.play(move),
-      onmouseenter: () => handlers.preview(move),
-      onmouseleave: () => handlers.preview(null),
-      onfocus: () => handlers.preview(move),
-      onblur: () => handlers.preview(null),
+      "data-key": move.move,
+      "aria-label": values ? `${move.move}: ${long(move)}${best ? ", best" : ""}` : move.move,
     },
     move.move,
   );
-}
 
-/** Moves that are symmetric stand together, tied by a frame. */
-function symmetric(moves, hints, handlers) {
+/** Moves that are symmetric stand together, tied by a frame; of many, a few are shown and the others one click away. */
+function symmetric(moves, values, first) {
   const groups = new Map();
   for (const move of moves) groups.set(move.group, [...(groups.get(move.group) ?? []), move]);
-  return [...groups.values()].map((group) =>
-    group.length === 1
-      ? chip(group[0], hints, handlers)
-      : h("span", { class: "symmetric", title: "The same up to symmetry" }, ...group.map((move) => chip(move, hints, handlers))),
+  return [...groups.values()].map((group) => {
+    const chips = group.map((move) => chip(move, values, values && same(move, first)));
+    if (chips.length === 1) return chips[0];
+    const frame = h("span", { class: "symmetric", title: "The same up to symmetry" }, ...chips);
+    if (chips.length > SHOWN_OF_A_GROUP + 1) {
+      const rest = chips.slice(SHOWN_OF_A_GROUP);
+      for (const each of rest) each.hidden = true;
+      const more = h("button", { class: "chip more", type: "button", tabindex: "-1", "aria-label": `Show ${rest.length} more moves that are the same up to symmetry` }, `+${rest.length}`);
+      more.addEventListener("click", (event) => {
+        event.stopPropagation();
+        for (const each of rest) each.hidden = false;
+        rest[0].focus();
+        more.remove();
+      });
+      frame.append(more);
+    }
+    return frame;
+  });
+}
+
+function section(outcome, own, first) {
+  const distances = own.filter((move, index) => index === 0 || !same(move, own[index - 1]));
+  return h("section", { class: `group ${outcome}` },
+    h("h3", {}, h("b", { class: `tag ${outcome}`, "aria-hidden": "true" }, LETTERS[outcome] ?? "?"), HEADINGS[outcome], h("span", { class: "count" }, String(own.length))),
+    ...distances.map((value) =>
+      h("div", { class: "distance" },
+        h("span", { class: "in" }, number(value) === "" ? (outcome === "draw" ? "endless" : "") : value.score !== undefined && value.score !== null ? `${number(value)} in ${value.remoteness}` : `in ${value.remoteness}`),
+        h("div", { class: "chips" }, ...symmetric(own.filter((move) => same(move, value)), true, first)),
+      ),
+    ),
   );
 }
 
-export function drawMoves(container, answer, hints, handlers) {
+export function drawMoves(container, answer, values) {
   const { moves } = answer;
-  if (!moves.length) {
-    container.replaceChildren(h("p", { class: "empty" }, answer.result ? answer.result.text : "No moves."));
-    return;
+  if (!moves.length) redraw(container, h("p", { class: "empty" }, answer.result ? answer.result.text : "No moves."));
+  else if (!values) {
+    const sorted = [...moves].sort((a, b) => a.move.localeCompare(b.move, "en", { numeric: true }));
+    redraw(container, h("div", { class: "chips" }, ...sorted.map((move) => chip(move, false, false))));
+  } else {
+    const present = ["win", "draw", "loss", "unknown"].map((outcome) => [outcome, moves.filter((move) => kind(move) === outcome)]);
+    redraw(container, ...present.filter(([, own]) => own.length).map(([outcome, own]) => section(outcome, own, moves[0])));
   }
-  if (!hints || !answer.solved) {
-    const sorted = [...moves].sort((a, b) => a.move.localeCompare(b.move));
-    container.replaceChildren(h("div", { class: "chips" }, ...sorted.map((move) => chip(move, false, handlers))));
-    return;
-  }
-  const sections = [];
-  for (const outcome of ["win", "draw", "loss", "unknown"]) {
-    const own = moves.filter((move) => kind(move) === outcome);
-    if (!own.length) continue;
-    const distances = [...new Set(own.map((move) => move.remoteness))];
-    sections.push(
-      h("section", { class: `group ${outcome}` },
-        h("h3", {}, h("b", { class: `tag ${outcome}`, "aria-hidden": "true" }, LETTERS[outcome] ?? "?"), HEADINGS[outcome], h("span", { class: "count" }, String(own.length))),
-        ...distances.map((distance) =>
-          h("div", { class: "distance" },
-            h("span", { class: "in" }, distance === null ? (outcome === "draw" ? "endless" : "") : `in ${distance}`),
-            h("div", { class: "chips" }, ...symmetric(own.filter((move) => move.remoteness === distance), hints, handlers)),
-          ),
-        ),
-      ),
-    );
-  }
-  container.replaceChildren(...sections);
+  oneTabStop(container, ".chip");
+}
+
+/** Listens once for the whole list. A move is shown when the pointer moves onto it, not when the list moves under it. */
+export function watchMoves(container, { play, preview }) {
+  const moveAt = (event) => event.target.closest?.("[data-move]")?.dataset.move ?? null;
+  let pointed = null;
+  let at = "";
+  const point = (move) => {
+    if (move !== pointed) preview((pointed = move));
+  };
+  container.addEventListener("click", (event) => {
+    const move = moveAt(event);
+    pointed = null;
+    if (move !== null) play(move);
+  });
+  container.addEventListener("pointermove", (event) => {
+    const before = at;
+    at = `${event.clientX} ${event.clientY}`;
+    if (event.pointerType === "mouse" && at !== before) point(moveAt(event)); // a browser reports a list that moved, too
+  });
+  container.addEventListener("pointerleave", () => point(null));
+  container.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && container.dataset.quiet === undefined && point(moveAt(event)));
+  container.addEventListener("focusout", () => point(null));
 }
 
 /** The best line from here: click a move to go there. */
 export function drawLine(container, line, onJump) {
-  if (!line.length) {
-    container.replaceChildren(h("p", { class: "empty" }, "The game ends here."));
-    return;
-  }
-  container.replaceChildren(
+  if (!line.length) return redraw(container, h("p", { class: "empty" }, "The game ends here."));
+  redraw(container,
     h("ol", { class: "steps" },
       ...line.map((step, index) =>
-        h("li", {}, h("button", { class: "chip step", type: "button", title: long(step), onclick: () => onJump(index) }, step.move)),
+        h("li", {}, h("button", { class: "chip step", type: "button", tabindex: "-1", "data-key": String(index), title: long(step), onclick: () => onJump(index) }, h("span", { class: "ply" }, `${index + 1}`), step.move)),
       ),
     ),
   );
+  oneTabStop(container, ".step");
 }

@@ -1,14 +1,17 @@
 // Who moves for a player: a person, or the table, which plays perfectly or slips at a chosen rate.
 
-export const ROLES = [
-  { value: "you", label: "You" },
-  { value: "0", label: "Table, perfect" },
-  { value: "0.1", label: "Table, slips 10 %" },
-  { value: "0.3", label: "Table, slips 30 %" },
-  { value: "0.6", label: "Table, slips 60 %" },
+import { same } from "./words.js";
+
+export const STRENGTHS = [
+  { value: "perfect", label: "Perfect", slips: 0, words: "never slips" },
+  { value: "strong", label: "Strong", slips: 0.1, words: "one move in ten at random" },
+  { value: "casual", label: "Casual", slips: 0.35, words: "one move in three at random" },
+  { value: "random", label: "Random", slips: 1, words: "any move at all" },
 ];
 
-export const isTable = (role) => role !== "you";
+export const ROLES = [{ value: "you", label: "You" }, ...STRENGTHS.map(({ value, label }) => ({ value, label: `Table: ${label.toLowerCase()}` }))];
+
+export const isTable = (role) => Boolean(role) && role !== "you";
 
 const anyOf = (moves) => moves[Math.floor(Math.random() * moves.length)];
 
@@ -16,13 +19,12 @@ const anyOf = (moves) => moves[Math.floor(Math.random() * moves.length)];
 export function bestMoves(moves) {
   const [first] = moves;
   if (!first?.outcome) return [];
-  return moves.filter((move) => move.outcome === first.outcome && move.remoteness === first.remoteness);
+  return moves.filter((move) => same(move, first));
 }
 
-/** The table's move: one of the best; at the rate of slips one of the others. Without values: any. */
+/** The table's move: one of the best, or at the rate of slips any at all. Without values: any. */
 export function choose(moves, role) {
   const best = bestMoves(moves);
-  const others = moves.filter((move) => !best.includes(move));
-  if (!best.length || (others.length && Math.random() < Number(role))) return anyOf(others);
-  return anyOf(best);
+  const { slips } = STRENGTHS.find(({ value }) => value === role) ?? STRENGTHS[0];
+  return !best.length || Math.random() < slips ? anyOf(moves) : anyOf(best);
 }

@@ -7,7 +7,7 @@ import { pieceImage, pieceWords } from "./pieces.js";
 /** The text of a board: labels bottom up, cell by cell, row by row. */
 export function spell(board) {
   const { empty, between_cells: betweenCells, between_rows: betweenRows, ending } = board.spelling;
-  const rows = Array.from({ length: board.rows }, (_, row) =>
+  const rows = Array.from({ length: Math.ceil(board.rows) }, (_, row) =>
     board.cells
       .filter((cell) => cell.row === row)
       .sort((a, b) => a.column - b.column)
@@ -47,7 +47,7 @@ export function startSetup(onText) {
       choice("Take away", chosen === null, () => choose(null), "Take away"),
     );
     drawCells($("setup-board"), board, (cell) =>
-      h("button", { class: "cell", type: "button", "data-cell": cell.id, onclick: () => click(cell) },
+      h("button", { class: "cell", type: "button", tabindex: "-1", "data-cell": cell.id, onclick: () => click(cell) },
         h("span", { class: "visually-hidden" }, cellWords(cell, board))),
     );
     const movers = ending[0] === ending[1] ? [] : board.players;

@@ -1,53 +1,55 @@
-// What the page knows: a game is a timeline of positions and a cursor in it. Here are the facts that follow from it;
-// main.js changes it, view.js shows it.
+// What the page knows: which game, where it began, its moves, and how many of them are played on the board. Everything
+// else (whose turn it is, repetition, mistakes, the end) is the server's answer for that, `replay`.
 
 import { isTable } from "./opponent.js";
-
-const REPETITIONS = 3;
+import { settings } from "./settings.js";
 
 export const state = {
   game: null,
   games: [],
-  timeline: [],
-  cursor: 0,
-  answer: null,
+  start: null, // the position the game began at, as a text; null for the game's own start
+  moves: [],
+  ply: 0,
+  replay: null,
   selected: null,
   preview: null,
-  hints: true,
-  flipped: false,
-  roles: ["you", "you"],
   auto: false,
+  puzzle: null, // the id of a position in which one move is to be found
 };
 
-export function entryOf(answer, move = null) {
-  const toMove = answer.board ? answer.board.to_move : (state.timeline.length && move ? 1 - here().toMove : 0);
-  const { id, text, outcome, remoteness, verdict } = answer;
-  return { id, text, move: move?.move ?? null, source: move?.source ?? null, target: move?.target ?? null, outcome, remoteness, verdict, toMove };
-}
+export const answer = () => state.replay.position;
 
-export const here = () => state.timeline[state.cursor];
+export const here = () => state.replay.timeline[state.replay.ply];
 
-export function timesSeen() {
-  return state.timeline.slice(0, state.cursor + 1).filter((entry) => entry.id === here().id).length;
-}
+export const players = () => answer().players;
 
-/** Why the game has ended: the server's word, or the third repetition. */
-export function ending() {
-  if (state.answer.result) return state.answer.result.text;
-  if (timesSeen() >= REPETITIONS) return "Game over: a draw, this position stands for the third time";
-  return null;
-}
+export const about = () => state.games.find((each) => each.name === state.game);
 
-export const players = () => state.answer.board?.players ?? ["First", "Second"];
+/** Why the game has ended by rule; a repetition ends it too, but one may explore on. */
+export const ending = () => answer().result?.text ?? null;
 
-export const startOf = (game) => state.games.find((each) => each.name === game).start;
+export const repeated = () => (!answer().result && state.replay.result ? state.replay.result.text : null);
 
-export const tableMoves = () => isTable(state.roles[here().toMove]);
+export const hints = () => settings.hints && !state.puzzle;
+
+/** Whether values may be shown: there are some, and the player wants to see them. */
+export const valuesShown = () => hints() && answer().solved;
+
+export const roleOf = (owner) => settings.roles[state.game]?.[owner] ?? "you";
+
+export const tableMoves = () => here().to_move !== null && isTable(roleOf(here().to_move));
 
 // Readable: none of these characters needs to be escaped in a query.
-const escapeText = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A|40|3B|24)/gi, decodeURIComponent);
+const escapeText = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A|40|3B|24|3E|28|29)/gi, decodeURIComponent).replaceAll("%20", "+");
 
+export const spelled = (move) => move.replaceAll(" ", "_");
+
+/** The address of what is shown: the game from where it began, with all its moves. */
 export function address() {
   const path = `/${encodeURIComponent(state.game)}`.replaceAll("%3D", "=");
-  return here().id === startOf(state.game) ? path : `${path}?position=${escapeText(here().text)}`;
+  const parts = [];
+  if (state.start !== null) parts.push(`position=${escapeText(state.start)}`);
+  if (state.moves.length) parts.push(`moves=${escapeText(state.moves.map(spelled).join(" "))}`);
+  if (state.ply !== state.moves.length) parts.push(`ply=${state.ply}`);
+  return parts.length ? `${path}?${parts.join("&")}` : path;
 }

@@ -1,98 +1,122 @@
-// What was played: the list of moves with those marked that changed the outcome, and a chart of the distance.
+// What was played: the list of moves, mistakes marked, and a chart of the value over time with what was not tried.
 
-import { h, s } from "./dom.js";
-import { forParent, kind, LETTERS, long } from "./words.js";
+import { h, oneTabStop, redraw, s } from "./dom.js";
+import { kind, LETTERS, long, number, same } from "./words.js";
 
-const WORSE = { win: { draw: "?", loss: "??" }, draw: { loss: "?" } };
-
-/** For each move of a timeline: what it was worth, and whether it changed the outcome. */
-export function judged(timeline) {
-  return timeline.slice(1).map((entry, index) => {
-    const before = timeline[index];
-    const worth = forParent(entry);
-    const mark = (before.outcome && worth.outcome && WORSE[before.outcome]?.[worth.outcome]) || "";
-    return { move: entry.move, mover: before.toMove, before, worth, mark, ply: index + 1 };
-  });
-}
-
-export function drawHistory(list, timeline, cursor, onJump) {
-  const entries = judged(timeline);
-  const start = h("li", { class: "start" }, h("button", { class: "entry", type: "button", "aria-current": cursor === 0 ? "step" : null, onclick: () => onJump(0) }, "Start"));
-  list.replaceChildren(
-    start,
-    ...entries.map((entry) => {
-      const slip = entry.mark ? `${entry.before.outcome} thrown away: now a ${entry.worth.outcome}` : "";
-      return h("li", {},
-        h("button",
-          {
-            class: `entry owner${entry.mover}${entry.mark ? " slip" : ""}`,
-            type: "button",
-            title: slip || long(entry.worth),
-            "aria-current": cursor === entry.ply ? "step" : null,
-            "aria-label": `${entry.ply}. ${entry.move}${slip ? `, ${slip}` : ""}`,
-            onclick: () => onJump(entry.ply),
-          },
-          h("span", { class: "ply" }, `${entry.ply}`), entry.move,
-          entry.mark ? h("b", { class: "mark" }, entry.mark) : null,
-        ),
-      );
-    }),
-  );
+export function drawHistory(list, timeline, ply, values, onJump) {
+  const entry = (each, index) =>
+    h("li", {},
+      h("button",
+        {
+          class: index ? `entry owner${timeline[index - 1].to_move ?? "?"}${values && each.mark ? ` slip${each.mark === "?!" ? " slight" : ""}` : ""}` : "entry",
+          type: "button",
+          tabindex: "-1",
+          "data-key": String(index),
+          title: values && index ? each.comment || each.verdict : null,
+          "aria-current": ply === index ? "step" : null,
+          "aria-label": index ? `${index}. ${each.move}${values && each.mark ? `: ${each.comment}` : ""}` : "Start of the game",
+          onclick: () => onJump(index),
+        },
+        index ? [h("span", { class: "ply" }, `${index}`), each.move] : "Start",
+        values && each.mark ? h("b", { class: "mark" }, each.mark) : null,
+      ),
+    );
+  redraw(list, ...timeline.map(entry));
+  oneTabStop(list, ".entry");
   const current = list.querySelector("[aria-current]");
   if (current) list.scrollTop = Math.max(0, current.offsetTop - list.clientHeight / 2);
 }
 
-const HEIGHT = 120;
-const MIDDLE = HEIGHT / 2;
-const LABELS = 92; // room for the words on the left
+const HEIGHT = 176;
+const TOP = 14;
+const BOTTOM = 22;
+const LEFT = 34;
+const MIDDLE = TOP + (HEIGHT - TOP - BOTTOM) / 2;
+const REACH = (HEIGHT - TOP - BOTTOM) / 2 - 8;
 
-/** Who wins at an entry: 0 or 1, or null for a draw or an unknown value. */
-function winner(entry) {
-  if (entry.outcome === "win") return entry.toMove;
-  return entry.outcome === "loss" ? 1 - entry.toMove : null;
+/** Who wins with a value of the player `mover`: 0 or 1, or null for a draw or an unknown value. */
+function winner(value, mover) {
+  if (mover === null) return null;
+  if (value.outcome === "win") return mover;
+  return value.outcome === "loss" ? 1 - mover : null;
 }
 
-/** Plies left over time: up while the first player wins, down while the second does, a dot for a draw. */
-export function drawChart(container, timeline, cursor, players, onJump) {
-  if (!timeline.some((entry) => entry.outcome)) {
-    container.replaceChildren();
-    return;
-  }
-  const longest = Math.max(4, ...timeline.map((entry) => entry.remoteness ?? 0));
-  const width = Math.max(240, container.clientWidth);
-  const step = Math.min(26, (width - LABELS) / timeline.length);
-  const chart = s("svg", { width, height: HEIGHT, role: "img", "aria-label": chartWords(timeline, players) });
+const measure = (value) => (typeof value.score === "number" ? Math.abs(value.score) : value.remoteness ?? 0);
+
+/** A round number at or above `most`, for the end of the axis. */
+function roundUp(most) {
+  const steps = [4, 6, 8, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500];
+  return steps.find((step) => step >= most) ?? Math.ceil(most / 100) * 100;
+}
+
+/** Plies left (or the score) over time: up while the first player wins, down while the second does, the middle for a draw.
+ *  Small points are moves that were not made: a click makes one. */
+export function drawChart(container, timeline, ply, players, { onJump, onTry }) {
+  if (!timeline.some((entry) => entry.outcome)) return container.replaceChildren(h("p", { class: "empty" }, "Nothing is known yet."));
+  const all = timeline.flatMap((entry) => [entry, ...entry.alternatives]);
+  const longest = roundUp(Math.max(4, ...all.map(measure)));
+  const width = Math.max(220, container.clientWidth);
+  const step = Math.min(30, (width - LEFT - 8) / Math.max(8, timeline.length + 1));
+  const x = (index) => LEFT + step * (index + 0.5);
+  const y = (value, mover) => {
+    const whose = winner(value, mover);
+    const far = (measure(value) / longest) * REACH + 6;
+    return whose === null ? MIDDLE : whose === 0 ? MIDDLE - far : MIDDLE + far;
+  };
+  const chart = s("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "group", "aria-label": "Value of each position; the list of moves says the same" });
+  const [first, second = ""] = players;
   chart.append(
-    s("text", { class: "axis owner0", x: 0, y: MIDDLE - 16 }, `${players[0]} wins`),
-    s("text", { class: "axis owner1", x: 0, y: MIDDLE + 16 }, `${players[1]} wins`),
-    s("line", { class: "zero", x1: 0, x2: width, y1: MIDDLE, y2: MIDDLE }),
+    s("text", { class: "whose owner0", x: LEFT, y: TOP - 3 }, second ? `${first} wins` : "Solvable"),
+    s("text", { class: "whose owner1", x: LEFT, y: HEIGHT - BOTTOM + 4 }, second ? `${second} wins` : "Dead end"),
+    ...[longest, longest / 2].flatMap((tick) => [1, -1].flatMap((way) => {
+      const at = MIDDLE - way * ((tick / longest) * REACH + 6);
+      return [s("line", { class: "grid", x1: LEFT, x2: width, y1: at, y2: at }), s("text", { class: "tick", x: LEFT - 6, y: at + 4 }, `${tick}`)];
+    })),
+    s("line", { class: "zero", x1: LEFT, x2: width, y1: MIDDLE, y2: MIDDLE }),
+    s("text", { class: "tick", x: LEFT - 6, y: MIDDLE + 4 }, "draw"),
   );
-  timeline.forEach((entry, index) => {
-    const x = LABELS + step * (index + 0.5);
-    const whose = winner(entry);
-    const height = ((entry.remoteness ?? 0) / longest) * (MIDDLE - 22) + 4;
-    const bar = Math.max(2, step * 0.62);
-    const name = whose === null ? kind(entry) : `owner${whose}`;
-    const y = whose === 0 ? MIDDLE - height : whose === 1 ? MIDDLE : MIDDLE - 3;
-    const group = s("g", { class: `bar ${name}${index === cursor ? " here" : ""}`, onclick: () => onJump(index) },
-      s("title", {}, `${index === 0 ? "Start" : `${index}. ${entry.move}`}: ${entry.verdict}`),
-      s("rect", { class: "hit", x: x - step / 2, y: 0, width: step, height: HEIGHT }),
-      s("rect", { class: "value", x: x - bar / 2, y, width: bar, height: whose === null ? 6 : height, rx: Math.min(2.5, bar / 2) }),
+  timeline.forEach((entry, index) => chart.append(...untried(timeline, index, { x, y, onTry })));
+  const known = timeline.map((entry, index) => ({ ...entry, index })).filter((entry) => entry.outcome);
+  chart.append(s("polyline", { class: "course", points: known.map((entry) => `${x(entry.index)},${y(entry, entry.to_move)}`).join(" ") }));
+  for (const entry of known) {
+    const whose = winner(entry, entry.to_move);
+    const [cx, cy] = [x(entry.index), y(entry, entry.to_move)];
+    chart.append(
+      s("g", { class: `bar ${whose === null ? kind(entry) : `owner${whose}`}${entry.index === ply ? " here" : ""}`, onclick: () => onJump(entry.index) },
+        s("title", {}, `${entry.index ? `${entry.index}. ${entry.move}: ` : ""}${entry.verdict}${entry.comment ? ` (${entry.comment})` : ""}`),
+        s("rect", { class: "hit", x: cx - step / 2, y: cy - 12, width: step, height: 24 }),
+        s("circle", { class: "value", cx, cy, r: entry.index === ply ? 6 : 4.5 }),
+        entry.mark ? s("text", { class: "slip", x: cx, y: cy - 9 }, entry.mark) : null,
+        entry.index === ply ? s("text", { class: "number", x: cx, y: cy + 18 }, `${LETTERS[entry.outcome]}${number(entry)}`) : null,
+      ),
     );
-    if (index === cursor && entry.outcome) {
-      const label = entry.remoteness === null ? LETTERS[entry.outcome] : String(entry.remoteness);
-      group.append(s("text", { class: "number", x, y: whose === 1 ? MIDDLE + height + 14 : y - 5 }, label));
-    }
-    chart.append(group);
+  }
+  timeline.forEach((entry, index) => {
+    if (entry.to_move !== null && index + 1 < timeline.length) chart.append(s("circle", { class: `turn owner${entry.to_move}`, cx: x(index + 1), cy: HEIGHT - 6, r: 3 }, s("title", {}, `${players[entry.to_move] ?? ""} moved`)));
   });
   container.replaceChildren(chart);
 }
 
-function chartWords(timeline, players) {
-  const said = timeline.map((entry) => {
-    const whose = winner(entry);
-    if (whose === null) return entry.outcome ?? "unknown";
-    return `${players[whose]} in ${entry.remoteness}`;
-  });
-  return `Distance to the end, position by position: ${said.join("; ")}`;
+/** The moves that could have been made from an entry, as points where they would have led. */
+function untried(timeline, index, { x, y, onTry }) {
+  const entry = timeline[index];
+  const made = timeline[index + 1] && forMover(timeline[index + 1], entry.to_move);
+  return entry.alternatives
+    .filter((each) => !made || !same(each, made))
+    .map((each) => {
+      const [cx, cy] = [x(index + 1), y({ ...each, remoteness: Math.max(0, (each.remoteness ?? 1) - 1) }, entry.to_move)];
+      return s("g", { class: `untried ${kind(each)}`, onclick: () => onTry(index, each.move) },
+        s("title", {}, `${index + 1}. ${each.move}: ${long(each)}, not played`),
+        s("circle", { class: "hit", cx, cy, r: 9 }),
+        s("circle", { class: "value", cx, cy, r: 2.6 }),
+      );
+    });
+}
+
+/** What moving to a position was worth to the player who moved there. */
+function forMover(value, mover) {
+  const remoteness = value.remoteness === null ? null : value.remoteness + 1;
+  if (value.to_move === mover && mover !== null) return { ...value, remoteness };
+  const outcome = { win: "loss", loss: "win", draw: "draw" }[value.outcome] ?? null;
+  return { ...value, outcome, remoteness, score: typeof value.score === "number" ? -value.score || 0 : value.score };
 }

@@ -6,116 +6,188 @@ import { $, h, setText } from "./dom.js";
 import { drawNotations } from "./editor.js";
 import { drawLine, drawMoves } from "./moves.js";
 import { bestMoves, ROLES } from "./opponent.js";
-import { ending, here, players, state, tableMoves, timesSeen } from "./state.js";
+import { settings } from "./settings.js";
+import { about, answer, ending, here, hints, players, repeated, roleOf, state, tableMoves, valuesShown } from "./state.js";
 import { drawChart, drawHistory } from "./timeline.js";
-import { kind, LETTERS, plural, title } from "./words.js";
+import { kind, LETTERS, number, ordinal, plies } from "./words.js";
 
-/** The handlers: place, play, preview, go, role, follow, playLine. */
+/** The handlers: place, play, go, tryMove, role, follow, playLine. */
 export const on = {};
 
-const placesView = (fresh) => ({ ...state, hints: state.hints && state.answer.solved, lastMove: state.cursor ? here() : null, fresh, onPlace: on.place });
+const placesView = (fresh) => ({
+  answer: answer(),
+  selected: state.selected,
+  shown: state.preview?.board ? state.preview : null,
+  values: valuesShown(),
+  best: answer().moves[0],
+  last: state.replay.last,
+  flipped: settings.flipped,
+  fresh,
+  onPlace: on.place,
+});
 
 export function drawPlaces(fresh = false) {
-  const { board } = state.answer;
+  const { board } = answer();
   const view = placesView(fresh);
-  const top = state.flipped ? 0 : 1;
+  const top = settings.flipped ? 0 : 1;
   for (const [place, owner] of [["player-top", top], ["player-bottom", 1 - top]]) {
     const trays = $(place).querySelector(".trays");
     if (board) drawTrays(trays, owner, view);
     else trays.replaceChildren();
   }
-  $("board").classList.toggle("text", !board);
-  if (board) drawBoard($("board"), view);
-  else $("board").replaceChildren(h("pre", { tabindex: "0", "aria-label": "Position" }, state.answer.text));
+  if (!board) return drawText(answer().text);
+  try {
+    drawBoard($("board"), view);
+  } catch (error) {
+    drawText(answer().text); // whatever a plugin has thought of: the game can still be played from the list
+    notice(`The board cannot be drawn: ${error.message}`, true);
+  }
+  drawActions(view);
+}
+
+function drawText(text) {
+  $("board").classList.add("text");
+  $("board").replaceChildren(h("pre", { tabindex: "0", role: "img", "aria-label": `Position: ${text}` }, text));
+  $("actions").replaceChildren();
+}
+
+/** Moves that are not on the board: a button for each. */
+function drawActions(view) {
+  const moves = view.answer.moves.filter((move) => move.target === null);
+  $("actions").replaceChildren(
+    ...moves.map((move) =>
+      h("button", { class: `action ${view.values ? kind(move) : ""}`, type: "button", "data-move": move.move, onclick: () => on.play(move) },
+        move.label || move.move,
+        view.values ? h("span", { class: `badge inline ${kind(move)}` }, `${LETTERS[move.outcome] ?? "?"} ${number(move)}`.trim()) : null,
+      ),
+    ),
+  );
 }
 
 function drawPlayers() {
-  const top = state.flipped ? 0 : 1;
+  const top = settings.flipped ? 0 : 1;
   for (const [place, owner] of [["player-top", top], ["player-bottom", 1 - top]]) {
-    const moving = here().toMove === owner && !ending();
     const name = players()[owner];
-    const select = h("select", { "aria-label": `Who plays ${name}`, onchange: (event) => on.role(owner, event.target.value) },
-      ...ROLES.map((role) => h("option", { value: role.value, selected: state.roles[owner] === role.value }, role.label)));
-    $(place).className = `player owner${owner}${moving ? " moving" : ""}`;
-    $(place).replaceChildren(
-      h("div", { class: "who" }, h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, name), h("span", { class: "turn" }, moving ? "to move" : "")),
-      h("div", { class: "trays" }),
-      select,
-    );
+    const element = $(place);
+    const moving = here().to_move === owner && !ending();
+    element.hidden = name === undefined;
+    element.className = `player owner${owner}${moving ? " moving" : ""}`;
+    setText(element.querySelector("strong"), name ?? "");
+    setText(element.querySelector(".turn"), moving ? "to move" : "");
+    const select = element.querySelector("select");
+    if (!select.options.length) select.append(...ROLES.map((role) => h("option", { value: role.value }, role.label)));
+    select.setAttribute("aria-label", `Who plays ${name}`);
+    select.value = roleOf(owner);
+    select.onchange = (event) => on.role(owner, event.target.value);
   }
+  const [first, second] = answer().board?.colours ?? ["orange", "blue"];
+  document.documentElement.dataset.first = first;
+  document.documentElement.dataset.second = second;
+}
+
+/** The sentence on top; with the values hidden, only whose turn it is. */
+function verdictText() {
+  if (ending()) return ending();
+  if (valuesShown() || !answer().solved) return answer().verdict;
+  if (state.puzzle && !state.ply) return `Puzzle: ${answer().mover} is to move, and one move wins`;
+  return `${answer().mover} is to move`;
 }
 
 function drawVerdict() {
-  const sentence = ending() ?? state.answer.verdict;
   const element = $("verdict");
-  const { outcome } = here();
-  const winner = outcome === "win" ? here().toMove : outcome === "loss" ? 1 - here().toMove : null;
-  element.className = `verdict ${winner === null ? kind(here()) : `owner${winner}`}`;
-  setText(element.querySelector("p"), sentence);
-  setText(element.querySelector(".mark"), winner === null ? (LETTERS[outcome] ?? "?") : players()[winner].charAt(0));
+  const open = valuesShown() || ending();
+  const { outcome, to_move: mover } = here();
+  const winner = !open || mover === null ? null : outcome === "win" ? mover : outcome === "loss" ? 1 - mover : null;
+  element.className = `verdict ${winner === null ? (open ? kind(here()) : "unknown") : `owner${winner}`}`;
+  setText(element.querySelector("p"), verdictText());
+  setText(element.querySelector(".mark"), winner === null ? (open && LETTERS[outcome]) || "?" : (players()[winner] ?? "?").charAt(0));
 }
 
 export function drawControls() {
-  const last = state.timeline.length - 1;
-  $("first").disabled = $("undo").disabled = state.cursor === 0;
-  $("last").disabled = $("redo").disabled = state.cursor === last;
-  $("best").disabled = Boolean(ending()) || !bestMoves(state.answer.moves).length;
+  const last = state.moves.length;
+  for (const name of ["first", "undo"]) $(name).disabled = state.ply === 0;
+  for (const name of ["last", "redo"]) $(name).disabled = state.ply === last;
+  $("best").disabled = Boolean(ending()) || !bestMoves(answer().moves).length;
   $("auto").disabled = $("best").disabled;
   $("auto").setAttribute("aria-pressed", String(state.auto));
   setText($("auto"), state.auto ? "Pause" : "Auto-play");
-  $("hints").setAttribute("aria-pressed", String(state.hints));
+  $("hints").setAttribute("aria-pressed", String(hints()));
 }
 
 export function draw(fresh = false) {
-  const { answer } = state;
+  const values = valuesShown();
+  document.title = `${about()?.title ?? state.game}: ${verdictText()}`;
+  setText($("title"), about()?.title ?? state.game);
   drawGames();
   drawVerdict();
   drawPlayers();
   drawPlaces(fresh);
   drawControls();
-  drawMoves($("moves"), answer, state.hints, { play: on.play, preview: on.preview });
-  setText($("moves-count"), answer.moves.length ? String(answer.moves.length) : "");
-  drawHistory($("history"), state.timeline, state.cursor, on.go);
-  setText($("history-count"), state.timeline.length > 1 ? plural(state.timeline.length - 1, "ply").replace("plys", "plies") : "");
-  drawChart($("chart"), state.timeline, state.cursor, players(), on.go);
-  drawNotations(answer);
-  const repeated = timesSeen();
-  notice(ending() || repeated < 2 ? advice() : `This position stands for the ${repeated === 2 ? "second" : "third"} time; the third is a draw.`);
+  $("moves").dataset.quiet = ""; // what is focused again by us is not pointed at by anybody
+  drawMoves($("moves"), answer(), values);
+  delete $("moves").dataset.quiet;
+  setText($("moves-count"), answer().moves.length ? String(answer().moves.length) : "");
+  drawHistory($("history"), state.replay.timeline, state.ply, values, on.go);
+  setText($("history-count"), state.moves.length ? plies(state.moves.length) : "");
+  if (values) drawChart($("chart"), state.replay.timeline, state.ply, players(), { onJump: on.go, onTry: on.tryMove });
+  else $("chart").replaceChildren(h("p", { class: "empty" }, answer().solved ? "Hidden with the hints." : "Nothing is known yet."));
+  drawNotations(answer());
+  notice(repeatNotice() ?? answer().board_problem ?? advice(), Boolean(repeatNotice() ?? answer().board_problem));
+}
+
+function repeatNotice() {
+  if (ending() || state.replay.occurrences < 2) return null;
+  if (repeated()) return `A draw by repetition: this position stands for the ${ordinal(state.replay.occurrences)} time. You can explore on.`;
+  return "This position stands for the second time; the third is a draw.";
 }
 
 /** What one can do, where there is nothing more urgent to say. */
 export function advice() {
   if (ending()) return "Undo to try something else, or begin a new game.";
-  if (tableMoves()) return "The table is to move.";
-  if (!state.answer.board) return "Choose a move from the list.";
-  return state.answer.moves.some((move) => move.source) ? "Choose a piece, then where it goes." : "Choose where to move.";
+  if (tableMoves() && state.ply === state.moves.length) return "The table is to move.";
+  if (!answer().board) return "Choose a move from the list.";
+  return answer().moves.some((move) => move.source !== null) ? "Choose a piece, then where it goes." : "Choose where to move.";
 }
 
+const FEW_GAMES = 4;
+
+/** The games beside the name: all of them while they are few, else this one; the dialog has the rest. */
 function drawGames() {
+  const shown = state.games.length <= FEW_GAMES ? state.games : state.games.filter((game) => game.name === state.game);
   $("games").replaceChildren(
-    ...state.games.map((game) => {
+    ...shown.map((game) => {
       const path = `/${encodeURIComponent(game.name)}`.replaceAll("%3D", "=");
-      const current = game.name === state.game ? "page" : null;
-      if (game.state === "broken") return h("span", { class: "broken", title: game.reason }, `${title(game.name)} (broken)`);
-      return h("a", { href: path, "aria-current": current, title: game.verdict ?? "Not solved yet", onclick: (event) => on.follow(event, game.name) }, title(game.name));
+      if (game.state === "broken") return h("span", { class: "broken", title: game.reason }, `${game.name} (broken)`);
+      return h("a", { href: path, "aria-current": game.name === state.game ? "page" : null, title: game.verdict ?? "Not solved yet", onclick: (event) => on.follow(event, game.name) }, labelOf(game));
     }),
   );
+  $("games-open").hidden = state.games.length <= FEW_GAMES && !state.games.some((game) => game.options?.length);
+}
+
+/** "Connect4 5 × 4"-like: the title, and what differs from the default. */
+export function labelOf(game) {
+  const changed = (game.options ?? []).filter((option) => game.variant[option.name] !== option.default);
+  const words = changed.map((option) => (typeof option.default === "boolean" ? `${game.variant[option.name] ? "" : "no "}${option.name}` : `${option.name} ${game.variant[option.name]}`));
+  return words.length ? `${game.title}: ${words.join(", ")}` : game.title ?? game.name;
 }
 
 export async function showLine() {
-  const { game, answer } = state;
-  if (!answer.solved || answer.outcome === null || !state.hints) {
-    return $("line").replaceChildren(h("p", { class: "empty" }, state.hints ? "Not known." : "Hidden with the hints."));
+  const { game, replay } = state;
+  if (!valuesShown() || here().outcome === null) {
+    return $("line").replaceChildren(h("p", { class: "empty" }, hints() ? "Not known." : "Hidden with the hints."));
   }
-  const { line } = await api.line(game, answer.id).catch((error) => {
+  const { line } = await api.line(game, here().id).catch((error) => {
     notice(error.message, true);
     return { line: [] };
   });
-  if (state.answer !== answer || !state.hints) return;
-  drawLine($("line"), line, (index) => on.playLine(line.slice(0, index + 1)));
+  if (state.replay !== replay || !valuesShown()) return;
+  drawLine($("line"), line, (index) => on.playLine(line.slice(0, index + 1).map((step) => step.move)));
 }
 
 export function notice(text, strong = false) {
   setText($("notice"), text);
   $("notice").classList.toggle("strong", strong);
 }
+
+/** Says something to those who listen: a change on the board that they did not make. */
+export const announce = (text) => setText($("announce"), text);

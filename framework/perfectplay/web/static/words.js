@@ -5,27 +5,38 @@ const NAMES = { win: "Win", draw: "Draw", loss: "Loss" };
 
 export const kind = (value) => value.outcome ?? "unknown";
 
-/** "W 5", for a badge on the board. */
-export function short(value) {
-  if (!value.outcome) return "?";
-  return LETTERS[value.outcome] + (value.remoteness === null ? "" : `\u2009${value.remoteness}`);
-}
+const signed = (score) => (score > 0 ? `+${score}` : `${score}`.replace("-", "−"));
+
+export const hasScore = (value) => typeof value.score === "number";
+
+/** The number beside the letter: the score where the game has one, else the plies left; "" for an endless draw. */
+export const number = (value) => (hasScore(value) ? signed(value.score) : value.remoteness === null ? "" : `${value.remoteness}`);
 
 /** "Win in 5", for lists and screen readers. */
 export function long(value) {
   if (!value.outcome) return "Not in the table";
   if (value.remoteness === null) return "Draw, endless";
-  return `${NAMES[value.outcome]} in ${value.remoteness}`;
+  const score = hasScore(value) && value.score ? ` by ${Math.abs(value.score)}` : "";
+  return `${NAMES[value.outcome]}${score} in ${value.remoteness}`;
 }
 
-export const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+export const count = (number) => number.toLocaleString("en");
 
-/** The same value, seen by the player who moved there. */
-export function forParent(value) {
-  if (!value.outcome) return value;
-  const outcome = { win: "loss", loss: "win", draw: "draw" }[value.outcome];
-  return { outcome, remoteness: value.remoteness === null ? null : value.remoteness + 1 };
+export const plies = (number) => (number === 1 ? "1 ply" : `${count(number)} plies`);
+
+/** Whether two values are the same. */
+export const same = (a, b) => a.outcome === b.outcome && a.remoteness === b.remoteness && a.score === b.score;
+
+const ORDINALS = { 2: "second", 3: "third", 4: "fourth", 5: "fifth" };
+export const ordinal = (number) => ORDINALS[number] ?? `${number}th`;
+
+/** 1,234,567 bytes as people say it. */
+export function size(bytes) {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  let power = 0;
+  while (bytes >= 1024 && power < units.length - 1) {
+    bytes /= 1024;
+    power += 1;
+  }
+  return `${bytes < 10 && power ? bytes.toFixed(1) : Math.round(bytes)} ${units[power]}`;
 }
-
-/** A game's name as a title: "gobblet" is "Gobblet". */
-export const title = (name) => name.charAt(0).toUpperCase() + name.slice(1);

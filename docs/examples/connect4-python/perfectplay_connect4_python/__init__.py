@@ -1,0 +1,1 @@
+"""Connect Four in plain Python, a perfectplay plugin."""

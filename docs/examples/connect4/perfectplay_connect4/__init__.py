@@ -1,1 +1,0 @@
-"""Connect Four for perfectplay: options, tiers, and a kernel in C."""

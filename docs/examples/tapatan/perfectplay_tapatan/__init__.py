@@ -1,0 +1,1 @@
+"""The game tapatan for perfectplay."""

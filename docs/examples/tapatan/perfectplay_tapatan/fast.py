@@ -1,0 +1,14 @@
+"""The same game with its kernel: texts and the readable rules from rules.py, everything for the engine in C."""
+
+from perfectplay import hookimpl
+from perfectplay_native.kernel import Kernel
+
+from perfectplay_tapatan._kernel import ffi, lib
+from perfectplay_tapatan.rules import apply, decode, encode, format_move, moves, start, status, tier, valid
+
+__all__ = ["apply", "decode", "encode", "format_move", "kernel", "moves", "start", "status", "tier", "valid"]
+
+
+@hookimpl
+def kernel() -> Kernel:
+    return Kernel(ffi, lib.tapatan_kernel)

@@ -1,0 +1,5 @@
+"""`python -m perfectplay` is `solve`."""
+
+from perfectplay.cli import main
+
+main()

@@ -1,0 +1,114 @@
+"""`solve tables`: what is on disk, and removing it."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfectplay import wording
+from perfectplay.cli.common import directory_option, json_option, print_json
+from perfectplay.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from perfectplay.tables.locations import FoundTable
+
+
+def _table_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """For shell completion: the tables that are there."""
+    from perfectplay.tables.locations import find_tables
+
+    names = (table.path.name for table in find_tables(ctx.params.get("directory")))
+    return [name for name in names if name.startswith(incomplete)]
+
+
+@click.command("tables")
+@click.option(
+    "--remove",
+    "unwanted",
+    metavar="TABLE",
+    multiple=True,
+    shell_complete=_table_names,
+    help="Delete this table; may be repeated.",
+)
+@directory_option
+@json_option
+def command(unwanted: tuple[str, ...], directory: Path | None, as_json: bool) -> None:
+    """List the tables on disk: size, whether they are finished, and age. With --remove, delete some.
+
+    A table is named after its game and options, as this list shows it.
+    """
+    from perfectplay.tables.locations import find_tables, table_directory
+
+    place = directory or table_directory()
+    if unwanted:
+        _remove(unwanted, find_tables(directory), place)
+        return
+    tables = find_tables(directory)
+    if as_json:
+        print_json([_json(table) for table in tables])
+    elif not tables:
+        click.echo(f"There are no tables in {place}.")
+    else:
+        _print(tables, place)
+
+
+def _remove(unwanted: tuple[str, ...], tables: list[FoundTable], place: Path) -> None:
+    from perfectplay.tables.removing import remove_table
+
+    known = {table.path.name: table for table in tables}
+    for name in unwanted:  # all are looked up before the first is gone
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UsageError(f"there is no table '{name}' in {place}{hint}")
+    for name in dict.fromkeys(unwanted):
+        remove_table(known[name].path)
+        click.echo(f"removed {name} ({wording.size(known[name].size_on_disk)})")
+
+
+def _print(tables: list[FoundTable], place: Path) -> None:
+    rows = [("TABLE", "SIZE", "STATUS", "CHANGED")]
+    rows += [(table.path.name, wording.size(table.size_on_disk), _status(table), _age(table)) for table in tables]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for name, size, status, age in rows:
+        click.echo(f"{name:<{widths[0]}}  {size:>{widths[1]}}  {status:<{widths[2]}}  {age}".rstrip())
+    total = sum(table.size_on_disk for table in tables)
+    click.echo(f"\n{wording.counted(len(tables), 'table')}, {wording.size(total)}, in {place}")
+    for table in tables:
+        if table.problem:
+            click.echo(f"{table.path.name} cannot be read: {table.problem}")
+
+
+def _status(table: FoundTable) -> str:
+    if table.info is None:
+        return "unreadable"
+    if table.info.status != "complete":
+        return "unfinished"
+    return "solved, compact" if table.info.compact else "solved"
+
+
+def _changed(table: FoundTable) -> float:
+    """When its newest file was written."""
+    return max((file.stat().st_mtime for file in table.path.iterdir() if file.is_file()), default=time.time())
+
+
+def _age(table: FoundTable) -> str:
+    return f"{wording.age(time.time() - _changed(table))} ago"
+
+
+def _json(table: FoundTable) -> dict[str, Any]:
+    info = table.info
+    return {
+        "table": table.path.name,
+        "path": str(table.path),
+        "game": None if info is None else info.game,
+        "options": None if info is None else info.options,
+        "status": None if info is None else info.status,
+        "compact": None if info is None else info.compact,
+        "bytes": table.size_on_disk,
+        "changed": datetime.fromtimestamp(_changed(table)).astimezone().isoformat(timespec="seconds"),
+        "problem": table.problem,
+    }

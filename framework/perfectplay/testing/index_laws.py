@@ -1,0 +1,173 @@
+"""The laws of a perfect index in C: slots and positions are one to one, and edges are listed alike from both ends.
+
+The engine solves every slot, also those that play never comes to. So slots of every tier are looked at, the first and
+the last among them, and positions found there are tried with all laws.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+from perfectplay_native._engine import lib
+
+from perfectplay.testing.game_under_test import GameUnderTest
+from perfectplay.testing.kernel_laws import gives
+from perfectplay.testing.laws import Law
+from perfectplay_native.kernel import NO_POSITION, Edge, Kernel
+
+SLOTS = 400
+"""How many slots are tried, over all tiers; at least three of each."""
+
+TIERS = 100
+RUN = 8
+"""Slots are unranked several at a time, as the engine does."""
+
+
+def slot_positions(subject: GameUnderTest) -> Iterator[tuple[int, str | None]]:
+    """Positions of slots all over the index, each with what is wrong about it."""
+    kernel = subject.game.kernel
+    assert kernel is not None
+    dice = random.Random(1)
+    count = kernel.tier_count
+    tiers = sorted({0, count - 1, *dice.sample(range(count), min(count, TIERS))})
+    for tier in tiers:
+        size = kernel.tier_size(tier)
+        firsts = {0, max(0, size - RUN)} | {dice.randrange(size) for _ in range(SLOTS // RUN // len(tiers)) if size}
+        for first in sorted(firsts):
+            yield from _run(subject, tier, first, min(RUN, size - first))
+
+
+def _run(subject: GameUnderTest, tier: int, first: int, count: int) -> Iterator[tuple[int, str | None]]:
+    if count <= 0:
+        return
+    for index, position in enumerate(subject.guarded.unrank(tier, first, count), first):
+        slot = f"slot {index} of tier {tier}"
+        if position is None:
+            yield 0, f"'unrank' writes nothing for {slot}: write PP_NO_POSITION where a slot holds no position"
+        elif position != NO_POSITION:
+            yield position, _wrong_position(subject, position, tier, index, slot)
+
+
+def _wrong_position(subject: GameUnderTest, position: int, tier: int, index: int, slot: str) -> str | None:
+    kernel = subject.game.kernel
+    assert kernel is not None
+    if not subject.game.valid(position):
+        return (
+            f"'unrank' of {slot} gives {position}, which 'valid' refuses: write PP_NO_POSITION where a slot holds no "
+            f"position, and let tier_size({tier}) be no larger than it must"
+        )
+    back = kernel.rank(position)
+    if back != (tier, index):
+        return f"'unrank' of {slot} gives {subject.name(position)}, but its 'rank' is slot {back[1]} of tier {back[0]}"
+    return None
+
+
+def rank(subject: GameUnderTest, position: int) -> str | None:
+    game, c = subject.game, subject.game.kernel
+    assert c is not None
+    where = subject.name(position)
+    tier, index = c.rank(position)
+    if tier != c.tier(position) or index >= c.tier_size(tier):
+        return (
+            f"'rank' of {where} is slot {index} of tier {tier}: that must be its own tier, {c.tier(position)}, and the "
+            f"slot be below tier_size({tier}), {c.tier_size(tier)}"
+        )
+    if c.rank(game.canonicalize(position)) != (tier, index):
+        return f"'rank' of {where} is not that of its canonical image: images share a slot"
+    back = c.unrank(tier, index)
+    if back is None or c.rank(back) != (tier, index):
+        found = "no position" if back is None else subject.name(back)
+        return f"'rank' of {where} is slot {index} of tier {tier}, but 'unrank' gives {found} there"
+    if subject.is_over(position) or not c.has("expand"):
+        return None
+    return _wrong_edges(subject, position)
+
+
+def _wrong_edges(subject: GameUnderTest, position: int) -> str | None:
+    """What is wrong with `expand`: a child left out, one too many, or a turn that stays and is not marked."""
+    game, c = subject.game, subject.game.kernel
+    assert c is not None
+    after = [game.apply(position, move) for move in game.moves(position)]
+    children = {Edge(c.rank(child), not game.is_puzzle and game.keeps_turn(position, child)) for child in after}
+    listed = {Edge(edge.slot, edge.keeps_turn and not game.is_puzzle) for edge in c.expand(position)}
+    if listed == children:
+        return None
+    odd = min(children - listed or listed - children)
+    slot = f"slot {odd.slot[1]} of tier {odd.slot[0]}"
+    if Edge(odd.slot, not odd.keeps_turn) in listed ^ children:
+        must = "must" if odd.keeps_turn and odd in children else "must not"
+        return (
+            f"the kernel's expand in {subject.name(position)} {must} have PP_KEEPS_TURN on {slot}: it marks a move "
+            f"after which the same player is to move"
+        )
+    does = "leaves out" if odd in children else "lists"
+    return (
+        f"the kernel's expand in {subject.name(position)} {does} {slot}: it must list the slots of all children, and "
+        f"no others"
+    )
+
+
+def retract(subject: GameUnderTest, position: int) -> str | None:
+    """Asked of open positions only; and only edges between tiers that play can return to are told apart."""
+    c = subject.game.kernel
+    assert c is not None
+    if not subject.is_open(position):
+        return None
+    mine = c.rank(position)
+    for edge, times in _counted(c, c.expand(position)).items():
+        child = c.unrank(*edge.slot)
+        if child is None or not subject.is_open(child) or mine[0] not in subject.sister_tiers[edge.slot[0]]:
+            continue
+        back = _counted(c, c.retract(child))[Edge(mine, edge.keeps_turn)]
+        if back != times:
+            return _counted_differently(subject, position, child, times, back)
+    for edge, back in _counted(c, c.retract(position)).items():
+        parent = c.unrank(*edge.slot)
+        if parent is None:
+            return (
+                f"the kernel's retract in {subject.name(position)} lists slot {edge.slot[1]} of tier {edge.slot[0]}, "
+                f"which holds no position"
+            )
+        if not subject.is_open(parent) or edge.slot[0] not in subject.sister_tiers[mine[0]]:
+            continue
+        times = _counted(c, c.expand(parent))[Edge(mine, edge.keeps_turn)]
+        if back != times:
+            return _counted_differently(subject, parent, position, times, back)
+    return None
+
+
+def _counted(kernel: Kernel, edges: list[Edge]) -> Counter[Edge]:
+    """How often each edge is listed; where the engine itself makes them distinct, once."""
+    return Counter(set(edges) if kernel.c.flags & lib.PP_ONCE_PER_MOVE else edges)
+
+
+def _counted_differently(subject: GameUnderTest, parent: int, child: int, times: int, back: int) -> str:
+    return (
+        f"{subject.name(child)} stands {times} times in expand of {subject.name(parent)}, but that stands {back} times "
+        f"in retract of the former, turns that stay apart from others: both must count alike"
+    )
+
+
+def survey(subject: GameUnderTest, position: int) -> str | None:
+    """One call about a run of slots must say what the calls about each of them say."""
+    c = subject.game.kernel
+    assert c is not None
+    tier, index = c.rank(position)
+    code, slots = subject.guarded.survey(tier, index)
+    stands = c.status(position)
+    expected = lib.PP_WINS_NOW if stands == 0 and c.has("wins_now") and c.wins_now(position) else stands
+    where = subject.name(position)
+    if code != expected and not (code == lib.PP_WINS_NOW and stands == 0 and not c.has("wins_now")):
+        return f"the kernel's survey answers code {code} for {where}, but status and wins_now say {expected}"
+    if code == 0 and sorted(slots) != sorted(c.expand(c.unrank(tier, index) or 0)):
+        return f"the kernel's survey lists other children of {where} than expand does"
+    return None
+
+
+INDEX_LAWS = (
+    Law("rank", "'rank' and 'unrank' are inverse, and 'expand' lists the children's slots", rank, gives("rank")),
+    Law("retract", "'retract' is the converse of 'expand'", retract, gives("rank", "expand", "retract")),
+    Law("survey", "'survey' says what 'status', 'wins_now' and 'expand' say", survey, gives("survey")),
+)

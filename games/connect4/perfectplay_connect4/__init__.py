@@ -1,0 +1,1 @@
+"""Connect Four on boards of many sizes, a perfectplay plugin."""

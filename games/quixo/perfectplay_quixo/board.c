@@ -1,0 +1,422 @@
+/* Builds the tables of board.h, and walks the index in order. */
+#include "board.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint8_t line_ternary[1 << LONGEST];
+uint8_t line_ones[CONTENTS], line_twos[CONTENTS];
+uint16_t line_counts[CONTENTS];
+
+static const uint32_t power_of_3[14] = {1, 3, 9, 27, 81, 243, 729, 2187, 6561, 19683, 59049, 177147, 531441, 1594323};
+
+static inline uint32_t digit(uint32_t code, unsigned place) { return code / power_of_3[place] % 3; }
+
+/* ---- lines ---- */
+
+__attribute__((constructor)) static void build_contents(void) {
+    for (unsigned content = 0; content < CONTENTS; content++) {
+        for (unsigned i = 0; i < LONGEST; i++) {
+            line_ones[content] = (uint8_t)(line_ones[content] | (digit(content, i) == 1) << i);
+            line_twos[content] = (uint8_t)(line_twos[content] | (digit(content, i) == 2) << i);
+        }
+        if (!line_twos[content]) line_ternary[line_ones[content]] = (uint8_t)content;
+        const int ones = __builtin_popcount(line_ones[content]), twos = __builtin_popcount(line_twos[content]);
+        line_counts[content] = (uint16_t)(ones | twos << 8);
+    }
+}
+
+/* The line after its cell `from` was taken out, the rest was pushed over and `mark` was put in at `to`. To take such a
+ * move back is the same from `to` to `from`. */
+static unsigned shifted(unsigned content, unsigned length, unsigned from, unsigned to, unsigned mark) {
+    unsigned digits[LONGEST], result = 0;
+    for (unsigned i = 0; i < length; i++) digits[i] = digit(content, i);
+    for (unsigned i = from; i != to; i += to > from ? 1u : -1u) digits[i] = digits[to > from ? i + 1 : i - 1];
+    digits[to] = mark;
+    for (unsigned i = length; i--;) result = 3 * result + digits[i];
+    return result;
+}
+
+static void add_content(line_moves *list, unsigned content) {
+    for (unsigned i = 0; i < list->count; i++)
+        if (list->content[i] == content) return;
+    list->content[list->count++] = (uint8_t)content;
+}
+
+static int may_take(unsigned inner, unsigned length, unsigned cell) {
+    return !inner || cell == 0 || cell == length - 1;
+}
+
+static void build_moves(quixo_board *board, unsigned inner, unsigned length) {
+    const unsigned ends[2] = {0, length - 1};
+    for (unsigned content = 0; content < power_of_3[length]; content++) {
+        line_moves *moves = &board->moves[inner][length][content], *origins = &board->origins[inner][length][content];
+        for (unsigned taken = 2;; taken = 0) { /* the mover's own mark, then blanks */
+            for (unsigned from = 0; from < length; from++)
+                for (unsigned end = 0; end < 2; end++)
+                    if (from != ends[end] && digit(content, from) == taken && may_take(inner, length, from))
+                        add_content(moves, shifted(content, length, from, ends[end], 2));
+            if (!taken) break;
+            moves->kept = moves->count;
+        }
+        for (unsigned from = 0; from < length; from++)
+            for (unsigned end = 0; end < 2; end++) {
+                if (from == ends[end] || digit(content, ends[end]) != 1 || !may_take(inner, length, from)) continue;
+                const unsigned before = shifted(content, length, ends[end], from, 1);
+                const int over = board->has_goal[line_ones[before]] || board->has_goal[line_twos[before]];
+                if (!over) add_content(origins, before);
+            }
+        origins->kept = origins->count;
+    }
+}
+
+/* Cell `i` of a line: rows first, then columns. */
+static unsigned line_cell(const quixo_board *board, unsigned line, unsigned i) {
+    return line < board->height ? line * board->width + i : i * board->width + (line - board->height);
+}
+
+static void build_goals(quixo_board *board) {
+    const unsigned width = board->width, height = board->height;
+    const unsigned goal = board->goal = width < height ? width : height;
+    const uint32_t steps[DIRECTIONS] = {1, width, width + 1, width - 1};
+    for (unsigned way = 0; way < DIRECTIONS; way++) {
+        board->step[way] = steps[way];
+        for (unsigned row = 0; row < height; row++)
+            for (unsigned column = 0; column < width; column++) {
+                const int down = way == 0 || row + goal <= height;
+                const int sideways = way == 1 || (way == 3 ? column + 1 >= goal : column + goal <= width);
+                if (down && sideways) board->starts[way] |= IN_BOTH << (row * width + column);
+            }
+    }
+    for (unsigned mask = 0; mask < 1 << LONGEST; mask++) {
+        for (unsigned i = 0; i + goal <= LONGEST; i++)
+            if (!(~(mask >> i) & ((1u << goal) - 1))) board->has_goal[mask] = 1;
+        for (unsigned i = 0; i < LONGEST; i++) board->columns_of_row[mask] |= (mask >> i & 1) << LONGEST * i;
+    }
+}
+
+static void build_lines(quixo_board *board) {
+    board->lines = board->height + board->width;
+    for (unsigned line = 0; line < board->lines; line++) {
+        const unsigned is_row = line < board->height, place = is_row ? line : line - board->height;
+        board->length[line] = is_row ? board->width : board->height;
+        board->inner[line] = place != 0 && place != (is_row ? board->height : board->width) - 1;
+    }
+    build_goals(board);
+    for (unsigned inner = 0; inner < 2; inner++) {
+        build_moves(board, inner, board->width);
+        if (board->height != board->width) build_moves(board, inner, board->height);
+    }
+}
+
+/* ---- symmetries, and blocks that they map to themselves ---- */
+
+static void build_symmetries(quixo_board *board) {
+    const unsigned last_row = board->height - 1, last_column = board->width - 1;
+    board->symmetries = board->width == board->height ? 8 : 4;
+    for (unsigned s = 0; s < board->symmetries; s++) /* bit 2: transpose first; bit 1: flip rows; bit 0: flip columns */
+        for (unsigned cell = 0; cell < board->cells; cell++) {
+            unsigned row = cell / board->width, column = cell % board->width;
+            if (s & 4) {
+                const unsigned swap = row;
+                row = column;
+                column = swap;
+            }
+            if (s & 2) row = last_row - row;
+            if (s & 1) column = last_column - column;
+            board->cell_image[s][cell] = (uint8_t)(row * board->width + column);
+        }
+}
+
+typedef struct {
+    unsigned count;
+    uint8_t cells[MOST_CELLS]; /* in order */
+    uint8_t place[MOST_CELLS]; /* of a cell among them */
+    uint8_t contains[MOST_CELLS];
+} block;
+
+/* Row by row from the outside inwards, each orbit of cells goes where it still fits: the first block gets half of the
+ * cells, rounded up. */
+static void divide(const quixo_board *board, block *first, block *second) {
+    uint8_t seen[MOST_CELLS] = {0};
+    *first = *second = (block){0};
+    for (unsigned cell = 0; cell < board->cells; cell++) {
+        unsigned size = 0;
+        uint8_t orbit[MOST_SYMMETRIES];
+        for (unsigned s = 0; s < board->symmetries; s++) {
+            const uint8_t image = board->cell_image[s][cell];
+            if (!seen[image]) orbit[size++] = image;
+            seen[image] = 1;
+        }
+        block *into = first->count + size <= (board->cells + 1) / 2 ? first : second;
+        for (unsigned i = 0; i < size; i++) into->cells[into->count++] = orbit[i];
+    }
+    for (unsigned i = 0; i < first->count; i++)
+        first->place[first->cells[i]] = (uint8_t)i, first->contains[first->cells[i]] = 1;
+    for (unsigned i = 0; i < second->count; i++)
+        second->place[second->cells[i]] = (uint8_t)i, second->contains[second->cells[i]] = 1;
+}
+
+/* Writes the image of every code of a block. */
+static void image_codes(const quixo_board *board, const block *b, unsigned symmetry, uint32_t *images) {
+    images[0] = 0;
+    for (unsigned i = 0; i < b->count; i++) {
+        const uint32_t step = power_of_3[b->place[board->cell_image[symmetry][b->cells[i]]]];
+        for (uint32_t code = power_of_3[i]; code < power_of_3[i + 1]; code++)
+            images[code] = images[code % power_of_3[i]] + code / power_of_3[i] * step;
+    }
+}
+
+static uint32_t type_of_code(const block *b, uint32_t code) {
+    uint32_t count[3] = {0};
+    for (unsigned i = 0; i < b->count; i++, code /= 3) count[code % 3]++;
+    return pair_number(count[1], count[2]);
+}
+
+/* The marks on the board: ones in the lower half, twos in the upper. */
+static pp_position bits_of_code(const block *b, uint32_t code) {
+    pp_position bits = 0;
+    for (unsigned i = 0; i < b->count; i++, code /= 3)
+        if (code % 3) bits |= (uint64_t)1 << (b->cells[i] + (code % 3 == 2 ? 32 : 0));
+    return bits;
+}
+
+static void build_line_codes(quixo_board *board, const block *first, const block *second) {
+    for (unsigned line = 0; line < board->lines; line++)
+        for (unsigned content = 0; content < power_of_3[board->length[line]]; content++)
+            for (unsigned i = 0; i < board->length[line]; i++) {
+                const unsigned cell = line_cell(board, line, i);
+                const uint64_t step = first->contains[cell] ? (uint64_t)power_of_3[first->place[cell]] << 32
+                                                            : power_of_3[second->place[cell]];
+                board->line_code[line][content] += digit(content, i) * step;
+            }
+}
+
+/* ---- the first block ---- */
+
+typedef struct { /* while the tables are being built */
+    uint32_t *images, *least;
+    uint8_t *by, *fixing; /* the symmetry that leads to the least image; the set of those that change nothing */
+    uint8_t members[GROUPS];
+    unsigned groups;
+} workshop;
+
+static unsigned group_of(workshop *w, uint8_t members) {
+    unsigned group = 0;
+    while (group < w->groups && w->members[group] != members) group++;
+    if (group == w->groups) w->members[w->groups++] = members;
+    return group;
+}
+
+static void build_first(quixo_board *board, const block *first, workshop *w) {
+    uint32_t counts[CLASSES] = {0};
+    for (uint32_t code = 0; code < board->first_codes; code++) w->least[code] = code;
+    for (unsigned s = 0; s < board->symmetries; s++) {
+        image_codes(board, first, s, w->images);
+        for (uint32_t code = 0; code < board->first_codes; code++) {
+            if (w->images[code] < w->least[code]) w->least[code] = w->images[code], w->by[code] = (uint8_t)s;
+            if (w->images[code] == code) w->fixing[code] = (uint8_t)(w->fixing[code] | 1u << s);
+        }
+    }
+    group_of(w, 1); /* TRIVIAL */
+    for (uint32_t code = 0; code < board->first_codes; code++) {
+        const uint32_t least = w->least[code];
+        if (least == code) { /* a representative: the first of its orbit to be met */
+            const uint32_t class = type_of_code(first, code) * GROUPS + group_of(w, w->fixing[code]);
+            board->anchors[code] = counts[class]++ << (CLASS_BITS + SYMMETRY_BITS) | class;
+        } else {
+            board->anchors[code] = board->anchors[least] | (uint32_t)w->by[code] << CLASS_BITS;
+        }
+    }
+    for (unsigned class = 0; class < CLASSES; class++)
+        board->class_first[class + 1] = board->class_first[class] + counts[class];
+    for (uint32_t code = 0; code < board->first_codes; code++)
+        if (w->least[code] == code) {
+            const uint32_t anchor = board->anchors[code];
+            const uint32_t class = anchor & ((1u << CLASS_BITS) - 1);
+            board->first_bits[board->class_first[class] + (anchor >> (CLASS_BITS + SYMMETRY_BITS))] =
+                bits_of_code(first, code);
+        }
+}
+
+/* ---- the second block ---- */
+
+/* Numbers the blocks type by type, and writes the numbers of all images. The blocks' codes in order go to w->least. */
+static void build_second(quixo_board *board, const block *second, workshop *w) {
+    uint32_t *type_first = board->type_first[TRIVIAL], next[MOST_TYPES + 1];
+    for (uint32_t code = 0; code < board->second_codes; code++) type_first[type_of_code(second, code) + 1]++;
+    for (unsigned type = 0; type < MOST_TYPES; type++) type_first[type + 1] += type_first[type];
+    memcpy(next, type_first, sizeof next);
+    uint16_t *number = board->second_number[0];
+    for (uint32_t code = 0; code < board->second_codes; code++) {
+        const uint32_t type = type_of_code(second, code);
+        number[code] = (uint16_t)(next[type] - type_first[type]);
+        w->least[next[type]++] = code;
+    }
+    for (unsigned s = 1; s < board->symmetries; s++) {
+        image_codes(board, second, s, w->images);
+        for (uint32_t code = 0; code < board->second_codes; code++)
+            board->second_number[s][code] = number[w->images[code]];
+    }
+}
+
+static void build_orbits(quixo_board *board, const block *second, const workshop *w, unsigned group) {
+    uint32_t total = 0;
+    for (unsigned type = 0; type < MOST_TYPES; type++) {
+        const uint32_t start = board->type_first[TRIVIAL][type], end = board->type_first[TRIVIAL][type + 1];
+        const uint32_t type_start = total;
+        for (uint32_t i = start; i < end; i++) {
+            const uint32_t code = w->least[i];
+            uint32_t least = i - start;
+            for (unsigned s = 1; s < board->symmetries; s++) {
+                if (!(w->members[group] >> s & 1)) continue;
+                const uint32_t image = board->second_number[s][code];
+                if (image < least) least = image;
+                if (image == i - start) board->symmetric[group][i] = 1;
+            }
+            if (least == i - start) {
+                board->second_bits[group][total] = bits_of_code(second, code);
+                board->orbit[group][i] = (uint16_t)(total++ - type_start);
+            } else {
+                board->orbit[group][i] = board->orbit[group][start + least];
+            }
+        }
+        board->type_first[group][type] = type_start;
+    }
+    board->type_first[group][MOST_TYPES] = total;
+}
+
+/* ---- tiers ---- */
+
+static void build_places(quixo_board *board, const block *first, const block *second) {
+    for (uint32_t ones = 0; ones <= board->cells; ones++)
+        for (uint32_t twos = 0; ones + twos <= board->cells; twos++) {
+            const uint32_t tier = pair_number(ones, twos);
+            class_place *places = board->places + (size_t)tier * (CLASSES + 1);
+            for (unsigned i = 0; i <= CLASSES; i++) places[i] = (class_place){0};
+            for (uint32_t a = 0; a <= ones && a <= first->count; a++)
+                for (uint32_t b = 0; b <= twos && a + b <= first->count; b++) {
+                    const uint32_t left = ones - a + twos - b;
+                    if (left > second->count) continue;
+                    const uint32_t second_type = pair_number(ones - a, twos - b);
+                    for (unsigned group = 0; group < GROUPS; group++) {
+                        const uint32_t *type_first = &board->type_first[group][second_type];
+                        class_place *place = &places[pair_number(a, b) * GROUPS + group];
+                        place->width = type_first[1] - type_first[0];
+                        place->second_type = (uint8_t)second_type;
+                        place->group = (uint8_t)group;
+                    }
+                }
+            pp_slot next = pp_slot_of(tier, 0);
+            for (unsigned class = 0; class < CLASSES; class++) {
+                places[class].first = next;
+                next += (uint64_t)(board->class_first[class + 1] - board->class_first[class]) * places[class].width;
+            }
+            places[CLASSES].first = next;
+        }
+}
+
+/* ---- making and unmaking ---- */
+
+void quixo_board_free(quixo_board *board) {
+    if (!board) return;
+    free(board->anchors);
+    free(board->places);
+    free(board->first_bits);
+    for (unsigned s = 0; s < MOST_SYMMETRIES; s++) free(board->second_number[s]);
+    for (unsigned group = 0; group < GROUPS; group++) {
+        free(board->orbit[group]);
+        free(board->symmetric[group]);
+        free(board->second_bits[group]);
+    }
+    free(board);
+}
+
+/* Room for one table: 0 if there is none. */
+static int make_room(void *table, size_t count, size_t size) {
+    void *room = calloc(count, size);
+    memcpy(table, &room, sizeof room);
+    return room != NULL;
+}
+
+static int make_index(quixo_board *board, workshop *w) {
+    block first, second;
+    divide(board, &first, &second);
+    build_line_codes(board, &first, &second);
+    const size_t firsts = board->first_codes = power_of_3[first.count];
+    const size_t seconds = board->second_codes = power_of_3[second.count];
+    const size_t codes = firsts > seconds ? firsts : seconds;
+    int ok = make_room(&board->anchors, firsts, sizeof *board->anchors) &&
+             make_room(&board->first_bits, firsts, sizeof *board->first_bits) &&
+             make_room(&board->places, (size_t)board->tiers * (CLASSES + 1), sizeof *board->places) &&
+             make_room(&w->images, codes, sizeof *w->images) && make_room(&w->least, codes, sizeof *w->least) &&
+             make_room(&w->by, firsts, 1) && make_room(&w->fixing, firsts, 1);
+    for (unsigned s = 0; ok && s < board->symmetries; s++)
+        ok = make_room(&board->second_number[s], seconds, sizeof *board->second_number[s]);
+    if (!ok) return 0;
+    build_first(board, &first, w);
+    build_second(board, &second, w);
+    for (unsigned group = 0; group < w->groups; group++) {
+        ok = make_room(&board->orbit[group], seconds, sizeof *board->orbit[group]) &&
+             make_room(&board->symmetric[group], seconds, 1) &&
+             make_room(&board->second_bits[group], seconds, sizeof *board->second_bits[group]);
+        if (!ok) return 0;
+        build_orbits(board, &second, w, group);
+    }
+    build_places(board, &first, &second);
+    return 1;
+}
+
+quixo_board *quixo_board_new(uint32_t width, uint32_t height) {
+    if (width < 2 || width > LONGEST || height < 2 || height > LONGEST) return NULL;
+    quixo_board *board = calloc(1, sizeof *board);
+    if (!board) return NULL;
+    board->width = width;
+    board->height = height;
+    board->cells = width * height;
+    board->tiers = pair_number(0, board->cells) + 1;
+    build_lines(board);
+    build_symmetries(board);
+    workshop w = {0};
+    const int made = make_index(board, &w);
+    free(w.images);
+    free(w.least);
+    free(w.by);
+    free(w.fixing);
+    if (made) return board;
+    quixo_board_free(board);
+    return NULL;
+}
+
+/* ---- walking the index ---- */
+
+/* The class that holds a slot: the last that begins at it or before. */
+static unsigned class_of_slot(const class_place *places, pp_slot slot) {
+    unsigned low = 0, high = CLASSES;
+    while (high - low > 1) {
+        const unsigned middle = (low + high) / 2;
+        if (places[middle].first <= slot) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+void quixo_unrank(const quixo_board *board, pp_slot first, size_t count, pp_position *positions) {
+    const class_place *places = places_of(board, pp_slot_tier(first));
+    unsigned class = class_of_slot(places, first);
+    const class_place *place = &places[class];
+    uint32_t number = (uint32_t)((first - place->first) / place->width);
+    uint32_t k = (uint32_t)((first - place->first) % place->width);
+    for (;;) {
+        const pp_position bits = board->first_bits[board->class_first[class] + number];
+        const pp_position *seconds =
+            board->second_bits[place->group] + board->type_first[place->group][place->second_type];
+        for (; k < place->width && count; k++, count--) *positions++ = bits | seconds[k];
+        if (!count) return;
+        k = 0;
+        if (board->class_first[class] + ++number < board->class_first[class + 1]) continue;
+        do place = &places[++class];
+        while (!place->width || board->class_first[class] == board->class_first[class + 1]);
+        number = 0;
+    }
+}

@@ -1,0 +1,16 @@
+"""Builds the Quixo kernel."""
+
+from pathlib import Path
+
+from perfectplay_native.build import game_ffi
+
+HERE = Path("games/quixo/perfectplay_quixo")
+
+ffi = game_ffi(
+    "perfectplay_quixo._kernel",
+    sources=[str(HERE / "kernel.c"), str(HERE / "board.c")],
+    kernels=["quixo_kernel"],
+    cdef=(HERE / "quixo.h").read_text(encoding="utf-8"),
+    include_dirs=[str(HERE)],
+    depends=[str(HERE / "board.h"), str(HERE / "quixo.h")],
+)

@@ -1,0 +1,1 @@
+"""Games of every kind, for the tests."""

@@ -1,0 +1,126 @@
+"""The same games once more, in other words and on other data, with the plainest solver there is: nothing is shared.
+
+Each game is a function from a state to its value by rule (None while it goes on) and its successors, in the order of
+the plugin's moves, each with whether the turn stays.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+
+Known = tuple[int, int]
+"""A score for the mover, and in how many plies."""
+Rules = Callable[[Hashable], tuple[int | None, list[tuple[Hashable, bool]]]]
+
+
+def solve(rules: Rules, start: Hashable) -> dict[Hashable, Known]:
+    """Every state that play reaches, with its value; for games that cannot repeat."""
+    sys.setrecursionlimit(10_000)
+    known: dict[Hashable, Known] = {}
+
+    def value(state: Hashable) -> Known:
+        if state not in known:
+            end, successors = rules(state)
+            if end is not None:
+                known[state] = (end, 0)
+            else:
+                worth = []
+                for successor, stays in successors:
+                    score, plies = value(successor)
+                    worth.append((score if stays else -score, plies + 1))
+                known[state] = max(worth, key=lambda each: (each[0], each[1] if each[0] < 0 else -each[1]))
+        return known[state]
+
+    value(start)
+    return known
+
+
+def dots(rows: int, columns: int) -> tuple[Rules, Hashable]:
+    """A state: the edges drawn, as pairs of dots; the mover's boxes less the opponent's."""
+    across = [[((y, x), (y, x + 1)) for x in range(columns)] for y in range(rows + 1)]
+    down = [[((y, x), (y + 1, x)) for x in range(columns + 1)] for y in range(rows)]
+    edges = [edge for y in range(rows) for edge in across[y] + down[y]] + across[rows]
+    boxes = [{across[y][x], across[y + 1][x], down[y][x], down[y][x + 1]} for y in range(rows) for x in range(columns)]
+
+    def rules(state):
+        drawn, lead = state
+        if len(drawn) == len(edges):
+            return lead, []
+        successors = []
+        for edge in edges:
+            if edge not in drawn:
+                closed = sum(1 for box in boxes if edge in box and box - drawn == {edge})
+                more = drawn | {edge}
+                successors.append(((more, lead + closed), True) if closed else ((more, -lead), False))
+        return None, successors
+
+    return rules, (frozenset(), 0)
+
+
+def kalah(pits: int, seeds: int) -> tuple[Rules, Hashable]:
+    """A state: the mover's pits and store, then the opponent's, in one ring."""
+    store, ring = pits, 2 * pits + 2
+
+    def rules(state):
+        if not any(state[:pits]):
+            return state[store] - state[-1] - sum(state[pits + 1 : -1]), []
+        successors = []
+        for pit in range(pits):
+            if not state[pit]:
+                continue
+            board = list(state)
+            board[pit], last = 0, pit
+            for _ in range(state[pit]):
+                last = (last + 1) % ring
+                if last == ring - 1:
+                    last = 0
+                board[last] += 1
+            if last == store:
+                successors.append((tuple(board), True))
+                continue
+            facing = 2 * pits - last
+            if last < pits and board[last] == 1 and board[facing]:
+                board[store] += 1 + board[facing]
+                board[last] = board[facing] = 0
+            successors.append((tuple(board[pits + 1 :] + board[: pits + 1]), False))
+        return None, successors
+
+    return rules, tuple([seeds] * pits + [0]) * 2
+
+
+def othello(size: int) -> tuple[Rules, Hashable]:
+    """A state: a text of the cells, x being the mover's; a passed turn is a turn that stays."""
+    swap = str.maketrans("xo", "ox")
+    steps = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
+
+    def put(cells: str, at: int) -> str | None:
+        board, turned = list(cells), False
+        for a, b in steps:
+            y, x, run = at // size + a, at % size + b, []
+            while 0 <= y < size and 0 <= x < size and cells[y * size + x] == "o":
+                run.append(y * size + x)
+                y, x = y + a, x + b
+            if run and 0 <= y < size and 0 <= x < size and cells[y * size + x] == "x":
+                turned = True
+                for each in run:
+                    board[each] = "x"
+        board[at] = "x"
+        return "".join(board) if turned else None
+
+    def after(cells: str) -> list[str]:
+        tried = [put(cells, at) for at in range(size * size) if cells[at] == "."]
+        return [each for each in tried if each is not None]
+
+    def rules(cells):
+        boards = after(cells)
+        if not boards:
+            return cells.count("x") - cells.count("o"), []
+        passes = [bool(not after(board.translate(swap)) and after(board)) for board in boards]
+        return None, [
+            (board if again else board.translate(swap), again) for board, again in zip(boards, passes, strict=True)
+        ]
+
+    row = "." * (size // 2 - 1)
+    start = "." * size * (size // 2 - 1) + row + "ox" + row + row + "xo" + row + "." * size * (size // 2 - 1)
+    return rules, start

@@ -1,0 +1,162 @@
+"""Turns that stay, scores and puzzles, on real games: every value is that of an independent, plain solver."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perfectplay import Outcome, Status, Value, load_game, make_game, solve_game, verify_table
+from perfectplay.testing import check_game
+from perfectplay_native.build import game_ffi
+
+from .kinds import plain
+from .kinds.kalah import Kalah
+from .kinds.othello import Othello
+
+HERE = Path(__file__).parent / "kinds"
+EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
+
+SCORED = {
+    "dots 1×1": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=1), plain.dots(1, 1)),
+    "dots 1×3": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=3), plain.dots(1, 3)),
+    "dots 2×2": (lambda: load_game(str(EXAMPLES / "dots.py")), plain.dots(2, 2)),
+    "kalah(1, 5)": (lambda: make_game(Kalah(1, 5), name="kalah"), plain.kalah(1, 5)),
+    "kalah(2, 2)": (lambda: make_game(Kalah(2, 2), name="kalah"), plain.kalah(2, 2)),
+    "kalah(2, 3)": (lambda: make_game(Kalah(2, 3), name="kalah"), plain.kalah(2, 3)),
+    "kalah(3, 2)": (lambda: make_game(Kalah(3, 2), name="kalah"), plain.kalah(3, 2)),
+    "othello 4×4": (lambda: make_game(Othello(4), name="othello"), plain.othello(4)),
+}
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_scores_and_plies_are_those_of_a_plain_solver(name):
+    make, (rules, start) = SCORED[name]
+    game = make()
+    check_game(game)
+    known = plain.solve(rules, start)
+    pairs = _walk_together(game, rules, start)
+    with solve_game(game, save=False).table as table:
+        for position, state in pairs.items():
+            assert _as_pair(table.probe(position)) == known[state], game.decode(position)
+        assert verify_table(table).bad == 0
+        assert table.statistics.positions == len(pairs)
+
+
+def _walk_together(game, rules, start):
+    """Every position that play reaches, with the same one in the plain game's words."""
+    pairs, waiting = {}, [(game.start(), start)]
+    while waiting:
+        position, state = waiting.pop()
+        if position not in pairs:
+            pairs[position] = state
+            end, successors = rules(state)
+            moves = game.moves(position)
+            assert (end is None, len(moves)) == (game.status(position) is Status.ONGOING, len(successors))
+            for move, (successor, stays) in zip(moves, successors, strict=True):
+                child = game.apply(position, move)
+                assert game.keeps_turn(position, child) == stays
+                waiting.append((child, successor))
+        assert (
+            pairs[position] == state or game.status(position) is not Status.ONGOING
+        )  # only the score is left of an end
+    return pairs
+
+
+def _as_pair(value: Value) -> tuple[int, int]:
+    return (value.score, value.remoteness)
+
+
+def test_the_eight_puzzle_takes_at_most_31_moves():
+    game = load_game(str(EXAMPLES / "sliding.py"), rows=3, columns=3)
+    check_game(game)
+    distances = _distances_from_the_solved_board()
+    assert len(distances) == 181_440
+    assert max(distances.values()) == 31
+    with solve_game(game, save=False).table as table:
+        boards = list(distances)
+        codes = table.probe_many([game.encode(_as_text(board)) for board in boards])
+        assert codes.tolist() == [Value(Outcome.WIN, distances[board]).code for board in boards]
+        assert table.statistics.positions == len(boards)
+        assert table.statistics.longest_win == 31
+
+
+def _distances_from_the_solved_board():
+    """Breadth first, backwards; a board is a text with a dot for the gap."""
+    start = "12345678."
+    distances, frontier = {start: 0}, [start]
+    for depth in itertools.count(1):
+        following = []
+        for board in frontier:
+            gap = board.index(".")
+            for other in (gap - 3, gap + 3, gap - 1 if gap % 3 else -1, gap + 1 if gap % 3 < 2 else -1):
+                if 0 <= other < 9:
+                    swapped = list(board)
+                    swapped[gap], swapped[other] = swapped[other], swapped[gap]
+                    board_after = "".join(swapped)
+                    if board_after not in distances:
+                        distances[board_after] = depth
+                        following.append(board_after)
+        if not following:
+            return distances
+        frontier = following
+    raise AssertionError
+
+
+def _as_text(board: str) -> str:
+    return "/".join(board[row : row + 3] for row in (0, 3, 6))
+
+
+@pytest.fixture(scope="module")
+def lights(tmp_path_factory):
+    import importlib.util
+
+    from perfectplay import hookimpl
+    from perfectplay_native.kernel import Kernel
+
+    place = tmp_path_factory.mktemp("lights")
+    ffi = game_ffi("compiled_lights_kernel", sources=[str(HERE / "lights.c")], kernels=["lights_kernel"])
+    spec = importlib.util.spec_from_file_location("compiled_lights_kernel", ffi.compile(tmpdir=str(place)))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    class Lights:
+        @hookimpl
+        def kernel(self):
+            return Kernel(module.ffi, module.lib.lights_kernel)
+
+    return make_game(Lights(), name="lights")
+
+
+def test_lights_out_can_be_solved_a_quarter_of_the_time_with_at_most_15_presses(lights):
+    assert lights.is_puzzle
+    check_game(lights)
+    fewest = _fewest_presses()
+    solution = solve_game(lights, save=False)
+    with solution.table as table:
+        stats = table.statistics
+        assert stats.wins * 4 == stats.positions == 1 << 25
+        assert stats.draws == stats.positions - stats.wins  # what cannot be solved never ends
+        assert stats.longest_win == 15
+        codes = np.concatenate([np.asarray(block) for block in table.values(0)])
+        assert (codes == fewest).all()
+
+
+def _fewest_presses():
+    """For every set of lights the code of its value: the fewest presses that lead there, by linear algebra."""
+    side, count = 5, 25
+    switched = np.zeros(1, dtype=np.uint32)  # for every set of presses, the lights that it switches
+    weight = np.zeros(1, dtype=np.uint8)
+    for at in range(count):
+        mask = 0
+        for y, x in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)):
+            row, column = at // side + y, at % side + x
+            if 0 <= row < side and 0 <= column < side:
+                mask |= 1 << row * side + column
+        switched = np.concatenate([switched, switched ^ np.uint32(mask)])
+        weight = np.concatenate([weight, weight + np.uint8(1)])
+    fewest = np.full(1 << count, 255, dtype=np.uint8)
+    np.minimum.at(fewest, switched, weight)
+    return np.where(fewest == 255, 0, fewest << 2 | 3).astype(np.uint8)

@@ -1,0 +1,193 @@
+"""The command line as people meet it: colours, widths, quiet, completion, tables, and what is solved already."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner, Result
+
+from perfectplay import open_table
+from perfectplay.cli import root
+from perfectplay.cli.moves_text import rated_lines
+from perfectplay.queries.moves import RatedMoves
+from perfectplay.tables.locking import WriterLock
+from perfectplay.values import Outcome, Value
+
+
+@pytest.fixture
+def solve(install, codes, monkeypatch, tmp_path):
+    """Run `solve …` with three games installed and nothing else, and with tables of its own."""
+    install("stones", codes.subtraction)
+    install("tictactoe", codes.tic_tac_toe)
+    install("nim", codes.variants)
+    monkeypatch.setenv("PERFECTPLAY_PLUGINS", "stones,tictactoe,nim")
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path / "tables"))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    def run(*arguments: str, color: bool = False) -> Result:
+        return CliRunner().invoke(root, arguments, prog_name="solve", color=color)
+
+    return run
+
+
+# ---- solved already ----
+
+
+@pytest.mark.parametrize("backend", ["memory", "lmdb"])
+def test_what_is_solved_already_is_not_solved_again(solve, backend):
+    first = json.loads(solve("stones", "--backend", backend, "--json").stdout)
+    assert first["already_solved"] is None
+    again = solve("stones", "--backend", backend)
+    assert again.stdout.startswith("First player wins in 5 plies")
+    since = r"^Already solved \(since \d{4}-\d\d-\d\d \d\d:\d\d\); --force solves it again\.$"
+    assert re.search(since, again.stdout, re.M)
+    assert not re.search(r"^  time", again.stdout, re.M)  # nor a rate, for what was not done
+    found = json.loads(solve("stones", "--backend", backend, "--json").stdout)
+    assert found["already_solved"]
+    assert (found["hash"], found["seconds"]) == (first["hash"], None)
+
+
+@pytest.mark.parametrize("backend", ["memory", "lmdb"])
+def test_force_solves_again(solve, backend, tmp_path):
+    first = json.loads(solve("stones", "--backend", backend, "--json").stdout)
+    forced = json.loads(solve("stones", "--backend", backend, "--force", "--json").stdout)
+    assert forced["already_solved"] is None
+    assert forced["hash"] == first["hash"]
+    assert forced["seconds"] > 0
+    assert not forced["resumed"]
+
+
+def test_a_damaged_table_is_not_taken_for_solved(solve):
+    first = json.loads(solve("stones", "--json").stdout)
+    with open_table("stones") as table:
+        values = b"".join(block.tobytes() for tier in sorted(table.records) for block in table.values(tier))
+    file = Path(first["table"]) / "data.mdb"
+    data = file.read_bytes()
+    assert values in data
+    file.write_bytes(data.replace(values, bytes(len(values))))
+    again = json.loads(solve("stones", "--json").stdout)
+    assert (again["already_solved"], again["hash"]) == (None, first["hash"])  # solved anew, and right
+
+
+# ---- the list of tables ----
+
+
+def test_tables_lists_what_is_on_disk(solve, tmp_path):
+    assert solve("tables").stdout == f"There are no tables in {tmp_path / 'tables'}.\n"
+    solve("stones")
+    solve("nim", "--stones", "5", "--backend", "lmdb")
+    rows = [line.split() for line in solve("tables").stdout.splitlines()]
+    assert rows[0] == ["TABLE", "SIZE", "STATUS", "CHANGED"]
+    names = [row[0] for row in rows[1:3]]
+    assert names == ["nim-last=wins-quick-end=no-stones=5", "stones"]
+    assert all(row[3] == "solved" and row[-1] == "ago" for row in rows[1:3])
+    assert rows[4][:2] == ["2", "tables,"]
+    listed = json.loads(solve("tables", "--json").stdout)
+    assert [each["game"] for each in listed] == ["nim", "stones"]
+    assert all(each["bytes"] > 0 and each["status"] == "complete" for each in listed)
+
+
+def test_tables_removes_on_request_and_nothing_else(solve, tmp_path):
+    solve("stones")
+    solve("nim", "--stones", "5")
+    kept = tmp_path / "tables" / "stones" / "notes.txt"
+    kept.write_text("mine")
+    missing = solve("tables", "--remove", "stones", "--remove", "stone")
+    assert missing.exit_code == 2
+    assert "there is no table 'stone'" in missing.stderr
+    assert "did you mean 'stones'?" in missing.stderr
+    assert len(json.loads(solve("tables", "--json").stdout)) == 2  # a slip removes nothing
+    assert solve("tables", "--remove", "stones").stdout.startswith("removed stones (")
+    assert [each["game"] for each in json.loads(solve("tables", "--json").stdout)] == ["nim"]
+    assert kept.read_text() == "mine"
+    solve("tables", "--remove", "nim-last=wins-quick-end=no-stones=5")
+    assert not (tmp_path / "tables" / "nim-last=wins-quick-end=no-stones=5").exists()
+
+
+def test_a_table_that_is_being_written_is_not_removed(solve, tmp_path):
+    solve("stones")
+    with WriterLock(tmp_path / "tables" / "stones"):
+        refused = solve("tables", "--remove", "stones")
+    assert refused.exit_code == 1
+    assert "another process is writing" in refused.stderr
+    assert json.loads(solve("tables", "--json").stdout)
+
+
+# ---- colours and widths ----
+
+
+def test_colours_are_for_terminals_that_want_them(solve, monkeypatch):
+    solve("stones")
+    assert "\x1b[32m" in solve("show", "stones", color=True).stdout  # a win is green
+    assert "\x1b[" not in solve("show", "stones").stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in solve("show", "stones", color=True).stdout
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_moves_of_equal_worth_are_joined_on_lines_that_fit(tic_tac_toe, width):
+    start = tic_tac_toe.start()
+    win, loss = Value(Outcome.WIN, 5), Value(Outcome.LOSS, 12)
+    rated = [RatedMoves([0, 2, 6, 8], win), RatedMoves([4], win), RatedMoves([1, 3, 5, 7], loss)]
+    lines = [re.sub(r"\x1b\[\d*m", "", line) for line in rated_lines(tic_tac_toe, start, rated, width=width)]
+    assert all(len(line) <= width for line in lines)
+    assert " ".join(" ".join(lines).split()) == "win in 5 a3 c3 a1 c1, b2 loss in 12 b3 a2 c2 b1"
+    assert sum(line.startswith("win in 5") for line in lines) == 1
+
+
+# ---- the rest ----
+
+
+def test_quiet_shows_no_progress(solve, monkeypatch):
+    monkeypatch.setattr("perfectplay.cli.progress.PLAIN_INTERVAL", 0.0)
+    assert solve("tictactoe", "--force").stderr != ""
+    for command in (["tictactoe", "--force", "--quiet"], ["verify", "tictactoe", "-q"], ["stats", "tictactoe", "-q"]):
+        result = solve(*command)
+        assert (result.exit_code, result.stderr) == (0, ""), command
+        assert result.stdout
+
+
+def test_bench_says_what_it_measures(solve):
+    assert "measuring: writing and reading blocks …" in solve("bench", "stones").stderr
+    assert solve("bench", "stones", "--quiet").stderr == ""
+
+
+def test_random_positions_differ_unless_a_seed_is_given(solve):
+    solve("tictactoe")
+    assert solve("random", "tictactoe", "20").stdout != solve("random", "tictactoe", "20").stdout
+    seeded = [solve("random", "tictactoe", "20", "--seed", "3").stdout for _ in range(2)]
+    assert seeded[0] == seeded[1]
+
+
+def test_games_prints_options_that_the_command_line_takes(solve):
+    (line,) = [line for line in solve("games").stdout.splitlines() if line.startswith("nim ")]
+    options = line[line.index("--") :].split()
+    assert solve("nim", *options, "--no-save").exit_code == 0
+
+
+def test_python_m_is_the_same_command():
+    done = subprocess.run([sys.executable, "-m", "perfectplay", "--version"], capture_output=True, text=True)
+    assert done.stdout.startswith("perfectplay ")
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "expected"),
+    [
+        ([], "to", []),
+        ([], "st", ["stats", "stones"]),
+        (["show"], "ti", ["tictactoe"]),
+        (["export", "stones"], "p", ["parquet"]),
+        (["stones", "--backend"], "l", ["lmdb"]),
+        (["nim"], "--quick", ["--quick-end"]),
+        (["show", "nim"], "--sto", ["--stones"]),
+    ],
+)
+def test_a_shell_completes_games_options_formats_and_backends(solve, words, incomplete, expected):
+    completions = ShellComplete(root, {}, "solve", "_SOLVE_COMPLETE").get_completions(words, incomplete)
+    assert [each.value for each in completions] == expected

@@ -1,0 +1,198 @@
+"""Kernel and plugin against the reference, what people type and read, and the published counts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perfectplay import Game, Outcome, PluginError, UsageError, Value, load_game, solve_game, verify_table
+from perfectplay.testing import check_game
+
+from . import reference
+from .reference import Position
+
+SIZES = [
+    (4, 4, 4),
+    (5, 5, 4),
+    (5, 6, 4),
+    (7, 6, 4),
+    (3, 3, 3),
+    (1, 8, 8),
+    (9, 6, 5),
+    (7, 8, 7),
+    (5, 5, 2),
+    (6, 2, 3),
+    (2, 1, 2),
+]
+"""Columns, rows, and how many make a line."""
+
+
+@cache
+def connect4(width: int, height: int, connect: int) -> Game:
+    return load_game("connect4", width=width, height=height, connect=connect)
+
+
+def game_of(position: Position) -> Game:
+    return connect4(len(position.columns), position.height, position.connect)
+
+
+def code_of(position: Position) -> int:
+    return game_of(position).encode(reference.text(position))
+
+
+def check_against_reference(position: Position) -> None:
+    game, code = game_of(position), code_of(position)
+    kernel = game.kernel
+    assert kernel is not None
+    assert game.valid(code)
+    assert kernel.valid(code)
+    assert game.decode(code) == reference.text(position)
+    moves = reference.moves(position)
+    assert game.moves(code) == kernel.moves(code) == moves
+    assert game.status(code).name == reference.status(position)
+    assert kernel.status(code) == game.status(code)
+    for move in moves:
+        child = code_of(reference.apply(position, move))
+        assert game.apply(code, move) == kernel.apply(code, move) == child
+        assert game.undo(child, move) == kernel.undo(child, move) == code
+    images = {code, code_of(reference.mirrored(position))}
+    assert {game.canonicalize(image) for image in images} == {kernel.canonicalize(image) for image in images}
+    assert game.canonicalize(code) == min(images)
+    if moves:
+        children = {game.canonicalize(game.apply(code, move)) for move in moves}
+        found = kernel.children(code)
+        assert len(found) == len(children)
+        assert set(found) == children
+        wins = any(reference.status(reference.apply(position, move)) == "LOST" for move in moves)
+        assert kernel.wins_now(code) == wins
+
+
+def playouts(size: tuple[int, int, int], count: int) -> Iterator[Position]:
+    generator = random.Random(1)
+    position = reference.start(*size)
+    for _ in range(count):
+        yield position
+        moves = reference.moves(position)
+        position = reference.apply(position, generator.choice(moves)) if moves else reference.start(*size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_agrees_with_the_reference_on_random_games(size: tuple[int, int, int]) -> None:
+    for position in playouts(size, 300):
+        check_against_reference(position)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(SIZES), st.lists(st.integers(0, 8), max_size=60))
+def test_agrees_with_the_reference_on_any_game(size: tuple[int, int, int], choices: list[int]) -> None:
+    position = reference.start(*size)
+    for choice in choices:
+        if moves := reference.moves(position):
+            position = reference.apply(position, moves[choice % len(moves)])
+    check_against_reference(position)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.integers(0, 2**64 - 1) | st.integers(0, 2**20 - 1))
+def test_kernel_and_python_agree_on_what_is_a_position(code: int) -> None:
+    game = connect4(4, 4, 4)
+    assert game.kernel is not None
+    assert game.kernel.valid(code) == game.valid(code) == (code < 2**20 and is_position(code))
+
+
+def is_position(code: int) -> bool:
+    """Read column by column, with nothing but what the drawing in rules.py says."""
+    columns = []
+    for bits in (code >> 5 * column & 31 for column in range(4)):
+        if not bits:
+            return False
+        columns.append(["mover" if bits >> row & 1 else "other" for row in range(bits.bit_length() - 1)])
+    stones = [stone for column in columns for stone in column]
+    to_move = "XO"[len(stones) % 2]
+    letters = {"mover": to_move, "other": "OX"[len(stones) % 2]}
+    board = Position(tuple("".join(letters[stone] for stone in column) for column in columns), 4, 4)
+    return stones.count("mover") == len(stones) // 2 and not reference.has_line(board, to_move)
+
+
+@pytest.mark.parametrize("size", SIZES[:4])
+def test_the_laws_hold(size: tuple[int, int, int]) -> None:
+    check_game(connect4(*size))
+
+
+# ---- what people type and read ----
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("..../....", "4 rows of 4 are wanted"),
+        ("..../..../..../..A.", "'A' is none of . X O"),
+        ("..../X.../..../....", "column a has a gap under a stone"),
+        ("..../..../..../XXX.", "not a position|no position"),
+    ],
+)
+def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        connect4(4, 4, 4).encode(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("e", "write a column, a to d"), ("", "write a column"), ("ab", "write a column"), ("a", "the column is full")],
+)
+def test_what_is_not_a_legal_move_is_refused(text: str, reason: str) -> None:
+    game = connect4(4, 4, 4)
+    with pytest.raises(UsageError, match=reason):
+        game.parse_move(game.encode("O.../X.../O.../X..."), text)
+
+
+def test_a_board_that_needs_more_than_63_bits_is_refused() -> None:
+    with pytest.raises(PluginError, match=r"width × \(height \+ 1\) must be at most 63"):
+        load_game("connect4", width=8, height=7)
+
+
+# ---- published facts ----
+
+
+def test_four_by_four_is_a_draw_with_as_many_positions_as_published() -> None:
+    """Positions after the last stone of a won game are among them, mirror images are counted apart."""
+    game = load_game("connect4", mirror=False)
+    with solve_game(game, save=False).table as table:
+        assert table.probe(game.start()) == Value(Outcome.DRAW, 16)
+        assert table.statistics.positions == 161_029
+        assert verify_table(table).bad == 0
+
+
+def test_the_mirror_halves_the_work_and_changes_no_value() -> None:
+    plain, folded = load_game("connect4", mirror=False), load_game("connect4")
+    with solve_game(plain, save=False).table as one, solve_game(folded, save=False).table as other:
+        assert other.statistics.positions == 80_541
+        for position in playouts((4, 4, 4), 500):
+            code = code_of(position)
+            assert one.probe(code) == other.probe(code)
+
+
+def test_three_in_a_row_is_solved_as_a_plain_search_solves_it() -> None:
+    @cache
+    def outcome(position: Position) -> int:
+        ended = {"LOST": -1, "DRAWN": 0}.get(reference.status(position))
+        if ended is not None:
+            return ended
+        return max(-outcome(child) for child in children(position))
+
+    def children(position: Position) -> list[Position]:
+        return [reference.apply(position, move) for move in reference.moves(position)]
+
+    seen = frontier = {reference.start(4, 3, 3)}
+    while frontier:
+        frontier = {child for position in frontier for child in children(position)}
+        seen = seen | frontier
+    game = load_game("connect4", width=4, height=3, connect=3, mirror=False)
+    with solve_game(game, save=False).table as table:
+        assert table.statistics.positions == len(seen)
+        assert all(table.probe(code_of(position)).outcome == outcome(position) for position in seen)

@@ -1,0 +1,194 @@
+"""The kernel against the reference: moves, what they lead to, how games end, symmetries, and the perfect index."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perfectplay import Game, Status, load_game
+from perfectplay_native.kernel import Edge
+
+from . import reference
+from .reference import Position
+
+SIZES = [(3, 3), (4, 4), (5, 5), (5, 4), (4, 5), (3, 5), (5, 2), (2, 2)]
+"""Columns and rows."""
+
+
+@cache
+def quixo(width: int, height: int) -> Game:
+    return load_game("quixo", width=width, height=height)
+
+
+def game_of(position: Position) -> Game:
+    return quixo(position.width, position.height)
+
+
+def code_of(position: Position) -> int:
+    return game_of(position).encode(reference.text(position))
+
+
+def playouts(width: int, height: int, count: int, seed: int) -> Iterator[Position]:
+    """Every position of random games, the finished ones included."""
+    generator = random.Random(seed)
+    position = reference.start(width, height)
+    for _ in range(count):
+        yield position
+        moves = sorted(reference.moves(position))
+        position = reference.apply(position, generator.choice(moves)) if moves else reference.start(width, height)
+
+
+def boards(width: int, height: int) -> st.SearchStrategy[Position]:
+    """Marks anywhere; many a board has lines of both players."""
+    row = st.text(alphabet=".XO", min_size=width, max_size=width)
+    rows = st.lists(row, min_size=height, max_size=height).map(tuple)
+    return st.builds(Position, rows, st.sampled_from("XO"))
+
+
+any_board = st.sampled_from(SIZES).flatmap(lambda size: boards(*size))
+
+
+def check_against_reference(position: Position) -> None:
+    game, code = game_of(position), code_of(position)
+    assert game.valid(code)
+    assert game.decode(code) == reference.text(position)
+    assert game.status(code).name == reference.status(position)
+    expected = Counter(reference.text(reference.apply(position, move)) for move in reference.moves(position))
+    found = [game.apply(code, move) for move in game.moves(code)]
+    assert Counter(map(game.decode, found)) == expected
+    for move, child in zip(game.moves(code), found, strict=True):
+        assert game.undo(child, move) == code
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_agrees_with_the_reference_on_random_games(size: tuple[int, int]) -> None:
+    for position in playouts(*size, 1_000, seed=1):
+        check_against_reference(position)
+
+
+@settings(max_examples=400, deadline=None)
+@given(any_board)
+def test_agrees_with_the_reference_on_any_board(position: Position) -> None:
+    check_against_reference(position)
+
+
+@settings(max_examples=200, deadline=None)
+@given(any_board)
+def test_texts_of_moves_name_the_cells(position: Position) -> None:
+    game, code = game_of(position), code_of(position)
+
+    def name(cell: tuple[int, int]) -> str:
+        return "abcde"[cell[1]] + str(position.height - cell[0])
+
+    expected = {f"{name(move.taken)}→{name(move.put)}" for move in reference.moves(position)}
+    assert {game.format_move(code, move) for move in game.moves(code)} == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(any_board)
+def test_symmetric_images_and_exchanged_colours_share_a_slot(position: Position) -> None:
+    game, kernel = game_of(position), game_of(position).kernel
+    codes = [code_of(image) for image in reference.images(position)]
+    assert {game.canonicalize(code) for code in codes} == {min(codes)}
+    swapped = code_of(reference.colours_swapped(position))
+    assert len({kernel.rank(code) for code in (*codes, swapped)}) == 1
+
+
+@pytest.mark.parametrize("size", [(3, 3), (4, 2), (2, 4), (3, 4)])
+def test_every_slot_holds_one_position_of_its_own(size: tuple[int, int]) -> None:
+    """No holes, and as many slots as boards up to symmetry."""
+    kernel = quixo(*size).kernel
+    slots = [(tier, index) for tier in range(kernel.tier_count) for index in range(kernel.tier_size(tier))]
+    codes = [kernel.unrank(*slot) for slot in slots]
+    assert [kernel.rank(code) for code in codes] == slots
+    fixed = [len(cycles(symmetry)) for symmetry in symmetries(*size)]
+    assert len(slots) == sum(3**count for count in fixed) // len(fixed)  # Burnside
+
+
+def symmetries(width: int, height: int) -> list[list[int]]:
+    """Each as where it takes every cell, from the reference's images of a board of distinct characters."""
+    alphabet = "".join(chr(65 + cell) for cell in range(width * height))
+    rows = tuple(alphabet[first : first + width] for first in range(0, len(alphabet), width))
+    return [[alphabet.index(letter) for row in image.rows for letter in row] for image in images_of(rows)]
+
+
+def images_of(rows: tuple[str, ...]) -> list[Position]:
+    return reference.images(Position(rows, "X"))
+
+
+def cycles(permutation: list[int]) -> set[frozenset[int]]:
+    found = set()
+    for cell in range(len(permutation)):
+        orbit = [cell]
+        while (following := permutation[orbit[-1]]) != cell:
+            orbit.append(following)
+        found.add(frozenset(orbit))
+    return found
+
+
+@pytest.mark.parametrize(("size", "slots"), [((4, 4), 5_398_083), ((5, 4), 871_858_485), ((5, 5), 105_918_450_471)])
+def test_the_index_is_as_large_as_it_must_be(size: tuple[int, int], slots: int) -> None:
+    kernel = quixo(*size).kernel
+    assert sum(map(kernel.tier_size, range(kernel.tier_count))) == slots
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_unrank_gives_runs_as_it_gives_single_positions(size: tuple[int, int]) -> None:
+    kernel = quixo(*size).kernel
+    generator = random.Random(2)
+    for _ in range(200):
+        tier = generator.randrange(kernel.tier_count)
+        index = generator.randrange(kernel.tier_size(tier))
+        code = kernel.unrank(tier, index)
+        assert kernel.rank(code) == (tier, index)
+        assert kernel.tier(code) == tier
+
+
+def slots(edges: list[Edge]) -> list[tuple[int, int]]:
+    return [edge.slot for edge in edges]
+
+
+@settings(max_examples=300, deadline=None)
+@given(any_board)
+def test_expand_lists_the_children_and_retract_is_its_converse(position: Position) -> None:
+    kernel, code = game_of(position).kernel, code_of(position)
+    mine = kernel.rank(code)
+    children = {kernel.rank(kernel.apply(code, move)) for move in kernel.moves(code)}
+    if kernel.status(code) == Status.ONGOING:
+        expanded = Counter(slots(kernel.expand(code)))
+        assert set(expanded) == children
+        for slot, times in expanded.items():
+            if mine[0] in kernel.tier_children(slot[0]):
+                assert slots(kernel.retract(kernel.unrank(*slot))).count(mine) == times
+        for slot, times in Counter(slots(kernel.retract(code))).items():
+            parent = kernel.unrank(*slot)
+            assert kernel.status(parent) == Status.ONGOING
+            assert slots(kernel.expand(parent)).count(mine) == times
+
+
+@settings(max_examples=300, deadline=None)
+@given(any_board)
+def test_wins_now_says_whether_a_move_wins(position: Position) -> None:
+    kernel, code = game_of(position).kernel, code_of(position)
+    if kernel.status(code) == Status.ONGOING:
+        wins = any(reference.status(reference.apply(position, move)) == "LOST" for move in reference.moves(position))
+        assert kernel.wins_now(code) == wins
+
+
+@pytest.mark.parametrize("code", [1 << 16, 1 << 31, 1 << 48, 1 << 62, 1 | 1 << 32, 2**64 - 1])
+def test_what_is_not_a_board_is_not_valid(code: int) -> None:
+    assert not quixo(4, 4).valid(code)
+
+
+def test_a_line_of_the_opponents_loses_even_with_one_of_your_own() -> None:
+    game = quixo(3, 3)
+    both = "XXX/.O./OOO"
+    assert game.status(game.encode(f"{both}:X")) is Status.WON  # O has just moved, and X has a line
+    assert game.status(game.encode(f"{both}:O")) is Status.WON
+    assert game.status(game.encode("XXX/.O./OO.:O")) is Status.LOST

@@ -1,0 +1,252 @@
+"""Exploring, learning and playing in a real Chromium: what the page is for, beyond clicking moves."""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from perfectplay.game import make_game
+from perfectplay.match import Match, load_match
+from perfectplay.solving.strong import solve_game
+from perfectplay.web import library as library_module
+from perfectplay.web.library import Library
+
+OpenPage = Callable[..., Page]
+
+
+def verdict(page: Page) -> str:
+    return page.locator("#verdict p").inner_text()
+
+
+def play(page: Page, *moves: str) -> None:
+    for move in moves:
+        before = page.locator("#history li").count()
+        page.locator(f'#moves [data-move="{move}"]').click()
+        expect(page.locator("#history li")).to_have_count(before + 1)
+
+
+# ---- the table ----
+
+
+def test_the_whole_table_is_counted_and_each_column_is_a_link(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.click("#tab-explore")
+    expect(page.locator("#overview .facts")).to_contain_text("765")
+    page.locator(".column.win").last.click()
+    expect(page.locator("#verdict p")).to_have_text(re.compile("wins in 5 plies"))
+    page.locator(".longest a").first.click()
+    expect(page.locator("#verdict p")).to_have_text(re.compile("wins in 5 plies"))
+
+
+def test_positions_are_found_by_outcome_and_distance(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="404")
+    page.click("#tab-explore")
+    page.locator("#find-kind").select_option("loss")
+    page.fill("#find-plies", "4")
+    page.click("#find button")
+    expect(page.locator("#verdict p")).to_have_text(re.compile(r"wins in 4 plies \(2 of its moves\)"))
+    page.fill("#find-plies", "77")
+    page.click("#find button")
+    expect(page.locator("#find-reason")).to_contain_text("no position of this kind: loss in 77")
+
+
+def test_a_puzzle_hides_every_value_until_it_is_solved(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="404")
+    page.click("#tab-explore")
+    page.click("#find-puzzle")
+    expect(page.locator("#verdict p")).to_have_text(re.compile("Puzzle: .* is to move, and one move wins"))
+    page.click("#tab-analysis")
+    assert page.locator(".badge, .group, #chart svg, #history .mark").count() == 0
+    moves: list[dict[str, Any]] = page.evaluate(
+        "async () => (await (await fetch(`/api/tictactoe/position${location.search}`)).json()).moves"
+    )
+    assert sum(move["outcome"] == "win" for move in {m["group"]: m for m in moves}.values()) == 1
+    wrong = next(move["move"] for move in moves if move["outcome"] != "win")
+    play(page, wrong)
+    expect(page.locator("#notice")).to_contain_text("does not win")
+    page.click("#undo")
+    expect(page.locator("#verdict p")).to_have_text(re.compile("^Puzzle: "))
+    page.locator(f'#moves [data-move="{moves[0]["move"]}"]').click()
+    expect(page.locator("#notice")).to_contain_text("is right")
+
+
+# ---- learn and play ----
+
+
+def test_one_click_begins_a_game_against_perfect_play(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.click("#tab-learn")
+    assert "Perfect: never slips" in page.locator("#strength").inner_text()
+    page.get_by_role("button", name="Play Second").click()
+    page.wait_for_selector("#player-bottom.moving")  # the table has begun, and the board is turned to the player
+    assert page.locator("#player-bottom strong").inner_text() == "Second"
+    expect(page.locator("#announce")).to_have_text(re.compile("^First plays "))
+
+
+def test_with_the_hints_off_nothing_tells_the_value(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    play(page, "b2", "b3")
+    page.click("#hints")
+    assert verdict(page) == "First player is to move"
+    assert page.title() == "Tictactoe: First player is to move"
+    assert page.locator(".badge, .group, #chart svg, #history .mark, #line .step, .shaft").count() == 0
+    shown = page.locator("main").inner_text() + page.locator("main").inner_html()
+    assert not re.search(r"\b(wins in|Draw in|Win in|Loss in|throws)\b", shown)
+    play(page, "a1")
+    expect(page.locator("#notice")).to_have_text(re.compile("a1 was a best move|There was a better move than a1"))
+
+
+def test_a_mistake_is_named_at_once(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    play(page, "b2", "b3")
+    expect(page.locator("#notice")).to_have_text("b3 throws the draw away: now a loss.")
+
+
+def test_settings_survive_a_reload(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.click("#hints")
+    page.click("#flip")
+    page.locator("#player-top select").select_option("casual")
+    page.reload()
+    page.wait_for_selector("#board .cell")
+    assert page.locator("#hints").get_attribute("aria-pressed") == "false"
+    assert page.locator("#player-top strong").inner_text() == "First"
+    assert page.locator("#player-top select").input_value() == "casual"
+
+
+# ---- the game so far ----
+
+
+def test_the_chart_shows_mistakes_and_what_was_not_tried(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    play(page, "b2", "b3", "b1")
+    assert page.locator("#chart .slip").all_text_contents() == ["?", "?"]
+    assert page.locator("#chart .tick").count() >= 5
+    assert page.locator("#chart .turn").count() == 3
+    untried = page.locator("#chart .untried").filter(has_text=re.compile("^2. a3: Draw in 8"))
+    untried.locator(".hit").click()
+    expect(page.locator("#history li")).to_have_count(3)
+    expect(page.locator("#verdict p")).to_have_text("Draw in 7 plies")
+
+
+def test_a_longer_way_to_win_is_marked(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe?position=XX.OO....&moves=c1")
+    assert page.locator("#history .slip.slight .mark").count() + page.locator("#history .mark").count() >= 1
+
+
+def test_the_layout_stays_however_long_the_game(open_page: OpenPage, gobblet_server: str) -> None:
+    page = open_page(f"{gobblet_server}/gobblet")
+    places = "() => ['#chart', '#line', '#position-card'].map((each) => document.querySelector(each).offsetTop)"
+    before = page.evaluate(places)
+    for ply in range(2, 12):
+        page.click("#best")
+        expect(page.locator("#history li")).to_have_count(ply)
+    assert page.evaluate(places) == before
+
+
+def test_a_link_carries_the_whole_game(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    play(page, "b2", "b3", "a3")
+    page.click("#undo")
+    expect(page.locator("#redo")).to_be_enabled()
+    other = open_page(page.url)
+    expect(other.locator("#history li")).to_have_count(4)
+    assert other.locator("#history [aria-current]").text_content() == "2b3?"
+    assert other.locator("#history .mark").all_inner_texts() == ["?"]
+
+
+def test_a_saved_game_goes_to_the_terminal_and_back(
+    open_page: OpenPage, small_server: str, games: types.SimpleNamespace, tmp_path: Path
+) -> None:
+    page = open_page(f"{small_server}/tictactoe?position=X........")
+    play(page, "b2", "c1")
+    with page.expect_download() as download:
+        page.click("#save-game")
+    saved = tmp_path / "game.json"
+    download.value.save_as(saved)
+    match = load_match(games.tic_tac_toe(), saved)
+    assert match.move_names() == ["b2", "c1"]
+    match.play_names(["a1"])
+    match.save(saved)
+    page.set_input_files("#load-game", saved)
+    expect(page.locator("#history li")).to_have_count(4)
+    saved.write_text(json.dumps({**Match(games.stones()).json(), "moves": ["1"]}))
+    page.set_input_files("#load-game", saved)
+    expect(page.locator("#editor-reason")).to_contain_text("it is a game of stones")
+
+
+# ---- the list of moves ----
+
+
+def test_many_symmetric_moves_are_one_group(
+    open_page: OpenPage, quantik_tables: Path, serve: Callable[[Library], str]
+) -> None:
+    from perfectplay.game import load_game
+
+    page = open_page(serve(Library(quantik_tables, [load_game("quantik")])) + "/quantik")
+    assert page.locator("#moves .chip:visible").count() == 5
+    page.locator("#moves .chip.more").click()
+    assert page.locator("#moves .chip:visible").count() == 64
+
+
+def test_values_are_seen_without_choosing_a_piece(open_page: OpenPage, gobblet_server: str) -> None:
+    page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)+M(2,0)+L(0,2)+M(0,0)+L(1,1)")
+    assert page.locator('[data-place="(1,0)"] .badge.landing.best').inner_text().replace("\u2009", " ") == "W 1"
+    assert page.locator('[data-place="(2,2)"] .badge.landing').inner_text().replace("\u2009", " ") == "W 3"
+    assert page.locator('[data-place="(2,2)"] .badge.best').count() == 0, "a slower win is not emphasised"
+    assert page.locator(".arrows .shaft.win").count() == 1
+
+
+# ---- games and variants ----
+
+
+def test_variants_are_chosen_by_their_options(
+    open_page: OpenPage,
+    serve: Callable[[Library], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    games: types.SimpleNamespace,
+) -> None:
+    module = types.ModuleType("variants")
+    exec(games.codes["VARIANTS"], vars(module))
+
+    def load(name: str, **options: object) -> Any:
+        return make_game(module, name=name, **options)
+
+    default = load("take")
+    solve_game(default, directory=tmp_path).table.close()
+    monkeypatch.setattr(library_module, "load_game", load)
+    page = open_page(serve(Library(tmp_path, [default])) + f"/{default.identity}", expected="404")
+    page.click("#games-open")
+    page.fill("#option-stones", "5")
+    page.get_by_role("button", name="Open this variant").click()
+    expect(page).to_have_url(re.compile(r"/take-last=wins-quick-end=no-stones=5$"))
+    expect(page.locator("#games [aria-current]")).to_have_text("Take: stones 5")
+    expect(page.locator("#solve-card")).to_contain_text("solve take --stones 5")
+    expect(page.locator("#solve-card .estimate")).to_contain_text("It can be stopped at any time")
+    page.click("#games-open")
+    page.fill("#option-stones", "5")
+    page.fill("#games-filter", "zzz")
+    expect(page.locator("#games-found")).to_have_text("No game is called so.")
+
+
+def test_many_games_are_found_by_typing(
+    open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, games: types.SimpleNamespace
+) -> None:
+    module = types.ModuleType("many")
+    exec(games.codes["TIC_TAC_TOE"], vars(module))
+    many = [make_game(module, name=f"game{number}") for number in range(30)]
+    page = open_page(serve(Library(tmp_path, many)) + "/game7")
+    assert page.locator("#games a").all_inner_texts() == ["Game7"]
+    page.click("#games-open")
+    page.keyboard.type("game22")
+    expect(page.locator("#games-list a")).to_have_count(1)
+    page.locator("#games-list a").click()
+    expect(page).to_have_url(re.compile("/game22$"))

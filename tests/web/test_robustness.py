@@ -1,0 +1,222 @@
+"""The page when something goes wrong, and for everybody: errors, focus, keys, screen readers, contrast."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from perfectplay.solving.strong import solve_game
+from perfectplay.web.library import Library
+
+OpenPage = Callable[..., Page]
+
+
+def play(page: Page, *moves: str) -> None:
+    for move in moves:
+        before = page.locator("#history li").count()
+        page.locator(f'#moves [data-move="{move}"]').click()
+        expect(page.locator("#history li")).to_have_count(before + 1)
+
+
+# ---- errors ----
+
+
+def test_the_editor_forgets_the_text_of_another_game(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.fill("#editor-text", "XO.......")
+    expect(page.locator("#editor-reason")).to_contain_text("A position: ")
+    page.get_by_role("link", name="Stones").click()
+    expect(page.locator("#board pre")).to_have_text("7")
+    assert page.locator("#editor-text").input_value() == "7"
+    expect(page.locator("#editor-reason")).to_have_text("")
+    assert page.locator("#editor-go").is_disabled()
+
+
+def test_undo_while_the_table_thinks_gives_the_turn_back(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.locator("#player-top select").select_option("perfect")
+    page.locator('#moves [data-move="b2"]').click()
+    expect(page.locator("#history li")).to_have_count(2)
+    page.click("#undo")
+    expect(page.locator("#player-bottom.moving")).to_have_count(1)
+    expect(page.locator("#notice")).to_have_text("Choose where to move.")
+    page.wait_for_timeout(500)  # longer than the table thinks
+    assert page.locator("#history li").count() == 2
+    page.click("#redo")
+    expect(page.locator("#history li")).to_have_count(3)  # at the end again: now it answers
+
+
+def test_a_lost_server_is_said_and_asked_again_by_itself(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="ERR_FAILED")
+    lost: list[Route] = []
+
+    def lose(route: Route) -> None:
+        lost.append(route)
+        route.abort()
+
+    page.route("**/replay?*", lose)
+    page.click('[data-place="b2"]')
+    expect(page.locator("#notice")).to_contain_text("The server does not answer")
+    expect(page.locator("#notice")).to_contain_text("Trying again")
+    page.unroute("**/replay?*")
+    expect(page.locator("#history li")).to_have_count(2)  # without another click
+    assert lost
+
+
+def test_auto_play_ends_with_an_error(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="500")
+    page.route("**/replay?*", lambda route: route.fulfill(status=500, json={"error": "it fell over"}))
+    page.click("#auto")
+    expect(page.locator("#notice")).to_have_text("it fell over")
+    expect(page.locator("#auto")).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_damaged_table_is_called_damaged(
+    open_page: OpenPage, tmp_path: Path, games: types.SimpleNamespace, serve: Callable[[Library], str]
+) -> None:
+    solve_game(games.tic_tac_toe(), directory=tmp_path).table.close()
+    file = tmp_path / "tictactoe" / "data.mdb"
+    file.write_bytes(b"\0" * file.stat().st_size)
+    page = open_page(serve(Library(tmp_path, [games.tic_tac_toe()])) + "/tictactoe", expected="409")
+    assert page.locator("#verdict p").inner_text() == "Not known: the table is damaged"
+    expect(page.locator("#solve-card h2")).to_have_text("The table of Tictactoe is damaged")
+    assert page.get_by_role("button", name="Solve it now").count() == 0
+    refused = page.request.post(page.url.replace("/tictactoe", "/api/tictactoe/solve"))
+    assert (refused.status, "cannot be read" in refused.json()["error"]) == (409, True)
+
+
+# ---- keyboard and screen readers ----
+
+
+def test_the_focus_stays_where_one_works(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    focused = "document.activeElement.closest('#board, #moves, #history')?.id"
+    page.locator('[data-place="b2"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#history li")).to_have_count(2)
+    assert page.evaluate("document.activeElement.dataset.place") == "b2"
+    page.locator('#moves [tabindex="0"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#history li")).to_have_count(3)
+    assert page.evaluate(focused) == "moves"
+    page.locator('#history [tabindex="0"]').focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.locator("#history .entry").nth(1)).to_have_attribute("aria-current", "step")
+    assert page.evaluate(focused) == "history"
+
+
+def test_arrows_walk_over_the_board(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.locator('[data-place="a3"]').focus()
+    for key, place in [
+        ("ArrowRight", "b3"),
+        ("ArrowDown", "b2"),
+        ("ArrowDown", "b1"),
+        ("ArrowLeft", "a1"),
+        ("Home", "a3"),
+    ]:
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.place") == place
+
+
+def test_there_are_few_tab_stops_before_the_position(open_page: OpenPage, gobblet_server: str) -> None:
+    page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)")
+    page.wait_for_selector("#line .step")
+    stops = 0
+    page.locator("body").press("Tab")
+    while not page.evaluate("Boolean(document.activeElement.closest('#position-card'))"):
+        stops += 1
+        assert stops < 40
+        page.keyboard.press("Tab")
+    assert stops <= 28
+
+
+def test_the_opponents_move_is_announced(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.locator("#player-top select").select_option("perfect")
+    play(page, "b2")
+    expect(page.locator("#announce")).to_have_text(re.compile("^Second plays [abc][123]$"))
+    assert page.locator("#announce").get_attribute("aria-live") == "polite"
+
+
+def test_single_keys_can_be_turned_off_and_never_take_scrolling(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", viewport={"width": 600, "height": 400})
+    for key in (" ", "ArrowDown", "PageDown"):
+        page.evaluate("scrollTo(0, 0)")
+        page.locator("body").press(key)
+        page.wait_for_function("scrollY > 0")
+    assert page.locator("#history li").count() == 1
+    page.locator("body").press("b")
+    expect(page.locator("#history li")).to_have_count(2)
+    page.locator("body").press("?")
+    page.uncheck("#shortcuts")
+    page.keyboard.press("Escape")
+    page.locator("body").press("b")
+    page.wait_for_timeout(100)
+    assert page.locator("#history li").count() == 2
+    page.reload()
+    page.wait_for_selector("#board .cell")
+    assert not page.locator("#shortcuts").is_checked()
+
+
+# ---- looks ----
+
+CONTRAST = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+  const style = getComputedStyle(document.documentElement);
+  const rgb = (name) => {
+    canvas.fillStyle = style.getPropertyValue(name).trim();
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (colour) => {
+    const [r, g, b] = colour.map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ratio = (a, b) => {
+    const [x, y] = [light(rgb(a)), light(rgb(b))].sort((p, q) => q - p);
+    return (x + 0.05) / (y + 0.05);
+  };
+  return [['--frame', '--card'], ['--frame', '--page'], ['--mark', '--cell'], ['--last', '--cell'],
+    ['--cell-edge', '--cell'], ['--accent', '--cell'], ['--focus', '--cell'], ['--focus', '--page'],
+    ['--wood-line', '--wood'], ['--highlight-edge', '--highlight']].map(([a, b]) => [`${a} on ${b}`, ratio(a, b)]);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_rings_and_borders_can_be_told_apart(open_page: OpenPage, small_server: str, scheme: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", color_scheme=scheme)
+    assert [pair for pair, ratio in page.evaluate(CONTRAST) if ratio < 3] == []
+
+
+def test_forced_colours_keep_grid_and_marks(open_page: OpenPage, gobblet_server: str) -> None:
+    page = open_page(f"{gobblet_server}/gobblet?position=74242", forced_colors="active")
+    border = """element => {
+      const style = getComputedStyle(element, '::before');
+      return style.borderTopStyle + parseFloat(style.borderTopWidth);
+    }"""
+    assert page.locator('[data-place="(1,1)"]').evaluate(border) == "solid1"
+    page.click('[data-place="(0,2)"]')
+    assert page.locator('[data-place="(0,2)"]').evaluate(border) == "solid4"
+    assert page.locator(".cell.target").first.evaluate(border) == "dashed3"
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1440])
+def test_nothing_sticks_out_at_any_width(open_page: OpenPage, gobblet_server: str, width: int) -> None:
+    page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)", viewport={"width": width, "height": 800})
+    for tab in ("analysis", "explore", "learn"):
+        page.click(f"#tab-{tab}")
+        page.wait_for_timeout(50)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
+
+
+def test_covered_pieces_can_be_read_by_touch(open_page: OpenPage, gobblet_server: str) -> None:
+    page = open_page(f"{gobblet_server}/gobblet?position=Sm,.,./.,.,./.,.,.:orange", has_touch=True)
+    page.tap('[data-place="(0,0)"]')
+    expect(page.locator("#notice")).to_contain_text("Blue m over Orange S")

@@ -1,0 +1,223 @@
+"""The server as such: limits, caching, the names it answers to, whole tables and many positions at once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import socket
+import threading
+import time
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from perfectplay.web import answers, connections, request_guard
+from perfectplay.web.app import make_app
+from perfectplay.web.connections import server_options
+from perfectplay.web.library import Library
+from perfectplay.web.openapi import description
+
+CLOSED = (b"", b"HTTP/1.1 4")
+
+
+@contextmanager
+def careful_server(library: Library) -> Iterator[int]:
+    """A server as `solve serve` runs it; yields its port."""
+    config = uvicorn.Config(make_app(library), port=0, log_level="error", lifespan="off", **server_options())
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    thread.join()
+
+
+def ask(port: int, path: str = "/api/games") -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+# ---- connections ----
+
+
+def test_half_sent_requests_are_given_up_and_do_not_stop_the_others(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 1.0)
+    with careful_server(library) as port:
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(200)]
+        for number, connection in enumerate(slow):
+            if number % 2:
+                connection.sendall(
+                    b"POST /api/tictactoe/move HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
+                )
+            else:
+                connection.sendall(b"GET /api/games HTTP/1.1\r\nHost: loc")
+        began = time.monotonic()
+        assert ask(port).startswith(b"HTTP/1.1 200")
+        assert time.monotonic() - began < 1.0
+        for connection in slow:
+            with connection, suppress(ConnectionResetError):
+                assert connection.recv(100) == b""
+        assert ask(port).startswith(b"HTTP/1.1 200")
+
+
+def test_connections_and_heads_are_bounded(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 5)
+    with careful_server(library) as port:
+        idle = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(5)]
+        time.sleep(0.1)
+        one_more = socket.create_connection(("127.0.0.1", port), timeout=10)
+        with one_more, suppress(ConnectionResetError):
+            assert one_more.recv(100) == b""
+        for connection in idle:
+            connection.close()
+        time.sleep(0.1)
+        greedy = socket.create_connection(("127.0.0.1", port), timeout=10)
+        with greedy, suppress(ConnectionResetError, BrokenPipeError):
+            greedy.sendall(b"GET / HTTP/1.1\r\n")
+            for _ in range(100):
+                greedy.sendall(b"X-Long: " + b"x" * 1000 + b"\r\n")
+            assert greedy.recv(100).startswith(CLOSED)
+        assert ask(port).startswith(b"HTTP/1.1 200")
+
+
+def test_a_connection_is_used_for_many_requests(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
+    with careful_server(library) as port, socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        for _ in range(4):
+            connection.sendall(b"GET /api/tictactoe/evaluate HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+            time.sleep(0.2)  # idle between requests, in all longer than a request may take
+
+
+# ---- the wire ----
+
+
+def test_a_cold_page_is_small_and_a_warm_one_only_asks(client: TestClient) -> None:
+    head = client.get("/tictactoe").text.partition("</head>")[0]
+    linked = re.findall(r'(?:href|src)="([^"]+)"', head)
+    needed = {"/static/page.js", "/static/page.css", "/api/games", "/api/tictactoe/replay"}
+    assert needed <= set(linked), "all it needs is asked for at once, two steps deep"
+    total = 0
+    for path in ["/tictactoe", *linked]:
+        with client.stream("GET", path, headers={"accept-encoding": "gzip"}) as answer:
+            assert answer.status_code == 200
+            headers = sum(len(name) + len(value) + 4 for name, value in answer.headers.raw)
+            total += len(b"".join(answer.iter_raw())) + headers
+            etag = answer.headers["etag"]
+        assert client.get(path, headers={"if-none-match": etag}).status_code == 304, path
+    assert total <= 40_000, total
+
+
+def test_json_is_packed_only_for_those_who_unpack(client: TestClient) -> None:
+    plain = client.get("/api/tictactoe/position", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    with client.stream("GET", "/api/tictactoe/position", headers={"accept-encoding": "gzip"}) as packed:
+        assert packed.headers["content-encoding"] == "gzip"
+        assert json.loads(gzip.decompress(b"".join(packed.iter_raw()))) == plain.json()
+
+
+def test_a_method_that_is_not_possible_is_told_the_ones_that_are(client: TestClient) -> None:
+    allowed = client.put("/api/tictactoe/solve").headers["allow"]
+    assert set(allowed.replace(" ", "").split(",")) == {"GET", "HEAD", "POST", "DELETE"}
+    assert client.get("/api/tictactoe/move").status_code == 405
+
+
+def test_the_interface_describes_itself(client: TestClient) -> None:
+    said = client.get("/api").json()
+    assert "POST /api/{game}/probe: The values of up to 10,000 positions" in said["paths"]
+    document = client.get("/api/openapi.json").json()
+    names = document["paths"]["/api/{game}/evaluate"]["parameters"][0]["schema"]["enum"]
+    assert names == ["tictactoe", "stones", "gobblet"]
+    assert document["components"] == json.loads(json.dumps(description()["components"]))
+
+
+# ---- who may ask ----
+
+
+def test_a_server_open_to_others_still_checks_the_host(library: Library) -> None:
+    app = make_app(library, hosts={"localhost", "games.example"}, open_to_others=True)
+    for host, status in [("localhost", 200), ("games.example", 200), ("192.0.2.7", 200), ("rebound.example", 403)]:
+        assert TestClient(app, base_url=f"http://{host}:8017").get("/api/games").status_code == status, host
+    closed = make_app(library, hosts={"localhost"})
+    assert TestClient(closed, base_url="http://192.0.2.7:8017").get("/api/games").status_code == 403
+
+
+def test_who_is_too_fast_is_told_when_to_come_again(library: Library) -> None:
+    guarded = request_guard.Guard(make_app(library), hosts=None, clock=lambda: 0.0)
+    client = TestClient(guarded, client=("192.0.2.7", 1234))
+    answers_ = [client.get("/static/icon.svg") for _ in range(int(request_guard.BURST) + 1)]
+    assert answers_[-1].status_code == 429
+    assert answers_[-1].headers["retry-after"] == "1"
+
+
+# ---- many positions ----
+
+
+def test_many_positions_are_probed_at_once(client: TestClient, games: types.SimpleNamespace) -> None:
+    game = games.tic_tac_toe()
+    start = game.start()
+    children = [game.apply(start, move) for move in game.moves(start)]
+    answer = client.post("/api/tictactoe/probe", json={"ids": [str(child) for child in children] * 1000})
+    assert answer.status_code == 200
+    assert answer.json()["outcomes"] == ["draw"] * 9000
+    assert answer.json()["remoteness"] == [8] * 9000
+    texts = client.post("/api/tictactoe/probe", json={"positions": [".........", "XX.OO...."]}).json()
+    assert (texts["outcomes"], texts["remoteness"]) == (["draw", "win"], [9, 1])
+    assert client.post("/api/tictactoe/probe", json={"ids": []}).json()["outcomes"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "part"),
+    [
+        ({"ids": ["1"] * 10_001}, 413, "at most 10,000"),
+        ({"ids": [1]}, 400, "53 bits"),
+        ({"ids": ["x"]}, 400, "whole number"),
+        ({"ids": ["1"], "positions": []}, 400, "the body must be"),
+        ({}, 400, "the body must be"),
+        ({"positions": ["?"]}, 400, "nine of"),
+    ],
+)
+def test_a_wrong_batch_is_refused(client: TestClient, body: object, status: int, part: str) -> None:
+    answer = client.post("/api/tictactoe/probe", json=body)
+    assert (answer.status_code, part in answer.json()["error"]) == (status, True), answer.text
+
+
+def test_a_line_of_a_compact_table_does_not_keep_the_others_waiting(
+    tmp_path: Path, games: types.SimpleNamespace, small_tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever takes long is worked out beside the loop: while one line is on its way, others are answered."""
+    slow = threading.Event()
+
+    def slow_line(*arguments: object, **options: object) -> object:
+        slow.wait(10)
+        raise AssertionError("nobody waits for it")
+
+    library = Library(small_tables, [games.tic_tac_toe()])
+    monkeypatch.setattr(answers, "table_line", slow_line)
+    with careful_server(library) as port:
+        waiting = threading.Thread(target=ask, args=(port, "/api/tictactoe/line"))
+        waiting.start()
+        time.sleep(0.2)
+        began = time.monotonic()
+        assert ask(port, "/api/tictactoe/evaluate").startswith(b"HTTP/1.1 200")
+        assert time.monotonic() - began < 2
+        assert waiting.is_alive()
+        slow.set()
+        waiting.join()
+    library.close()
+
+
+def test_variants_are_known_by_their_address_only_if_they_exist(client: TestClient) -> None:
+    assert client.get("/tictactoe-width=5").status_code == 404
+    assert client.get("/api/tictactoe-width=5/evaluate").status_code == 404
