@@ -1,13 +1,6 @@
 """How well a policy plays, measured against a table: the numbers people otherwise write themselves.
 
->>> import random
->>> from perfectplay import load_game, open_table, random_positions
->>> game = load_game("gobblet")
->>> with open_table(game) as table:
-...     positions = random_positions(table, 200)
-...     perfect = evaluate_policy(table, lambda position: table.best_moves(position)[0], positions)
->>> perfect.optimal
-1.0
+A policy is anything that answers a position with a move, or with a probability for each of several. See docs/agents.md.
 """
 
 from __future__ import annotations
@@ -15,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from perfectplay.agents.player import points
 from perfectplay.errors import UsageError
 from perfectplay.queries.moves import rate_moves
 from perfectplay.tables.table import Table
@@ -48,11 +42,17 @@ class Evaluation:
     by_remoteness: dict[int | None, Depth] = field(default_factory=dict)
     """Blunders, moves that change the outcome, by the plies to the end under best play; None for endless draws."""
 
+    def __str__(self) -> str:
+        return (
+            f"{self.positions:,} positions: {self.optimal:.1%} best moves, {self.kept:.1%} keep the outcome, "
+            f"regret {self.value_regret:.3f} points and {self.remoteness_regret:.2f} plies"
+        )
+
 
 def evaluate_policy(table: Table, policy: Policy, positions: Iterable[int]) -> Evaluation:
     """Ask a policy about positions, and rate what it would play. Finished positions are passed over.
 
-    A policy that answers with probabilities is rated by its expectation. Raises UsageError where it plays an illegal
+    A policy that answers with probabilities is rated by its expectation; they must add up to 1. Raises UsageError where it plays an illegal
     move, and NotInTable for a position that the table does not know.
     """
     result = Evaluation()
@@ -71,19 +71,19 @@ def _rate(table: Table, position: int, answer: int | Mapping[int, float], result
     depth = result.by_remoteness.setdefault(best.remoteness, Depth())
     result.positions += 1
     depth.positions += 1
-    for move, share in (answer if isinstance(answer, Mapping) else {answer: 1.0}).items():
+    shares = answer if isinstance(answer, Mapping) else {answer: 1.0}
+    if abs(sum(shares.values()) - 1) > 1e-6:
+        raise UsageError(f"the policy's probabilities in {table.game.decode(position)} do not add up to 1")
+    for move, share in shares.items():
         if move not in worth:
             text = table.game.decode(position)
             raise UsageError(f"the policy plays {move} in {text}, which is not a legal move there")
         value = worth[move]
         result.optimal += share * (value == best)
-        result.value_regret += share * (_points(best) - _points(value))
+        result.value_regret += share * (points(best) - points(value))
         if value.outcome is best.outcome:
             result.kept += share
             result.remoteness_regret += share * abs((value.remoteness or 0) - (best.remoteness or 0))
         else:
             depth.blunders += share
 
-
-def _points(value: Value) -> int:
-    return int(value.outcome)
