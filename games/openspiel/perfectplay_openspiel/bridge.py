@@ -134,6 +134,8 @@ def open_game(name: str) -> OpenSpielGame:
     """The game of this name, with scores where it has returns other than 1, 0 and -1; ValueError if it does not fit."""
     if (short := name.partition("(")[0]) not in pyspiel.registered_names():
         raise ValueError(f"OpenSpiel has no game {short!r}")
+    if "filename" in name:  # a name may come from a browser's address
+        raise ValueError(f"{name} cannot be solved: it is read from a file")
     try:
         game = pyspiel.load_game(name)
     except pyspiel.SpielError as error:
