@@ -115,9 +115,7 @@ def test_mistakes_and_temperature_do_what_they_say(table):
     ]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"), [({"mistakes": 1.5}, "from 0 to 1"), ({"temperature": -1}, "from 0 up")]
-)
+@pytest.mark.parametrize(("options", "words"), [({"mistakes": 1.5}, "from 0 to 1"), ({"temperature": -1}, "from 0 up")])
 def test_wrong_strengths_are_refused(table, options, words):
     with pytest.raises(UsageError, match=words):
         TablePlayer(table, **options)
@@ -148,7 +146,9 @@ def test_a_bot_has_a_policy_and_needs_a_table_of_openspiels(table):
     other = SimpleNamespace(game=SimpleNamespace(name="gobblet"))
     with pytest.raises(UsageError, match="the table is of gobblet"):
         OpenSpielBot(TablePlayer(other))
-    policy, action = OpenSpielBot(TablePlayer(table)).step_with_policy(pyspiel.load_game("tic_tac_toe").new_initial_state())
+    policy, action = OpenSpielBot(TablePlayer(table)).step_with_policy(
+        pyspiel.load_game("tic_tac_toe").new_initial_state()
+    )
     assert action in dict(policy)
 
 

@@ -52,8 +52,8 @@ class Evaluation:
 def evaluate_policy(table: Table, policy: Policy, positions: Iterable[int]) -> Evaluation:
     """Ask a policy about positions, and rate what it would play. Finished positions are passed over.
 
-    A policy that answers with probabilities is rated by its expectation; they must add up to 1. Raises UsageError where it plays an illegal
-    move, and NotInTable for a position that the table does not know.
+    A policy that answers with probabilities is rated by its expectation; they must add up to 1. Raises UsageError
+    where it plays an illegal move, and NotInTable for a position that the table does not know.
     """
     result = Evaluation()
     for position in map(int, positions):
@@ -86,4 +86,3 @@ def _rate(table: Table, position: int, answer: int | Mapping[int, float], result
             result.remoteness_regret += share * abs((value.remoteness or 0) - (best.remoteness or 0))
         else:
             depth.blunders += share
-

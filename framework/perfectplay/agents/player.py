@@ -22,7 +22,9 @@ class TablePlayer:
     where the game has one. The same seed gives the same games. Not to be shared by threads.
     """
 
-    def __init__(self, table: Table, *, mistakes: float = 0.0, temperature: float = 0.0, seed: int | None = None) -> None:
+    def __init__(
+        self, table: Table, *, mistakes: float = 0.0, temperature: float = 0.0, seed: int | None = None
+    ) -> None:
         if not 0 <= mistakes <= 1:
             raise UsageError(f"the share of mistakes is from 0 to 1, not {mistakes}")
         if not (temperature >= 0 and math.isfinite(temperature)):
@@ -40,7 +42,9 @@ class TablePlayer:
 
     def probabilities(self, position: int) -> dict[int, float]:
         """How likely it plays each legal move; NotInTable where the table does not know them all."""
-        rated = [(move, each.value) for each in rate_moves(self.table.game, self.table, position) for move in each.moves]
+        rated = [
+            (move, each.value) for each in rate_moves(self.table.game, self.table, position) for move in each.moves
+        ]
         if not rated:
             return {}
         best = rated[0][1]
@@ -50,8 +54,7 @@ class TablePlayer:
             weights = [float(value == best) for _, value in rated]
         total, slip = sum(weights), self._mistakes / len(rated)
         return {
-            move: (1 - self._mistakes) * weight / total + slip
-            for (move, _), weight in zip(rated, weights, strict=True)
+            move: (1 - self._mistakes) * weight / total + slip for (move, _), weight in zip(rated, weights, strict=True)
         }
 
 

@@ -38,7 +38,10 @@ def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str
 )
 @click.option("--tier", "tiers", type=int, multiple=True, metavar="N", help="Only this tier; may be repeated.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N, in the order of the table; or a sample of N."
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the first N, in the order of the table; or a sample of N.",
 )
 @click.option("--features", is_flag=True, help="A data set for learners: board planes, legal and best moves (parquet).")
 @click.option(
@@ -46,8 +49,13 @@ def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str
     type=click.Choice(["uniform", "remoteness"]),
     help="How --features draws --limit positions: each as likely, or as many of each remoteness (default: uniform).",
 )
-@click.option("--test", "test_share", type=click.FloatRange(0, 1, max_open=True), metavar="SHARE",
-    help="With --features: keep this share of the positions apart, in a file for testing.")
+@click.option(
+    "--test",
+    "test_share",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="With --features: keep this share of the positions apart, in a file for testing.",
+)
 @click.option("--seed", type=int, metavar="N", help="Another sample (default: 0).")
 @directory_option
 @quiet_option

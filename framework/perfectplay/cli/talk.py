@@ -57,7 +57,7 @@ def _read(game: Game, line: str) -> tuple[int, bool]:
         given, with_moves = question.get("position"), bool(question.get("moves"))
     if isinstance(given, str):
         return game.encode(given), with_moves
-    if isinstance(given, int) and game.valid(given):
+    if isinstance(given, int) and not isinstance(given, bool) and game.valid(given):
         return given, with_moves
     raise UsageError(f"{given!r} is not a position of {game.name}")
 

@@ -1,8 +1,8 @@
 """A table as a data set for learners: sampled positions with the features they use, in parquet, and a card beside it.
 
 A sample depends on the seed and the positions alone: each position has a pseudo-random number, and those with the
-smallest are taken, of the whole table or of each remoteness. Another such number says whether a position is for training or for
-testing, so a position never stands in both, whatever the sample.
+smallest are taken, of the whole table or of each remoteness. Another such number says whether a position is for
+training or for testing, so a position never stands in both, whatever the sample.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def export_dataset(
 ) -> DatasetReport:
     """Write a sample of a finished table with features to a parquet file, and a card of the same name in Markdown.
 
-    With a share for testing there are two files, `NAME-train.parquet` and `NAME-test.parquet`. Raises UsageError where nothing
-    is selected, TableError for an unfinished table, Interrupted when `stop` is set.
+    With a share for testing there are two files, `NAME-train.parquet` and `NAME-test.parquet`. Raises UsageError where
+    nothing is selected, TableError for an unfinished table, Interrupted when `stop` is set.
     """
     wanted, sampling, path = wanted or Selection(), sampling or Sampling(), Path(path)
     table.require_complete()
@@ -203,7 +203,11 @@ def _write(path: Path, table: Table, rows: Rows, known: Vocabulary, stop: thread
         columns["trays"] = arrow.list_(arrow.uint8(), len(known.trays))
     columns["legal"] = arrow.list_(arrow.bool_(), len(known.moves))
     columns["best"] = arrow.list_(arrow.bool_(), len(known.moves))
-    metadata = {"game": table.game.identity, "table_hash": table.info.hash or "", "vocabulary": json.dumps(_words(known))}
+    metadata = {
+        "game": table.game.identity,
+        "table_hash": table.info.hash or "",
+        "vocabulary": json.dumps(_words(known)),
+    }
     schema = arrow.schema(list(columns.items()), metadata=metadata)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for first in range(0, len(rows), BATCH):

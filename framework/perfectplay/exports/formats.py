@@ -76,7 +76,9 @@ def write_sqlite(path: Path, source: Source) -> None:
 def _solutions(rows: Rows, source: Source) -> Any:
     positions, codes = rows["position"], rows["code"]
     signed = positions.astype(np.int64).tolist()  # SQLite has no unsigned integers
-    depths = [plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2 & 0x3FFF).tolist(), strict=True)]
+    depths = [
+        plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2 & 0x3FFF).tolist(), strict=True)
+    ]
     best = source.table.engine.best_moves(positions)
     texts = [
         None if move < 0 else source.game.format_move(position, move)

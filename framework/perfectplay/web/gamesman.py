@@ -1,8 +1,8 @@
 """The universal web API of GamesCrafters, under /uwapi/: so that GamesmanUni's client can show our games.
 
 The JSON is that of https://github.com/GamesCrafters/GamesCraftersUWAPI (README, routes). Its words differ from ours: a
-draw that the rules end is a `tie`, an endless one a `draw`, and -200 stands for a remoteness without end. Our boards are
-not in its AutoGUI format, so every game is of the kind `v0`: the client shows positions and moves as texts.
+draw that the rules end is a `tie`, an endless one a `draw`, and -200 stands for a remoteness without end. Our boards
+are not in its AutoGUI format, so every game is of the kind `v0`: the client shows positions and moves as texts.
 """
 
 from __future__ import annotations
@@ -169,7 +169,9 @@ def _variants(request: Request) -> dict[str, ServedGame]:
 def _variant(request: Request) -> tuple[ServedGame, str]:
     variants, name = _variants(request), request.path_params["variant"]
     if name not in variants:
-        raise Refusal(404, f"{request.path_params['game']} has no variant {name[:60]!r}; there are {', '.join(variants)}")
+        raise Refusal(
+            404, f"{request.path_params['game']} has no variant {name[:60]!r}; there are {', '.join(variants)}"
+        )
     return variants[name], name
 
 

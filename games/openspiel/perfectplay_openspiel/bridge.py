@@ -64,7 +64,7 @@ class OpenSpielGame:
     def about(self) -> About:
         return About(
             f"{self._game.get_type().long_name} (OpenSpiel)",
-            f"OpenSpiel's {self._game}, with its rules. Actions are written as OpenSpiel writes them, or as their numbers.",
+            f"OpenSpiel's {self._game}, with its rules. Moves are what OpenSpiel calls actions, or their numbers.",
         )
 
     # ---- what people read and write ----

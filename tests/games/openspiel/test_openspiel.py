@@ -13,11 +13,11 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms.minimax import alpha_beta_search
 from open_spiel.python.algorithms.minimax_solver import MinimaxSolver
-from perfectplay_openspiel import states
-from perfectplay_openspiel.states import StateBook
 
 from perfectplay import Outcome, UsageError, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
+from perfectplay_openspiel import states
+from perfectplay_openspiel.states import StateBook
 
 SMALL = {
     "tic_tac_toe": "draw in 9",
