@@ -10,6 +10,7 @@ setup(
     cffi_modules=[
         "native/perfectplay_native/build_engine.py:ffi",
         "games/connect4/perfectplay_connect4/build_kernel.py:ffi",
+        "games/dobutsu/perfectplay_dobutsu/build_kernel.py:ffi",
         "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
         "games/morris/perfectplay_morris/build_kernel.py:ffi",
         "games/quantik/perfectplay_quantik/build_core.py:ffi",

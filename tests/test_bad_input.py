@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from functools import partial
 from pathlib import Path
@@ -92,3 +93,13 @@ def test_a_machine_without_enough_memory_is_said_in_one_line(run_solve, tmp_path
     bound = partial(resource.setrlimit, resource.RLIMIT_AS, (limit, limit))
     done = run_solve("gobblet", "--threads", "1", tables=tmp_path, preexec_fn=bound, timeout=20)
     assert_refused(done, 1, "memory")
+
+
+def test_what_the_shell_can_take_away_is_one_line(run_solve, tmp_path):
+    def without_output() -> None:
+        os.close(1)
+
+    closed = run_solve("games", "--dir", str(tmp_path), preexec_fn=without_output)
+    assert_refused(closed, 1, "standard output is closed")
+    assert_refused(run_solve("random", "gobblet", str(2**64), "--dir", str(tmp_path)), 2, "is not in the range")
+    assert_refused(run_solve("serve", "--host", ".."), 1, "cannot listen on ..: it is not the name of a host")

@@ -138,6 +138,13 @@ class Game:
         return self._ask.has("mover")
 
     @property
+    def turns_alternate(self) -> bool:
+        """Whether every move passes the turn, as it does without `mover`, and as a kernel may promise."""
+        if self.is_puzzle:
+            return False
+        return not self.has_mover or (self.kernel is not None and self.kernel.turns_alternate)
+
+    @property
     def has_score(self) -> bool:
         return self._ask.has("score")
 

@@ -6,15 +6,7 @@ Sentences name the winner, count plies, and count the winner's own moves, becaus
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from perfectplay.board import Board
 from perfectplay.values import Outcome, Value
-
-if TYPE_CHECKING:
-    from perfectplay.game import Game
-
-_DEFAULT_PLAYERS = ("First", "Second")
 
 
 def verdict(
@@ -66,21 +58,6 @@ def puzzle_verdict(value: Value) -> str:
     return f"Cannot be solved: a dead end in {counted(left, 'move')}"
 
 
-def sides(game: Game, mover: int | None) -> tuple[str, str]:
-    """The mover and the opponent as sentences name them; `mover` is None where nobody knows."""
-    if mover is None:
-        return "The player to move", "The opponent"
-    names = ("First player", "Second player") if game.players == _DEFAULT_PLAYERS else game.players
-    return names[mover], names[len(names) - 1 - mover]
-
-
-def game_verdict(game: Game, value: Value, mover: int | None) -> str:
-    """One sentence on a position of this game, in which `mover` is to move."""
-    if game.is_puzzle:
-        return puzzle_verdict(value)
-    return verdict(value, *sides(game, mover), alternating=not game.has_mover)
-
-
 def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = "The opponent") -> str:
     """One sentence on a position of which only the outcome is known.
 
@@ -92,16 +69,6 @@ def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = 
     if outcome is Outcome.DRAW:
         return "Draw: neither player can force a win"
     return f"{mover if outcome is Outcome.WIN else opponent} wins"
-
-
-def player_names(board: Board | None, *, start: bool = False) -> tuple[str, str]:
-    """The mover and the opponent as `verdict` names them; at the start the mover is known without a board."""
-    if board is None:
-        return ("First player", "Second player") if start else ("The player to move", "The opponent")
-    names = board.players
-    if names == _DEFAULT_PLAYERS:
-        names = ("First player", "Second player")
-    return (names[board.to_move], names[1 - board.to_move])
 
 
 def plies(count: int) -> str:

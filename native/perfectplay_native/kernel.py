@@ -154,6 +154,11 @@ class Kernel:
         return int(self.c.players) or 2
 
     @property
+    def turns_alternate(self) -> bool:
+        """Whether the kernel promises that every move passes the turn, although it has `mover`."""
+        return bool(self.c.flags & lib.PP_TURNS_ALTERNATE)
+
+    @property
     def scored(self) -> bool:
         """Whether the game is won by so and so much."""
         return bool(self.c.score)
@@ -216,9 +221,12 @@ class Kernel:
 
     def unrank(self, tier: int, index: int) -> int | None:
         """A position of a slot of a ranked game; None where the slot holds none."""
-        position = _engine_ffi.new("pp_position *")
-        self._ask("unrank", slot_of(tier, index), 1, position)
-        return None if position[0] == NO_POSITION else int(position[0])
+        positions = _buffers.pp_position
+        positions[1] = NO_POSITION
+        self._ask("unrank", slot_of(tier, index), 1, positions)
+        if positions[1] != NO_POSITION:
+            raise ValueError("the kernel's unrank wrote more positions than it was asked for")
+        return None if positions[0] == NO_POSITION else int(positions[0])
 
     # ---- the rest only where the kernel `has` the function ----
 

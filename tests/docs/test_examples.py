@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-EXAMPLES = {"tictactoe", "connect4-python", "mutorere"}
+EXAMPLES = {"tictactoe", "connect4-python", "mutorere", "tapatan"}
 
 
 def games(fresh) -> dict[str, dict]:
@@ -21,7 +21,7 @@ def games(fresh) -> dict[str, dict]:
 def examples(fresh):
     """The fresh environment with the examples in it; the last test that uses it takes them out again."""
     assert not EXAMPLES & games(fresh).keys()
-    fresh.run("pip install ./examples/tictactoe ./examples/connect4-python ./examples/mutorere")
+    fresh.run("pip install ./examples/tictactoe ./examples/connect4-python ./examples/mutorere ./examples/tapatan")
     return fresh
 
 
@@ -93,6 +93,8 @@ def test_two_packages_with_a_game_of_one_name_are_both_named(examples):
 
 
 def test_an_uninstalled_game_is_gone(examples):
-    examples.run("pip uninstall -y perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere")
+    examples.run(
+        "pip uninstall -y perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere perfectplay-tapatan"
+    )
     assert not EXAMPLES & games(examples).keys()
     assert "unknown game 'tictactoe'" in examples.run("solve tictactoe", code=2)

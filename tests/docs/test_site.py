@@ -23,7 +23,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 def test_every_page_is_in_the_navigation() -> None:
     sections = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     named = {page for entry in sections for page in ([entry] if isinstance(entry, str) else next(iter(entry.values())))}
-    assert named == {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert named == {path.name for path in (ROOT / "docs").glob("*.md")}, "name each page in the nav of mkdocs.yml"
 
 
 def test_the_citation_names_this_version() -> None:

@@ -291,4 +291,4 @@ def test_with_pytest_a_game_is_tested_in_three_lines(tmp_path, codes):
 
 
 def test_laws_have_names_of_their_own():
-    assert len(law_names()) == len(set(law_names())) == 19
+    assert len(law_names()) == len(set(law_names())) == 21

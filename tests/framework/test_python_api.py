@@ -11,8 +11,11 @@ import pytest
 
 import perfectplay
 from perfectplay import (
+    Board,
+    Cell,
     Match,
     Outcome,
+    Piece,
     Position,
     Status,
     UsageError,
@@ -23,6 +26,7 @@ from perfectplay import (
     solve_game,
     value_columns,
 )
+from perfectplay.board_svg import svg
 
 DOCS = Path(__file__).parents[2] / "docs"
 X_WINS = "XX.OO...."
@@ -137,6 +141,16 @@ def test_a_notebook_shows_the_board(game):
     assert picture.startswith("<svg ")
     assert picture.count(">X</text>") == 2
     assert "First to move" in picture
+
+
+def test_points_on_lines_and_highlights_are_drawn():
+    cells = (Cell("a", 0, 0, (Piece(1, "<b>"),)), Cell("b", 0.5, 1.5))
+    lines = svg(Board(1, 2, cells, to_move=0, edges=(("a", "b"),)))
+    assert lines.count("<line ") == 1
+    assert "&lt;b&gt;" in lines
+    squares = svg(Board(1, 2, cells, to_move=0, highlight=("b",)))
+    assert squares.count("<rect ") == 2
+    assert squares.count("#fef08a") == 1
 
 
 def test_a_game_without_a_board_has_no_picture(subtraction):

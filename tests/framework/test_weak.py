@@ -17,9 +17,10 @@ from click.testing import CliRunner, Result
 
 from perfectplay import Outcome, PerfectPlayError, PluginError, UsageError, load_game, make_game, solve_game
 from perfectplay.cli import root
-from perfectplay.errors import Interrupted
+from perfectplay.errors import Interrupted, TableError
 from perfectplay.solving.weak import proof_path, prove_position
-from perfectplay.tables.gbl2 import read_gbl2, read_header
+from perfectplay.tables.gbl2 import entries, read_gbl2, read_header, write_gbl2
+from perfectplay.tables.proof_file import read_proof
 from perfectplay_native.search import Search
 
 DRAWN_GOBBLET = 43980465112106
@@ -221,6 +222,43 @@ def test_an_interrupted_walk_goes_on_where_it_was(tic_tac_toe, tmp_path):
         finally:
             timer.cancel()
     assert proof.file.read_bytes() == whole.file.read_bytes()
+
+
+def test_a_walk_keeps_its_marks(tic_tac_toe, tmp_path):
+    """What an earlier run went through is not gone through again: it asks for no position's moves."""
+    prove_position(tic_tac_toe, directory=tmp_path, prune=False)
+    again = prove_position(tic_tac_toe, directory=tmp_path, prune=False)
+    assert again.counts.expanded == again.counts.unique == again.known_before > 100
+    assert again.counts.evaluated == 0
+
+
+# ---- the file is this game's, and as it was written ----
+
+
+def test_a_foreign_proof_file_is_refused(gobblet, tic_tac_toe, subtraction, tmp_path):
+    prove_position(gobblet, directory=tmp_path)
+    proof_path(gobblet, tmp_path).rename(proof_path(tic_tac_toe, tmp_path))
+    with pytest.raises(TableError, match=r'is not a proof file of .*"tictactoe".*, but .*"gobblet"'):
+        prove_position(tic_tac_toe, directory=tmp_path)
+
+
+def test_an_export_is_not_a_proof_file(gobblet, tmp_path):
+    write_gbl2(proof_path(gobblet, tmp_path), [entries([0], [-1])])
+    with pytest.raises(TableError, match="but of a game that it does not name"):
+        prove_position(gobblet, directory=tmp_path)
+
+
+def test_every_changed_byte_of_a_proof_file_is_found(tic_tac_toe, tmp_path):
+    path = prove_position(tic_tac_toe, directory=tmp_path).file
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(TableError, match=str(path)):
+            read_proof(path, tic_tac_toe)
+    for length in range(0, len(whole), 7):
+        path.write_bytes(whole[:length])
+        with pytest.raises(TableError, match=str(path)):
+            read_proof(path, tic_tac_toe)
 
 
 def test_ctrl_c_saves_and_says_how_to_resume(gobblet, tmp_path):

@@ -8,7 +8,8 @@ import pytest
 
 from perfectplay import options, values, wording
 from perfectplay.values import Outcome, Value
-from perfectplay.wording import player_names, verdict
+from perfectplay.verdicts import sides
+from perfectplay.wording import verdict
 
 WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS
 
@@ -37,8 +38,7 @@ def test_verdicts_name_the_winner_and_count_his_moves(value, sentence):
 
 
 def test_players_are_named_by_the_board_or_by_their_turn(tic_tac_toe):
-    assert player_names(tic_tac_toe.board(0)) == ("First player", "Second player")
-    assert player_names(tic_tac_toe.board(1)) == ("Second player", "First player")
-    assert player_names(None, start=True) == ("First player", "Second player")
-    assert player_names(None) == ("The player to move", "The opponent")
-    assert verdict(Value(LOSS, 0), *player_names(None)) == "Game over: the opponent has won"
+    assert sides(tic_tac_toe, 0) == ("First player", "Second player")
+    assert sides(tic_tac_toe, 1) == ("Second player", "First player")
+    assert sides(tic_tac_toe, None) == ("The player to move", "The opponent")
+    assert verdict(Value(LOSS, 0), *sides(tic_tac_toe, None)) == "Game over: the opponent has won"

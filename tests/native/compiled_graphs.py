@@ -24,6 +24,10 @@ ENUMERATED_VARIANTS: dict[str, tuple[str, ...]] = {
     "rules alone": (),
     "parents": ("children", "parents"),
 }
+SISTER_VARIANTS: dict[str, tuple[str, ...]] = {
+    name: (*functions, "tier_children") for name, functions in ENUMERATED_VARIANTS.items()
+}
+"""The same for tiers that play may return to."""
 RANKED_VARIANTS: dict[str, tuple[str, ...]] = {
     "rank alone": (*RANKED, "tier_children"),
     "rank and parents": (*RANKED, "tier_children", "parents", "wins_now"),
@@ -52,6 +56,7 @@ class CompiledGraph:
             name: name.removesuffix("_moves").removesuffix("_all") for name in functions if name != "ONCE_PER_MOVE"
         }
         moves_into = Counter(child for moves in graph.moves for child, _ in moves)
+        self.context = self._context(graph)
         self.struct = self.ffi.new(
             "pp_kernel *",
             {
@@ -62,7 +67,7 @@ class CompiledGraph:
                 "max_moves": max(map(len, graph.moves)),
                 "max_parents": max(moves_into.values(), default=0),
                 "tier_count": max(graph.tiers) + 1,
-                "context": self._context(graph),
+                "context": self.context,
                 **{field: self.ffi.addressof(module.lib, f"graph_{name}") for name, field in names.items()},
             },
         )

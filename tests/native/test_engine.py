@@ -23,7 +23,7 @@ from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
 from perfectplay.values import Status
 
-from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
+from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, SISTER_VARIANTS, CompiledGraph, compiled_game
 from .graphs import (
     LOSS,
     TIE,
@@ -98,6 +98,23 @@ def test_a_python_game_gets_the_values_of_brute_force(graph: Graph):
 def test_an_enumerated_kernel_gets_the_values_of_brute_force(graph: Graph, variant: str, graph_module: ModuleType):
     game = compiled_game(graph_module, graph, ENUMERATED_VARIANTS[variant])
     assert solved_every_way(game, graph).codes == expected(graph, everywhere=False)
+
+
+@pytest.mark.parametrize("variant", SISTER_VARIANTS)
+@many
+@given(graph=graphs(sisters=True))
+def test_sister_tiers_are_enumerated_together(graph: Graph, variant: str, graph_module: ModuleType):
+    game = compiled_game(graph_module, graph, SISTER_VARIANTS[variant])
+    assert solved_every_way(game, graph).codes == expected(graph, everywhere=False)
+
+
+def test_a_tier_that_tier_children_leaves_out_is_named(graph_module: ModuleType):
+    plugin = CompiledGraph(graph_module, plain_graph([[1], [0]], {}, [0, 1]), SISTER_VARIANTS["rules alone"])
+    plugin.context.first_tier_child[2] = 1  # tier 1 leads nowhere, it says
+    with pytest.raises(
+        PerfectPlayError, match="tier_children of tier 1 leaves out tier 0: move 1 leads from position 2"
+    ):
+        solve_game(make_game(plugin, name="graph"), save=False)
 
 
 @pytest.mark.parametrize("variant", RANKED_VARIANTS)

@@ -355,10 +355,10 @@ def test_a_game_is_solved_from_the_page(
 
 # ---- looks ----
 
-SCREENS = {"wide": (1280, 900), "narrow": (360, 740)}
+SCREENS = {"wide": (1440, 900), "narrow": (360, 740), "tiny": (320, 640)}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
 @pytest.mark.parametrize("screen", SCREENS)
 def test_no_serious_accessibility_fault(
     open_page: OpenPage, gobblet_server: str, axe: str, scheme: str, screen: str
@@ -367,13 +367,16 @@ def test_no_serious_accessibility_fault(
     page = open_page(
         f"{gobblet_server}/gobblet?position=1649275928706",
         viewport={"width": width, "height": height},
-        color_scheme=scheme,
+        color_scheme="dark" if scheme == "dark" else "light",
+        forced_colors="active" if scheme == "forced" else "none",
         bypass_csp=True,
     )
     page.wait_for_selector("#line .step")
     page.evaluate(axe)
-    states: dict[str, Callable[[], None]] = {
-        "the editor open": lambda: page.click("#setup summary"),
+    states: dict[str, Callable[[], object]] = {
+        "the whole table": lambda: (page.click("#tab-explore"), page.wait_for_selector(".longest a")),
+        "the rules": lambda: page.click("#tab-learn"),
+        "the editor open": lambda: (page.click("#tab-analysis"), page.click("#setup summary")),
         "a piece in hand": lambda: page.click('[data-place="(0,2)"]'),
         "no hints": lambda: page.locator("body").press("h"),
         "the help": lambda: page.locator("body").press("?"),

@@ -30,7 +30,7 @@ def test_a_whole_game_of_the_tutorials_plugin(
     """The worst move of the list each time, against the perfect table: it wins. Without a board nobody has a name."""
     page = open_page(address)
     expect(page.locator("#verdict p")).to_have_text("Draw in 9 plies")
-    page.locator("#player-top select").select_option("0")
+    page.locator("#player-top select").select_option("perfect")
     while wait_for_turn(page, "bottom"):
         before = page.locator("#history li").count()
         page.locator("#moves .chip").last.click()

@@ -14,6 +14,7 @@ from perfectplay.display.board_text import draw
 from perfectplay.match import Match
 from perfectplay.queries.moves import Line, best_line
 from perfectplay.values import value_json
+from perfectplay.verdicts import game_verdict, sides
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -34,7 +35,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         line = best_line(game, table, number)
     value = line.steps[0].value if line.steps else line.end_value
     movers = Match(game, [step.move for step in line.steps], start=number, exploring=True).movers
-    verdict = wording.game_verdict(game, value, movers[0])
+    verdict = game_verdict(game, value, movers[0])
     if as_json:
         print_json(_json(game, number, line, verdict))
         return
@@ -55,16 +56,16 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
 
 def _name(game: Game, mover: int | None, ply: int) -> str:
     """Who makes a move; where the game does not tell, as seen from the first position."""
-    return wording.sides(game, None)[ply % 2] if mover is None else wording.sides(game, mover)[0]
+    return sides(game, None)[ply % 2] if mover is None else sides(game, mover)[0]
 
 
 def _ending(game: Game, line: Line, mover: int | None) -> str:
     if line.repeats is not None:
         return f"And so on: this is the position of move {line.repeats + 1} again, up to symmetry."
     if mover is None and len(line.steps) % 2:
-        opponent, own = wording.sides(game, None)
+        opponent, own = sides(game, None)
         return wording.verdict(line.end_value, own, opponent)
-    return wording.game_verdict(game, line.end_value, mover)
+    return game_verdict(game, line.end_value, mover)
 
 
 def _json(game: Game, position: int, line: Line, verdict: str) -> dict[str, Any]:

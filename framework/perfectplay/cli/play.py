@@ -19,6 +19,7 @@ from perfectplay.match import REPETITIONS, Match, Result, load_match
 from perfectplay.queries.moves import rate_moves
 from perfectplay.queries.opponent import Strength, choose_move
 from perfectplay.values import Outcome
+from perfectplay.verdicts import game_verdict, sides
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -81,7 +82,7 @@ class _Session:
     def __init__(self, table: Table, match: Match, person: int, strength: Strength, chance: random.Random) -> None:
         self.table, self.game, self.match = table, table.game, match
         self.person, self.strength, self.chance = person, strength, chance
-        first, second = wording.sides(self.game, 0)
+        first, second = sides(self.game, 0)
         self.names = (first, second)
         self.words: dict[str, Callable[[str], None]] = {
             "help": lambda _: click.echo(HELP),
@@ -164,7 +165,7 @@ class _Session:
 
     def _hint(self, *, best_only: bool = False) -> None:
         position = self.match.position
-        click.echo(wording.game_verdict(self.game, self.table.probe(position), self.match.to_move))
+        click.echo(game_verdict(self.game, self.table.probe(position), self.match.to_move))
         rated = rate_moves(self.game, self.table, position)
         shown = [each for each in rated if each.value == rated[0].value] if best_only else rated
         for line in rated_lines(self.game, position, shown):

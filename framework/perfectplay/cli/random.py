@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("random", cls=GameCommand)
-@click.argument("count", metavar="N", type=click.IntRange(min=1))
+@click.argument("count", metavar="N", type=click.IntRange(min=1, max=10_000_000))
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Show the same positions again.")
 @directory_option
 @json_option

@@ -87,6 +87,8 @@ class Root(click.Group):
         extra["standalone_mode"] = False
         try:
             code = super().main(*args, **extra)
+            if sys.stdout is None:
+                raise PerfectPlayError("standard output is closed: there is nowhere to write the answer")
             sys.stdout.flush()
         except Exception as error:
             code = _report(error)

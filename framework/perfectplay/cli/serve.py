@@ -70,6 +70,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen()  # so that a browser opened before the server runs only waits
+    except UnicodeError:
+        raise PerfectPlayError(f"cannot listen on {host}: it is not the name of a host") from None
     except OSError as error:
         raise PerfectPlayError(
             f"cannot listen on {host}, port {port}: {error.strerror}; try another --port, or --port 0 for any free one"

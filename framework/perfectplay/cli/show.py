@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay import wording
 from perfectplay.cli.colours import headline
 from perfectplay.cli.common import (
     GameCommand,
@@ -21,6 +20,7 @@ from perfectplay.display.board_text import draw
 from perfectplay.match import mover_of
 from perfectplay.queries.moves import RatedMoves, rate_moves
 from perfectplay.values import value_json
+from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -44,7 +44,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         rated = rate_moves(game, table, number, known_only=not table.complete)
         unknown = f"Not known: {table.unfinished()}"
     board = game.board(number)
-    verdict = unknown if value is None else wording.game_verdict(game, value, mover_of(game, number))
+    verdict = unknown if value is None else game_verdict(game, value, mover_of(game, number))
     if as_json:
         print_json(_json(game, number, value, verdict, rated))
         return

@@ -29,12 +29,15 @@ from perfectplay.errors import Interrupted, TableError
 from perfectplay.options import as_words
 from perfectplay.queries.moves import rate_moves
 from perfectplay.values import Outcome, Value
+from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.solving.strong import Solution
-    from perfectplay.tables.records import KeyRecord, TierRecord
+    from perfectplay.tables.records import KeyRecord, Statistics, TierRecord
     from perfectplay.tables.table import Table
+
+_PUZZLE_WORDS = {"wins": "solvable", "losses": "dead_ends", "endless_draws": "unsolvable", "ties": "unsolvable, ending"}
 
 METHODS = ("retrograde", weak.METHOD)
 
@@ -172,14 +175,14 @@ def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: 
     value = table.probe(start)
     rated = rate_moves(game, table, start)
     best = [game.format_move(start, each.moves[0]) for each in rated if each.value == rated[0].value]
-    longest = found.longest_win
-    deepest = None if longest is None else table.find_value(Value(Outcome.WIN, longest))
+    longest = _longest_win(found)
+    deepest = None if longest is None else table.find_value(longest)
     return {
         "game": game.name,
         "options": game.options,
         "outcome": value.outcome.name.lower(),
         "remoteness": value.remoteness,
-        "verdict": wording.verdict(value, *wording.player_names(game.board(start), start=True)),
+        "verdict": game_verdict(game, value, 0),
         "best_moves": best,
         "positions": found.positions,
         "wins": found.wins,
@@ -199,6 +202,13 @@ def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: 
     }
 
 
+def _longest_win(found: Statistics) -> Value | None:
+    """A value of the most plies to a win; of several scores the lowest."""
+    values = [Value.from_code(code) for code in found.by_code]
+    wins = [value for value in values if value.outcome is Outcome.WIN and value.remoteness == found.longest_win]
+    return min(wins, key=lambda value: value.score, default=None)
+
+
 def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) -> str:
     """The summary as people read it."""
     positions = summary["positions"]
@@ -206,14 +216,12 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
     for key in ("wins", "losses", "endless_draws", "ties"):
         if summary[key]:
             count = f"{summary[key]:,}".rjust(len(f"{positions:,}"))
-            rows.append((f"  {key.replace('_', ' ')}", f"{count}  {wording.share(summary[key], positions)}"))
-    if summary["longest_win"] is not None:
-        rows.append(
-            (
-                "longest win",
-                f"{wording.plies(summary['longest_win'])}, from {summary['longest_win_position']}",
-            )
-        )
+            words = _PUZZLE_WORDS.get(key, key) if game.is_puzzle else key
+            rows.append((f"  {words.replace('_', ' ')}", f"{count}  {wording.share(summary[key], positions)}"))
+    if (longest := summary["longest_win"]) is not None:
+        length = wording.counted(longest, "move") if game.is_puzzle else wording.plies(longest)
+        name = "hardest" if game.is_puzzle else "longest win"
+        rows.append((name, f"{length}, from {summary['longest_win_position']}"))
     if summary["already_solved"] is None:
         # How quickly a resumed solve went, nobody knows: earlier runs had a part in it.
         speed = "" if summary["resumed"] else f", {wording.rate(positions, summary['seconds'])}"

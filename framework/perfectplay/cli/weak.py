@@ -13,7 +13,9 @@ from perfectplay.cli.colours import coloured
 from perfectplay.cli.common import interrupted, print_json, stop_on_interrupt
 from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted, UsageError
+from perfectplay.match import mover_of
 from perfectplay.values import Outcome
+from perfectplay.verdicts import sides
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -89,7 +91,7 @@ def prove(
 def summarize(game: Game, proof: Proof, *, prune: bool) -> dict[str, Any]:
     """Everything the summary says, as data."""
     counts = proof.counts
-    mover, opponent = wording.player_names(game.board(proof.position), start=proof.position == game.start())
+    mover, opponent = sides(game, mover_of(game, proof.position))
     summary = {
         "game": game.name,
         "options": game.options,

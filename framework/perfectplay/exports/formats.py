@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from perfectplay.errors import PerfectPlayError
 from perfectplay.exports.export import Source, mover_outcomes
 from perfectplay.extras import needs_extra
 from perfectplay.hookspecs import hookimpl
@@ -55,6 +56,13 @@ def write_csv(path: Path, source: Source) -> None:
 def write_sqlite(path: Path, source: Source) -> None:
     """The seeds' database: table `solutions` by canonical position, and `metadata`."""
     source.table.attach_all()
+    try:
+        _write_database(path, source)
+    except sqlite3.Error as error:  # a full disk above all: sqlite does not raise OSError
+        raise PerfectPlayError(f"cannot write the database: {error}") from None
+
+
+def _write_database(path: Path, source: Source) -> None:
     with closing(sqlite3.connect(path)) as database:
         # The file is thrown away unless it is finished, so nothing need be safe before that.
         database.executescript(

@@ -86,7 +86,7 @@ def _order(rated: tuple[tuple[int, ...], RatedMove]) -> tuple[int, ...]:
 def _turns_kept(game: Game, position: int, children: Sequence[int]) -> Iterable[bool]:
     """For each child whether it is the same player's turn there."""
     mover = game.rules.mover
-    if mover is None:
+    if mover is None or game.turns_alternate:
         return repeat(game.is_puzzle, len(children))
     mine = mover(position)
     return [mover(child) == mine for child in children]

@@ -1,7 +1,8 @@
 """Finds every position of a game that has no index of its own: breadth first from the start, tier by tier.
 
-Tier numbers never fall along a move, so a tier is complete once all lower ones are. What arrives for a tier is kept
-as sorted runs without duplicates. Runs live in memory while the budget lasts and in files beyond it; merging them
+Tier numbers never fall along a move, so a tier is complete once all lower ones are; a kernel whose tiers go to and fro
+says so in `tier_children`, and tiers that reach each other are enumerated together. What arrives for a tier is kept as
+sorted runs without duplicates. Runs live in memory while the budget lasts and in files beyond it; merging them
 reads each once. No set of positions has to fit in memory.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.solving.sorted_runs import Runs, Spill, distinct
+from perfectplay.solving.tier_order import components
 from perfectplay.tables.records import KeyRecord, blocks_of, checksum
 from perfectplay.tables.store import Store
 from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
@@ -62,6 +64,7 @@ class _Enumeration:
         self.kernel, self.store, self.game, self.spill = kernel, store, game, spill
         self.found, self.check = found, check
         self.written = {tier: record for tier, record in store.key_records().items() if store.is_intact(record)}
+        self.groups = _Groups(kernel)
         self.incoming: dict[int, Runs] = {}
         self.total = 0
 
@@ -70,7 +73,7 @@ class _Enumeration:
         self._arrive(self.kernel.tier(start), np.array([start], dtype=np.uint64))
         self._resume()
         while self.incoming:
-            self._enumerate(min(self.incoming))
+            self._enumerate(self.groups.of(min(self.incoming, key=self.groups.turn)))
 
     def _resume(self) -> None:
         """Let arrive again what the tiers of an earlier run lead to and that run did not write."""
@@ -83,34 +86,41 @@ class _Enumeration:
                     self._arrive(child_tier, positions)
             self.found(tier, self.total)
 
-    def _enumerate(self, tier: int) -> None:
-        """All positions of a tier, from those that arrived from lower ones."""
-        known, children = Runs(self.spill), set()
-        frontier = self.incoming.pop(tier).merged()
+    def _enumerate(self, group: tuple[int, ...]) -> None:
+        """All positions of tiers that play goes to and fro between, from those that arrived from earlier tiers."""
+        tiers = [tier for tier in group if tier not in self.written]
+        known = {tier: Runs(self.spill) for tier in tiers}
+        children: dict[int, set[int]] = {tier: set() for tier in tiers}
         levels = 0
-        while len(frontier):
+        while frontiers := {tier: self.incoming.pop(tier).merged() for tier in tiers if tier in self.incoming}:
             if levels == MAX_LEVELS:
-                raise _endless(self.game, int(frontier[0]))
+                raise _endless(self.game, int(next(iter(frontiers.values()))[0]))
             levels += 1
-            known.add(frontier)
-            inside = Runs(self.spill)
-            for child_tier, positions in self._children(tier, frontier):
-                children.add(child_tier)
-                if child_tier == tier:
-                    inside.add(known.without_known(positions))
-                else:
-                    self._arrive(child_tier, positions)
-                if self.spill.is_overfull:
-                    raise _no_room(self.game, self.total)
-            self.total += len(frontier)
-            self.found(tier, self.total)
-            frontier = inside.merged()
-        self._write(tier, known.merged(), children)
+            for tier, frontier in frontiers.items():
+                known[tier].add(frontier)
+            for tier, frontier in frontiers.items():
+                self._expand(tier, frontier, known, children[tier])
+        for tier in tiers:
+            keys = known[tier].merged()
+            if len(keys):
+                self._write(tier, keys, children[tier])
+
+    def _expand(self, tier: int, frontier: Positions, known: dict[int, Runs], children: set[int]) -> None:
+        """Let the children of a frontier arrive, but for those that are known."""
+        for child_tier, positions in self._children(tier, frontier):
+            children.add(child_tier)
+            fresh = known[child_tier].without_known(positions) if child_tier in known else positions
+            if len(fresh):
+                self._arrive(child_tier, fresh)
+            if self.spill.is_overfull:
+                raise _no_room(self.game, self.total)
+        self.total += len(frontier)
+        self.found(tier, self.total)
 
     def _children(self, tier: int, frontier: Positions) -> Iterator[tuple[int, Positions]]:
         for child_tier, positions in _children_by_tier(self.kernel, frontier, self.check):
-            if child_tier < tier:
-                raise _tier_goes_back(self.game, self.kernel, frontier, tier, child_tier)
+            if not self.groups.may_lead(tier, child_tier):
+                raise _wrong_tier(self.game, self.kernel, self.groups, frontier, tier, child_tier)
             yield child_tier, positions
 
     def _arrive(self, tier: int, positions: Positions) -> None:
@@ -153,17 +163,46 @@ def _children_by_tier(
             yield int(tier), children[tiers == tier]
 
 
-def _tier_goes_back(game: str, kernel: Kernel, frontier: Positions, tier: int, child_tier: int) -> PluginError:
-    """Name the position from which the tier falls."""
+class _Groups:
+    """Tiers that play goes to and fro between, in the order of play: as `tier_children` says, else each by itself."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.children: dict[int, list[int]] | None = None
+        if kernel.has("tier_children"):
+            self.children = {tier: kernel.tier_children(tier) or [] for tier in range(kernel.tier_count)}
+            groups = [component.tiers for component in reversed(components(self.children))]
+            self._group = {tier: group for group in groups for tier in group}
+            self._turn = {tier: turn for turn, group in enumerate(groups) for tier in group}
+
+    def of(self, tier: int) -> tuple[int, ...]:
+        return (tier,) if self.children is None else self._group[tier]
+
+    def turn(self, tier: int) -> int:
+        """When it is enumerated."""
+        return tier if self.children is None else self._turn[tier]
+
+    def may_lead(self, tier: int, child_tier: int) -> bool:
+        return child_tier >= tier if self.children is None else child_tier in self.children.get(tier, ())
+
+
+def _wrong_tier(
+    game: str, kernel: Kernel, groups: _Groups, frontier: Positions, tier: int, child_tier: int
+) -> PluginError:
+    """Name a move that leads where no move from this tier may."""
+    rule = (
+        "tiers must never go back"
+        if groups.children is None
+        else f"tier_children of tier {tier} leaves out tier {child_tier}"
+    )
     for position in map(int, frontier):
         for move in kernel.moves(position):
             child = kernel.apply(position, move)
-            if kernel.tier(kernel.canonicalize(child)) < tier:
+            if kernel.tier(kernel.canonicalize(child)) == child_tier:
                 return PluginError(
-                    f"{game}: tiers must never go back: move {move} leads from position {position} in tier {tier} "
-                    f"to position {child} in tier {kernel.tier(kernel.canonicalize(child))}"
+                    f"{game}: {rule}: move {move} leads from position {position} in tier {tier} to position {child} in "
+                    f"tier {child_tier}"
                 )
-    return PluginError(f"{game}: tiers must never go back: a move leads from tier {tier} to tier {child_tier}")
+    return PluginError(f"{game}: {rule}: a move leads from tier {tier} to tier {child_tier}")
 
 
 def _endless(game: str, position: int) -> PluginError:

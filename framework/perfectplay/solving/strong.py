@@ -20,7 +20,7 @@ from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
 from perfectplay.solving.enumeration import enumerate_positions
-from perfectplay.solving.memory_limits import available_memory
+from perfectplay.solving.memory_limits import Available, available_memory
 from perfectplay.solving.tier_order import Component, components
 from perfectplay.tables.backends import Backend
 from perfectplay.tables.lmdb_store import COMMIT_BYTES
@@ -187,7 +187,7 @@ class _Solve:
         if self.store.info.status == "enumerating":
             budget = None if self.memory is None else (self.memory - FIXED_MEMORY) // 2
             if scratch is None and budget is None:
-                budget = available_memory()
+                budget = available_memory().bytes
             count = [0, 0]
 
             def found(tier: int, positions: int) -> None:
@@ -245,11 +245,12 @@ class _Solve:
         """Refuse at once what memory cannot hold, rather than be killed for it later."""
         largest = max((sum(self.sizes[t] for t in c.tiers) for c in self.order), default=0)
         needed = sum(self.sizes.values()) + largest
-        available = self.memory or available_memory()
-        if needed > available:
+        available = Available(self.memory, "--memory") if self.memory else available_memory()
+        if needed > available.bytes:
+            room = max(SMALLEST_BUDGET, available.bytes // 2) >> 20
             raise PerfectPlayError(
-                f"solving {self.game.name} in memory needs about {needed >> 20}M and {available >> 20}M are available: "
-                f"use --backend lmdb, which needs less"
+                f"solving {self.game.name} in memory needs about {needed >> 20}M and {available.limit} leaves "
+                f"{available.bytes >> 20}M: use `--backend lmdb --memory {room}M`, which needs less"
             )
 
     # ---- one component ----

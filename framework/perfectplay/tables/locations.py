@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perfectplay import plugins
-from perfectplay.errors import TableError
+from perfectplay.errors import TableError, UsageError
 from perfectplay.game import Game
 from perfectplay.tables.locking import DATA_FILE
 from perfectplay.tables.reader import TableReader
@@ -19,8 +19,14 @@ def table_directory() -> Path:
     """Where tables live: $PERFECTPLAY_TABLES, or perfectplay in the user's data directory."""
     if given := os.environ.get("PERFECTPLAY_TABLES"):
         return Path(given)
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "perfectplay"
+    if data := os.environ.get("XDG_DATA_HOME"):
+        return Path(data) / "perfectplay"
+    try:
+        return Path.home() / ".local" / "share" / "perfectplay"
+    except RuntimeError:
+        raise UsageError(
+            "you have no home directory to keep tables in: say where with --dir or PERFECTPLAY_TABLES"
+        ) from None
 
 
 def table_path(game: Game, directory: Path | None = None) -> Path:

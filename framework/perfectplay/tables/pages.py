@@ -35,6 +35,7 @@ MAGIC = 0xBEEFC0DE
 DATA_VERSION = 1
 NO_PAGE = 2**64 - 1
 MAX_DEPTH = 32
+PAGE_BITS = range(9, 17)
 
 _PAGE = struct.Struct("<QHHHH")
 _OVERFLOW = struct.Struct("<QHHI")
@@ -168,21 +169,25 @@ def read_snapshot(path: Path) -> Snapshot:
     """The newest transaction of a data file; TableError where the file cannot be read or is damaged."""
     for _ in range(ATTEMPTS):
         data = _map(path)
-        meta, damage, snapshot = None, "", None
+        before = _state(path, data)
+        snapshot, damage = None, ""
         try:
-            meta = _newer_meta(data)
-            snapshot = Snapshot(data, meta)
+            snapshot = Snapshot(data, _newer_meta(data))
         except DamagedPages as error:
             damage = str(error)
-        try:
-            same = meta is not None and _newer_meta(data) == meta
-        except DamagedPages:
-            same = False
-        if snapshot is not None and same:
-            return snapshot
-        if meta is None or same:
+        if _state(path, data) != before or before[0] != len(data):
+            continue  # a writer was at work
+        if snapshot is None:
             raise DamagedTable(f"{path} is not a table, or is damaged: {damage}")
+        return snapshot
     raise TableError(f"{path} is being solved, and changes too quickly to be read: try again")
+
+
+def _state(path: Path, data: memoryview) -> tuple[int, bytes]:
+    """What changes with every transaction: the file's length, and its meta pages, whatever the size of a page."""
+    starts = [0, *(1 << bits for bits in PAGE_BITS)]
+    length = os.stat(path).st_size if path.exists() else 0
+    return length, b"".join(bytes(data[start : start + _PAGE.size + _META_SIZE]) for start in starts)
 
 
 def _map(path: Path) -> memoryview:
@@ -227,7 +232,7 @@ def _meta(data: memoryview, number: int, page_size: int | None) -> Meta:
     size, free = _tree(data, trees)
     _, main = _tree(data, trees + _TREE.size)
     last_page, transaction = _META_TAIL.unpack_from(data, trees + 2 * _TREE.size)
-    if size not in (1 << bits for bits in range(9, 17)) or size != (page_size or size):
+    if size not in (1 << bits for bits in PAGE_BITS) or size != (page_size or size):
         raise DamagedPages(f"it has pages of {size} bytes")
     if last_page >= NO_PAGE // size:
         raise DamagedPages("it says that it has more pages than any file")

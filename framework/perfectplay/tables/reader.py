@@ -152,17 +152,26 @@ def read_info(path: Path, snapshot: Snapshot) -> TableInfo:
     if stored is None:
         raise TableError(f"there is no table in {path}")
     try:
-        bare = bytes(stored[:1]) == b"{"  # in format 1 records had no checksum
-        text = bytes(stored) if bare else opened(META, stored)
+        text = opened(META, stored)
         version = json.loads(text)["format"]
-        info = TableInfo.from_json(text) if version == FORMAT and not bare else None
+        info = TableInfo.from_json(text) if version == FORMAT else None
     except (ValueError, TypeError, KeyError):
-        raise DamagedTable(f"the table {path} is damaged: its metadata cannot be read") from None
+        if not _is_format_1(stored):
+            raise DamagedTable(f"the table {path} is damaged: its metadata cannot be read") from None
+        version, info = 1, None
     if info is None:
         raise TableError(
             f"{path} has table format {version}, this perfectplay reads {FORMAT}: delete it and solve again"
         )
     return info
+
+
+def _is_format_1(stored: Block) -> bool:
+    """Whether this is the metadata of the first format, in which records had no checksum."""
+    try:
+        return bool(json.loads(bytes(stored))["format"] == 1)
+    except (ValueError, TypeError, KeyError):
+        return False
 
 
 def aligned(view: Block) -> Block:

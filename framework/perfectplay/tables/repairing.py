@@ -29,7 +29,8 @@ def open_to_solve(game: Game, path: Path, info: TableInfo) -> Store:
     lock = WriterLock(path)
     try:
         if not (path / DATA_FILE).exists():
-            return LmdbStore(path / DATA_FILE, info=info, lock=lock)
+            with new_table(lock, info):  # so that there is never a table without metadata
+                pass
         finished = _resumable(game, path, lock)
         if finished is not None:
             lock.release()

@@ -151,7 +151,7 @@ class Trial:
                     positions.append(position)
                 else:
                     self.breaches.setdefault("rank", breach)
-        except PerfectPlayError as error:
+        except (PerfectPlayError, ValueError) as error:
             self.breaches.setdefault(HOOKS[0], str(error))
         self._note(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
 
@@ -188,6 +188,8 @@ class Trial:
                     breach = law.breach(self.subject, position)
                 except PerfectPlayError as error:
                     found.setdefault(HOOKS[0], str(error))
+                except ValueError as error:  # what a kernel wrote does not fit
+                    found.setdefault(HOOKS[0], f"{self.subject.name(position)}: {error}")
                 else:
                     if breach is not None:
                         found[law.name] = breach

@@ -61,6 +61,6 @@ class GameUnderTest:
         tiers = range(kernel.tier_count)
         graph = {tier: kernel.tier_children(tier) for tier in tiers}
         if any(children is None for children in graph.values()):
-            return {tier: {tier} for tier in tiers}
+            return {tier: {tier} for tier in tiers}  # numbers never fall, so play comes back to the same tier only
         found = components({tier: children or [] for tier, children in graph.items()})
         return {tier: set(component.tiers) for component in found for tier in component.tiers}

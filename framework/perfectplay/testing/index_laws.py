@@ -118,7 +118,7 @@ def retract(subject: GameUnderTest, position: int) -> str | None:
     mine = c.rank(position)
     for edge, times in _counted(c, c.expand(position)).items():
         child = c.unrank(*edge.slot)
-        if child is None or not subject.is_open(child) or mine[0] not in subject.sister_tiers[edge.slot[0]]:
+        if child is None or not subject.is_open(child) or mine[0] not in subject.sister_tiers.get(edge.slot[0], ()):
             continue
         back = _counted(c, c.retract(child))[Edge(mine, edge.keeps_turn)]
         if back != times:
@@ -130,7 +130,7 @@ def retract(subject: GameUnderTest, position: int) -> str | None:
                 f"the kernel's retract in {subject.name(position)} lists slot {edge.slot[1]} of tier {edge.slot[0]}, "
                 f"which holds no position"
             )
-        if not subject.is_open(parent) or edge.slot[0] not in subject.sister_tiers[mine[0]]:
+        if not subject.is_open(parent) or edge.slot[0] not in subject.sister_tiers.get(mine[0], ()):
             continue
         times = _counted(c, c.expand(parent))[Edge(mine, edge.keeps_turn)]
         if back != times:

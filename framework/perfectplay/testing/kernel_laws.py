@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from perfectplay_native._engine import lib
-
 from perfectplay.errors import PluginError
 from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.laws import Law
@@ -72,7 +70,7 @@ def gives(*functions: str) -> Callable[[GameUnderTest], bool]:
 
 def _says_that_turns_alternate(subject: GameUnderTest) -> bool:
     kernel = subject.game.kernel
-    return kernel is not None and bool(kernel.c.flags & lib.PP_TURNS_ALTERNATE)
+    return kernel is not None and kernel.turns_alternate
 
 
 KERNEL_LAWS = (

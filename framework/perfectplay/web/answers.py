@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from perfectplay import wording
 from perfectplay.match import mover_of
 from perfectplay.queries.moves import best_line as table_line
 from perfectplay.queries.moves import rate_each_move
 from perfectplay.values import Status, Value, value_json
+from perfectplay.verdicts import game_verdict, sides
 from perfectplay.web.boards import board_json, drawable_board
 from perfectplay.web.library import ServedGame
 
@@ -45,7 +45,7 @@ def value_of(served: ServedGame, position: int) -> Value | None:
 def verdict(served: ServedGame, position: int, mover: int | None, value: Value | None) -> str:
     """One sentence, always: also where the table does not know."""
     if value is not None:
-        return wording.game_verdict(served.game, value, mover)
+        return game_verdict(served.game, value, mover)
     if (over := result(served, position, mover)) is not None:
         return str(over["text"])
     if served.problem is not None:
@@ -66,11 +66,11 @@ def result(served: ServedGame, position: int, mover: int | None) -> JSON | None:
     value = Value.from_code(code)
     if served.game.has_score:
         value = replace(value, score=served.game.score(position))
-    own, other = wording.sides(served.game, mover)
+    own, other = sides(served.game, mover)
     winner = {Status.LOST: other, Status.DRAWN: None, Status.WON: own}[status]
     if served.game.is_puzzle and status is not Status.WON:
         winner = None
-    return {"winner": winner, "text": wording.game_verdict(served.game, value, mover)}
+    return {"winner": winner, "text": game_verdict(served.game, value, mover)}
 
 
 def position_answer(served: ServedGame, position: int) -> JSON:
@@ -94,7 +94,7 @@ def position_answer(served: ServedGame, position: int) -> JSON:
         **value_json(value),
         "verdict": verdict(served, position, mover, value),
         "result": result(served, position, mover),
-        "mover": wording.sides(game, mover)[0],
+        "mover": sides(game, mover)[0],
         "to_move": mover,
         "players": list(game.players),
         "board": None if board is None else board_json(board),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfectplay import wording
 from perfectplay.board import Board
 from perfectplay.errors import UsageError
 from perfectplay.match import REPETITIONS, Match
 from perfectplay.queries.moves import judge, rate_each_move
 from perfectplay.values import Value, value_json
+from perfectplay.verdicts import sides
 from perfectplay.web import answers
 from perfectplay.web.boards import board_json, drawable_board
 from perfectplay.web.library import ServedGame
@@ -143,7 +143,7 @@ def game_answer(served: ServedGame, match: Match) -> JSON:
         "text": game.decode(position),
         "board": None if board is None else board_json(board),
         "reserves": _reserves(board),
-        "current_player": wording.sides(game, mover)[0],
+        "current_player": sides(game, mover)[0],
         "result": _result(served, match, mover),
         "ply": len(match.moves),
         "can_undo": bool(match.moves),

@@ -24,23 +24,24 @@ typedef struct {
     unsigned open[3]; /* where a piece of this size may land: cells with nothing as large */
 } board;
 
+/* Puts a layer of pieces under what is there; the larger sizes come first. */
+static inline void put_layer(board *b, int size, unsigned mover, unsigned other) {
+    const unsigned uncovered = size == 2 ? ALL_CELLS : b->open[size + 1];
+    b->mover[size] = mover;
+    b->other[size] = other;
+    b->mover_visible |= mover & uncovered;
+    b->other_visible |= other & uncovered;
+    b->open[size] = uncovered & ~(mover | other);
+}
+
 static inline board board_of(pp_position position) {
     uint64_t planes = 0;
     for (int cell = 0; cell < CELLS; cell++) planes |= planes_of_cell[position >> (6 * cell) & 63] << cell;
     const int side = (int)(position >> SIDE_BIT & 1);
-    board b;
-    for (int size = 0; size < 3; size++) {
-        b.mover[size] = (unsigned)(planes >> (9 * (2 * size + side))) & ALL_CELLS;
-        b.other[size] = (unsigned)(planes >> (9 * (2 * size + 1 - side))) & ALL_CELLS;
-    }
-    unsigned covered = 0;
-    b.mover_visible = b.other_visible = 0;
-    for (int size = 2; size >= 0; size--) {
-        b.mover_visible |= b.mover[size] & ~covered;
-        b.other_visible |= b.other[size] & ~covered;
-        covered |= b.mover[size] | b.other[size];
-        b.open[size] = ALL_CELLS & ~covered;
-    }
+    board b = {.mover_visible = 0};
+    for (int size = 2; size >= 0; size--)
+        put_layer(&b, size, (unsigned)(planes >> (9 * (2 * size + side))) & ALL_CELLS,
+                  (unsigned)(planes >> (9 * (2 * size + 1 - side))) & ALL_CELLS);
     return b;
 }
 
@@ -162,22 +163,26 @@ static int mover(const pp_kernel *self, pp_position position) {
 
 /* ---- quick answers ---- */
 
-static int wins_now(const pp_kernel *self, pp_position position) {
-    (void)self;
-    const board b = board_of(position);
+static inline int can_win(const board *b) {
     unsigned places = 0;
     for (int size = 0; size < 3; size++)
-        if (in_reserve(&b, size)) places |= b.open[size];
-    if (line_completions[b.mover_visible] & places) return 1;
+        if (in_reserve(b, size)) places |= b->open[size];
+    if (line_completions[b->mover_visible] & places) return 1;
     for (int size = 0; size < 3; size++) {
-        const unsigned keeps = uncovers(b.mover, b.other, size); /* lifting shows another of one's own */
-        for (unsigned from = visible_of_size(&b, size); from; from &= from - 1) {
+        const unsigned keeps = uncovers(b->mover, b->other, size); /* lifting shows another of one's own */
+        for (unsigned from = visible_of_size(b, size); from; from &= from - 1) {
             const unsigned cell = from & -from;
-            const unsigned rest = b.mover_visible & ~(cell & ~keeps);
-            if (line_completions[rest] & landings(&b, size, cell)) return 1;
+            const unsigned rest = b->mover_visible & ~(cell & ~keeps);
+            if (line_completions[rest] & landings(b, size, cell)) return 1;
         }
     }
     return 0;
+}
+
+static int wins_now(const pp_kernel *self, pp_position position) {
+    (void)self;
+    const board b = board_of(position);
+    return can_win(&b);
 }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
@@ -259,28 +264,68 @@ static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, in
     }
 }
 
-static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
-    (void)self;
-    const board b = board_of(position);
-    const layer_set still = layers_of(b.other, b.mover); /* the board as the next mover sees it */
+static inline size_t expand_board(const board *b, pp_slot *slots) {
+    const layer_set still = layers_of(b->other, b->mover); /* the board as the next mover sees it */
     const anchor fixed = anchor_of(still.tier, still.config[2]);
     static const uint32_t tier_weight[3] = {1, 9, 81};
     slot_list list = {.slots = slots};
     list.origin_symmetric = fixed.symmetry != TRIVIAL && is_symmetric(&fixed, &still);
     for (int size = 0; size < 3; size++) {
-        const unsigned code = code_of_masks(b.other[size], b.mover[size]);
-        if (in_reserve(&b, size)) {
+        const unsigned code = code_of_masks(b->other[size], b->mover[size]);
+        if (in_reserve(b, size)) {
             layer_set placed = still;
             placed.tier += tier_weight[size];
             placed.type[size] = (layer_type)(placed.type[size] + 1);
-            add_slots(&list, placed, anchor_of(placed.tier, placed.config[2]), size, code, 2, b.open[size]);
+            add_slots(&list, placed, anchor_of(placed.tier, placed.config[2]), size, code, 2, b->open[size]);
         }
-        for (unsigned from = visible_of_size(&b, size); from; from &= from - 1) {
+        for (unsigned from = visible_of_size(b, size); from; from &= from - 1) {
             const unsigned lifted = code - 2 * power_of_3[__builtin_ctz(from)];
-            add_slots(&list, still, fixed, size, lifted, 2, landings(&b, size, from & -from));
+            add_slots(&list, still, fixed, size, lifted, 2, landings(b, size, from & -from));
         }
     }
     return list.count;
+}
+
+static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
+    (void)self;
+    const board b = board_of(position);
+    return expand_board(&b, slots);
+}
+
+static inline uint8_t code_of_board(const board *b) {
+    if (has_line(b->mover_visible)) return PP_EMPTY_SLOT;
+    if (has_line(b->other_visible)) return PP_LOST;
+    if (can_win(b)) return PP_WINS_NOW;
+    return has_move(b) ? PP_ONGOING : PP_LOST;
+}
+
+/* Slots in order differ in their small layer for long: the layers above it are put down once a row. */
+static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t wanted, uint8_t *codes, pp_slot *slots,
+                   uint32_t *ends) {
+    (void)self;
+    (void)count;
+    index_place place = place_of_slot(first);
+    size_t written = 0;
+    for (unsigned at = 0; wanted;) { /* `place` is that of slot first + at */
+        board above = {.mover_visible = 0};
+        put_layer(&above, 2, mover_mask[place.large], other_mask[place.large]);
+        put_layer(&above, 1, mover_mask[place.medium], other_mask[place.medium]);
+        const unsigned row_end = at + place.small_count - place.k;
+        for (; wanted; wanted &= wanted - 1) {
+            const unsigned bit = (unsigned)__builtin_ctzll(wanted);
+            if (bit >= row_end) break;
+            const unsigned small = place.smalls[place.k + bit - at];
+            board b = above;
+            put_layer(&b, 0, mover_mask[small], other_mask[small]);
+            const uint8_t code = codes ? code_of_board(&b) : PP_ONGOING;
+            if (codes) codes[bit] = code;
+            if (!slots) continue;
+            if (code == PP_ONGOING) written += expand_board(&b, slots + written);
+            ends[bit] = (uint32_t)written;
+        }
+        at = row_end;
+        if (wanted) next_row(&place);
+    }
 }
 
 /* Every slide that could have led here. The player who is not to move slid a visible piece from a cell that can
@@ -340,4 +385,5 @@ const pp_kernel gobblet_kernel = {
     .unrank = unrank,
     .expand = expand,
     .retract = retract,
+    .survey = survey,
 };

@@ -45,7 +45,7 @@ static void build_masks(void) {
 
 /* ---- configurations ---- */
 
-static uint16_t mover_mask[CONFIGS], other_mask[CONFIGS];
+uint16_t mover_mask[CONFIGS], other_mask[CONFIGS];
 
 static uint64_t spread(unsigned mask) {
     uint64_t bits = 0;
@@ -202,39 +202,53 @@ static unsigned last_at_most(const uint32_t *offsets, unsigned count, uint64_t v
     return low;
 }
 
+static void enter_row(index_place *place) {
+    place->large = representative[SQUARE][place->large_type][place->i];
+    const subgroup group = stabilizer[SQUARE][place->large];
+    place->medium = representative[group][place->medium_type][place->j];
+    place->rows = orbit_count[group][place->medium_type];
+    const subgroup left = stabilizer[group][place->medium];
+    place->smalls = representative[left][place->small_type];
+    place->small_count = orbit_count[left][place->small_type];
+}
+
+index_place place_of_slot(pp_slot slot) {
+    const uint32_t tier = pp_slot_tier(slot);
+    index_place place = {.large_type = tier / 81, .medium_type = tier / 9 % 9, .small_type = tier % 9};
+    const uint64_t index = pp_slot_index(slot);
+    place.i = last_at_most(outer_offset[tier], orbit_count[SQUARE][place.large_type], index);
+    const subgroup group = stabilizer[SQUARE][representative[SQUARE][place.large_type][place.i]];
+    const uint32_t *rows = inner_offset[group][place.medium_type][place.small_type];
+    const uint64_t inside = index - outer_offset[tier][place.i];
+    place.j = last_at_most(rows, orbit_count[group][place.medium_type], inside);
+    place.k = (unsigned)(inside - rows[place.j]);
+    enter_row(&place);
+    return place;
+}
+
+void next_row(index_place *place) {
+    place->k = 0;
+    if (++place->j == place->rows) {
+        place->j = 0;
+        place->i++;
+    }
+    enter_row(place);
+}
+
 void unrank_layers(pp_slot first, size_t count, pp_position *positions) {
-    const uint32_t tier = pp_slot_tier(first);
-    const uint64_t index = pp_slot_index(first);
-    const unsigned large_type = tier / 81, medium_type = tier / 9 % 9, small_type = tier % 9;
-    unsigned i = last_at_most(outer_offset[tier], orbit_count[SQUARE][large_type], index);
-    unsigned j = 0, k = 0;
-    int entering = 1; /* j and k are still to be found for the first slot */
-    while (count) {
-        const unsigned large = representative[SQUARE][large_type][i];
-        const subgroup group = stabilizer[SQUARE][large];
-        const uint32_t *rows = inner_offset[group][medium_type][small_type];
-        if (entering) {
-            const uint64_t inside = index - outer_offset[tier][i];
-            j = last_at_most(rows, orbit_count[group][medium_type], inside);
-            k = (unsigned)(inside - rows[j]);
-            entering = 0;
-        }
-        const unsigned medium = representative[group][medium_type][j];
-        const subgroup left = stabilizer[group][medium];
-        const uint16_t *smalls = representative[left][small_type];
+    index_place place = place_of_slot(first);
+    for (;;) {
+        const unsigned large = place.large, medium = place.medium;
         const uint64_t above = bits_of_config[large] << 4 | bits_of_config[medium] << 2;
         const unsigned under_large = (unsigned)(mover_mask[large] | other_mask[large]);
         const unsigned covered = under_large | mover_mask[medium] | other_mask[medium];
         const unsigned visible = mover_mask[large] | (mover_mask[medium] & ~under_large);
-        for (; k < orbit_count[left][small_type] && count; k++, count--) {
-            const unsigned small = smalls[k];
+        for (; place.k < place.small_count && count; place.k++, count--) {
+            const unsigned small = place.smalls[place.k];
             const int line = has_line(visible | (mover_mask[small] & ~covered));
             *positions++ = line ? PP_NO_POSITION : above | bits_of_config[small];
         }
-        k = 0;
-        if (++j == orbit_count[group][medium_type]) {
-            j = 0;
-            i++;
-        }
+        if (!count) return;
+        next_row(&place);
     }
 }

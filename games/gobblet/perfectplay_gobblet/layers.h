@@ -47,6 +47,7 @@ static inline int has_line(unsigned mask) { return common_line_cells[mask] != AL
 
 /* ---- configurations ---- */
 extern uint16_t config_of_code[CODES];
+extern uint16_t mover_mask[CONFIGS], other_mask[CONFIGS];
 extern uint64_t bits_of_config[CONFIGS]; /* as the small layer of an encoded position */
 extern uint16_t image[SYMMETRIES][CONFIGS];
 extern uint16_t type_first[TYPES + 1]; /* configurations are numbered type by type */
@@ -138,6 +139,20 @@ static inline pp_slot slot_of_layers(const layer_set *layers, int *symmetric) {
     const anchor a = anchor_of(layers->tier, layers->config[2]);
     return slot_under_anchor(&a, layers, symmetric);
 }
+
+/* A place in the index: the layers of one slot. Those that share their large and medium layer are a row. */
+typedef struct {
+    unsigned large_type, medium_type, small_type;
+    unsigned i, j, k; /* numbers of the large, medium and small representative */
+    unsigned large, medium;
+    unsigned rows; /* how many the large layer has */
+    const uint16_t *smalls;
+    unsigned small_count;
+} index_place;
+
+index_place place_of_slot(pp_slot slot);
+/* To the first slot of the next row, which must be there. */
+void next_row(index_place *place);
 
 /* Writes the positions of `count` slots from `first` on, player 1 to move; PP_NO_POSITION where the mover shows a line. */
 void unrank_layers(pp_slot first, size_t count, pp_position *positions);

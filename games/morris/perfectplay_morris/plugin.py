@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -137,6 +138,7 @@ class Morris:
             players=PLAYER_NAMES,
             trays=tuple(Tray(MAN_LETTERS[player], men[player], parts.in_hand[player]) for player in PLAYERS),
             clicks=tuple(clicks),
+            edges=tuple((names[a], names[b]) for line in self.layout.lines for a, b in pairwise(line)),
         )
 
     @hookimpl

@@ -7,7 +7,8 @@ enum { SIDE = 5, LIGHTS = SIDE * SIDE, EVERY = (1 << LIGHTS) - 1 };
 static pp_position pressed(pp_position lights, unsigned at) {
     const pp_position here = (pp_position)1 << at;
     const unsigned column = at % SIDE;
-    return (lights ^ here ^ here << SIDE ^ here >> SIDE ^ (column ? here >> 1 : 0) ^ (column < SIDE - 1 ? here << 1 : 0)) &
+    return (lights ^ here ^ here << SIDE ^ here >> SIDE ^ (column ? here >> 1 : 0) ^
+            (column < SIDE - 1 ? here << 1 : 0)) &
            EVERY;
 }
 

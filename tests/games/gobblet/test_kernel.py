@@ -342,3 +342,41 @@ def telling_positions(seed: int) -> Iterator[int]:
         size = C.tier_size(C, tier)
         if size <= 200:
             yield from (code for code in unrank(tier << INDEX_BITS, size) if code != NO_POSITION)
+
+
+def survey(first: int, count: int, wanted: int, *, known_open: bool = False) -> tuple[list[int], list[list[int]]]:
+    """What the kernel's survey says of the wanted slots: their codes, and their children."""
+    codes = ffi.new("uint8_t[]", 64)
+    slots, ends = ffi.new("pp_slot[]", wanted.bit_count() * C.max_moves), ffi.new("uint32_t[]", 64)
+    C.survey(C, first, count, wanted, ffi.NULL if known_open else codes, slots, ends)
+    found, begin = ([], []), 0
+    for place in range(count):
+        if wanted >> place & 1:
+            found[0].append(codes[place])
+            found[1].append(list(slots[begin : ends[place]]))
+            begin = ends[place]
+    return found
+
+
+def test_survey_says_of_a_run_what_the_other_functions_say_of_each_slot() -> None:
+    generator = random.Random(9)
+    opened = 0
+    for slot in random_slots(1500, seed=9):
+        count = min(generator.randint(1, 64), C.tier_size(C, tier_of(slot)) - slot + (tier_of(slot) << INDEX_BITS))
+        wanted = generator.getrandbits(count) | 1 << generator.randrange(count)
+        expected: tuple[list[int], list[list[int]]] = ([], [])
+        still_open = 0
+        for place, code in enumerate(unrank(slot, count)):
+            if not wanted >> place & 1:
+                continue
+            status = 4 if code == NO_POSITION else C.status(C, code)
+            won = status == 0 and C.wins_now(C, code)
+            expected[0].append(7 if won else status)
+            expected[1].append(expand(code) if status == 0 and not won else [])
+            still_open |= (status == 0 and not won) << place
+        assert survey(slot, count, wanted) == expected
+        if still_open:
+            opened += 1
+            children = [each for each in expected[1] if each]
+            assert survey(slot, count, still_open, known_open=True)[1] == children
+    assert opened > 300

@@ -10,7 +10,8 @@
 #include "graph_kernel.h"
 #include "quixo.h"
 
-extern const pp_kernel connect4_kernel, gobblet_kernel, quantik_kernel, quixo_kernel;
+extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel,
+    quixo_kernel;
 
 #define CHECK(what) \
     do { \
@@ -44,6 +45,27 @@ static int among(const uint64_t *values, size_t count, uint64_t value) {
     return 0;
 }
 
+/* Of a run that begins with this ongoing slot: what it says of the first, with room for no more than it may write. */
+static void check_survey(const pp_kernel *k, pp_slot slot, pp_position unranked) {
+    pp_slot *expanded = room(k->max_moves, sizeof *expanded);
+    const size_t expanded_count = k->expand(k, unranked, expanded);
+    const uint64_t left = k->tier_size(k, pp_slot_tier(slot)) - pp_slot_index(slot);
+    const unsigned count = left < 64 ? (unsigned)left : 64;
+    const uint64_t wanted = (random_bits() >> (64 - count)) | 1;
+    uint8_t *codes = room(count, sizeof *codes);
+    uint32_t *ends = room(count, sizeof *ends);
+    pp_slot *slots = room((size_t)__builtin_popcountll(wanted) * k->max_moves, sizeof *slots);
+    k->survey(k, slot, count, wanted, codes, slots, ends);
+    CHECK(codes[0] == PP_ONGOING || codes[0] == PP_WINS_NOW);
+    CHECK(ends[0] == (codes[0] == PP_ONGOING ? expanded_count : 0));
+    CHECK(!memcmp(slots, expanded, ends[0] * sizeof *slots));
+    k->survey(k, slot, count, wanted, codes, NULL, NULL);
+    free(slots);
+    free(ends);
+    free(codes);
+    free(expanded);
+}
+
 static void check_ranks(const pp_kernel *k, pp_position position, pp_position child) {
     const pp_slot slot = k->rank(k, position), child_slot = k->rank(k, child);
     pp_position unranked;
@@ -52,6 +74,7 @@ static void check_ranks(const pp_kernel *k, pp_position position, pp_position ch
     k->unrank(k, slot, 1, &unranked);
     CHECK(k->valid(k, unranked) && k->rank(k, unranked) == slot);
     CHECK(among(slots, k->expand(k, position, slots), child_slot));
+    if (k->survey) check_survey(k, slot, unranked);
     free(slots);
     slots = room(k->max_parents, sizeof *slots);
     const size_t parents = k->retract(k, child, slots);
@@ -150,6 +173,7 @@ static uint32_t sister_of(uint32_t tier) {
 static uint64_t solve_short_gobblet(int way, unsigned threads) {
     pp_kernel k = gobblet_kernel;
     k.status = short_status;
+    k.survey = NULL; /* it knows the rules of the whole game only */
     pp_engine *engine = pp_engine_new(&k, k.tier_count, threads);
     uint64_t hash = 0;
     CHECK(engine);
@@ -205,11 +229,26 @@ static uint64_t solve_graph(const pp_kernel *k, const uint64_t *keys, int way, u
     return hash;
 }
 
+/* The index is the keys' order: both kernels have the same table. */
+static void solve_every_way(pp_kernel enumerated, pp_kernel ranked, const uint64_t *keys) {
+    const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 1);
+    for (size_t way = 0; way < 3; way++) {
+        CHECK(solve_graph(&enumerated, keys, ways[way], 2) == hash);
+        CHECK(solve_graph(&ranked, NULL, ways[way], 2) == hash);
+    }
+}
+
+static void solve_both_kernels(pp_kernel enumerated, pp_kernel ranked, const uint64_t *keys) {
+    const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 2);
+    CHECK(solve_graph(&enumerated, keys, PP_PROPAGATE_GRAPH, 2) == hash);
+}
+
 static void solve_graphs(void) {
     static uint32_t first_move[NODES + 1], targets[NODES * MOST_MOVES], sources[NODES * MOST_MOVES];
     static uint32_t children[NODES * MOST_MOVES], first_parent[NODES + 2], parents[NODES * MOST_MOVES];
     static uint32_t tier[NODES], index[NODES], first_slot[2] = {0, NODES}, component[1], first_tier_child[2] = {0, 1};
-    static uint8_t status[NODES];
+    static uint8_t status[NODES], movers[NODES];
+    static int16_t scores[NODES];
     static uint64_t keys[NODES];
     const uint32_t edges = edges_of_nodes(first_move, targets, sources, status);
     uint32_t most_parents = 0;
@@ -218,25 +257,28 @@ static void solve_graphs(void) {
         if (first_parent[node + 2] > most_parents) most_parents = first_parent[node + 2];
         first_parent[node + 2] += first_parent[node + 1];
         index[node] = node;
+        movers[node] = (uint8_t)random_below(2);
+        if (status[node]) scores[node] = (int16_t)((status[node] - PP_DRAWN) * (int)(1 + random_below(3)));
         keys[node] = (uint64_t)node << 1;
     }
     for (uint32_t i = 0; i < edges; i++) parents[first_parent[children[i] + 1]++] = sources[i];
-    const graph g = {.nodes = NODES,
-                     .first_move = first_move,
-                     .targets = targets,
-                     .sources = sources,
-                     .first_child = first_move,
-                     .children = children,
-                     .first_parent = first_parent,
-                     .parents = parents,
-                     .status = status,
-                     .tier = tier,
-                     .first_tier_child = first_tier_child,
-                     .tier_children = component,
-                     .component = component,
-                     .index = index,
-                     .first_slot = first_slot,
-                     .slot_nodes = index};
+    graph g = {.nodes = NODES,
+               .first_move = first_move,
+               .targets = targets,
+               .sources = sources,
+               .first_child = first_move,
+               .children = children,
+               .first_parent = first_parent,
+               .parents = parents,
+               .status = status,
+               .scores = scores,
+               .tier = tier,
+               .first_tier_child = first_tier_child,
+               .tier_children = component,
+               .component = component,
+               .index = index,
+               .first_slot = first_slot,
+               .slot_nodes = index};
     pp_kernel k = {.abi = PP_ABI,
                    .rules_version = 1,
                    .max_moves = MOST_MOVES,
@@ -254,15 +296,23 @@ static void solve_graphs(void) {
     pp_kernel ranked = k;
     ranked.tier_size = graph_tier_size, ranked.rank = graph_rank, ranked.unrank = graph_unrank;
     ranked.expand = graph_expand, ranked.retract = graph_retract, ranked.wins_now = graph_wins_now;
-    const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 1);
-    for (size_t way = 0; way < 3; way++) { /* the index is the keys' order: both have the same table */
-        CHECK(solve_graph(&k, keys, ways[way], 2) == hash);
-        CHECK(solve_graph(&ranked, NULL, ways[way], 2) == hash);
-    }
+    solve_every_way(k, ranked, keys);
+    ranked.survey = graph_survey;
+    solve_both_kernels(k, ranked, keys);
+    k.players = ranked.players = 1;
+    solve_both_kernels(k, ranked, keys);
+    k.players = ranked.players = 2;
+    g.movers = movers;
+    k.mover = ranked.mover = graph_mover;
+    k.score = ranked.score = graph_score;
+    solve_both_kernels(k, ranked, keys);
 }
 
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
+    check_laws(&dobutsu_kernel, 2000);
+    check_laws(&dobutsu_enumerated_kernel, 2000);
+    puts("the Dōbutsu shōgi kernels keep their laws");
     check_laws(&gobblet_kernel, 2000);
     puts("gobblet's laws hold");
     check_laws(&quantik_kernel, 2000);

@@ -73,8 +73,8 @@ static int status(const pp_kernel *self, pp_position position) {
 /* ---- the index ---- */
 
 /* choose[n][k]: how many ways there are to choose k of n. */
-static const unsigned choose[PLACES + 1][MEN + 1] = {{1, 0, 0, 0},  {1, 1, 0, 0},   {1, 2, 1, 0},   {1, 3, 3, 1},
-                                                     {1, 4, 6, 4},  {1, 5, 10, 10}, {1, 6, 15, 20}, {1, 7, 21, 35},
+static const unsigned choose[PLACES + 1][MEN + 1] = {{1, 0, 0, 0},   {1, 1, 0, 0},   {1, 2, 1, 0},   {1, 3, 3, 1},
+                                                     {1, 4, 6, 4},   {1, 5, 10, 10}, {1, 6, 15, 20}, {1, 7, 21, 35},
                                                      {1, 8, 28, 56}, {1, 9, 36, 84}};
 
 /* The number of a set of men among all sets of as many men, 0 for the lowest places. */
@@ -162,6 +162,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
 const pp_kernel tapatan_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
+    .players = 2,
     .max_moves = MEN * 6, /* a man has at most six free places to go to; at the start there are nine */
     .max_parents = MEN * 6,
     .tier_count = ALL_PLACED + 1,

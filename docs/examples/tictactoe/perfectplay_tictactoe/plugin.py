@@ -39,11 +39,6 @@ def apply(position: int, move: int) -> int:
 
 
 @hookimpl
-def undo(position: int, move: int) -> int:
-    return position & ~(3 << GRID.bits * move)
-
-
-@hookimpl
 def canonicalize(position: int) -> int:
     return smallest_image(position)
 

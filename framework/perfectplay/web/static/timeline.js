@@ -45,7 +45,7 @@ const measure = (value) => (typeof value.score === "number" ? Math.abs(value.sco
 
 /** A round number at or above `most`, for the end of the axis. */
 function roundUp(most) {
-  const steps = [4, 6, 8, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500];
+  const steps = [4, 6, 8, 10, 16, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500];
   return steps.find((step) => step >= most) ?? Math.ceil(most / 100) * 100;
 }
 

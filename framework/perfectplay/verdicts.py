@@ -1,0 +1,22 @@
+"""What is said of a position of a game: who its players are, and who wins, in the words of wording.py."""
+
+from __future__ import annotations
+
+from perfectplay import wording
+from perfectplay.game import DEFAULT_PLAYERS, Game
+from perfectplay.values import Value
+
+
+def sides(game: Game, mover: int | None) -> tuple[str, str]:
+    """The mover and the opponent as sentences name them; `mover` is None where nobody knows."""
+    if mover is None:
+        return "The player to move", "The opponent"
+    names = ("First player", "Second player") if game.players == DEFAULT_PLAYERS else game.players
+    return names[mover], names[len(names) - 1 - mover]
+
+
+def game_verdict(game: Game, value: Value, mover: int | None) -> str:
+    """One sentence on a position of this game, in which `mover` is to move."""
+    if game.is_puzzle:
+        return wording.puzzle_verdict(value)
+    return wording.verdict(value, *sides(game, mover), alternating=game.turns_alternate)

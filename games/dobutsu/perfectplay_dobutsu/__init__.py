@@ -1,0 +1,1 @@
+"""Dōbutsu shōgi, a perfectplay plugin."""

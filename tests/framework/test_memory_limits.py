@@ -1,0 +1,61 @@
+"""A solve in memory asks first how much there is: the machine's, its own limits, and its control group's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perfectplay import solve_game
+from perfectplay.errors import PerfectPlayError
+from perfectplay.solving import memory_limits, strong
+from perfectplay.solving.memory_limits import Available, available_memory
+
+
+@pytest.fixture
+def control_groups(tmp_path, monkeypatch):
+    """A tree of control groups of version 2, in which this process is in /outer/inner."""
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    text = Path.read_text
+    monkeypatch.setattr(memory_limits, "CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(
+        Path, "read_text", lambda path: "0::/outer/inner\n" if str(path) == "/proc/self/cgroup" else text(path)
+    )
+    return tmp_path
+
+
+def limit(group: Path, most: str, used: int, cached: int) -> None:
+    (group / "memory.max").write_text(f"{most}\n")
+    (group / "memory.current").write_text(f"{used}\n")
+    (group / "memory.stat").write_text(f"anon 5\ninactive_file {cached}\n")
+
+
+def test_a_control_groups_limit_counts_less_what_is_used_but_not_what_is_cached(control_groups):
+    limit(control_groups / "outer" / "inner", str(100 << 20), 70 << 20, 30 << 20)
+    assert available_memory() == Available(60 << 20, "the control group's limit, 100M")
+
+
+def test_the_groups_around_count_too(control_groups):
+    limit(control_groups / "outer" / "inner", "max", 70 << 20, 0)
+    limit(control_groups / "outer", str(80 << 20), 70 << 20, 0)
+    assert available_memory() == Available(10 << 20, "the control group's limit, 80M")
+
+
+def test_without_a_limit_the_machine_is_the_limit(control_groups):
+    limit(control_groups / "outer" / "inner", "max", 70 << 20, 0)
+    assert available_memory().limit != "the control group's limit, 0M"
+
+
+def test_too_little_memory_names_the_limit_and_the_way_out(tic_tac_toe, monkeypatch):
+    nothing = Available(100, "the control group's limit, 100M")
+    monkeypatch.setattr(strong, "available_memory", lambda: nothing)
+    monkeypatch.setattr(strong, "enumerate_positions", _with_all_memory)
+    words = "the control group's limit, 100M leaves 0M: use `--backend lmdb --memory 48M`, which needs less"
+    with pytest.raises(PerfectPlayError, match=words):
+        solve_game(tic_tac_toe, save=False)
+
+
+def _with_all_memory(*arguments, budget, **options):
+    from perfectplay.solving.enumeration import enumerate_positions
+
+    enumerate_positions(*arguments, budget=None, **options)

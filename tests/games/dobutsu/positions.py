@@ -1,0 +1,87 @@
+"""Positions to test with, made in two ways: by playing legal moves, and by putting pieces down anywhere.
+
+Playing gives what people meet; putting down gives what play seldom shows: lions in all places, full hands, positions
+that are their own mirror images. Both give valid positions only, finished ones among them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from hypothesis import strategies as st
+
+from . import reference
+from .reference import CELLS, DROPPED, Coordinates, Piece, Position
+
+PIECES = [kind for kind in DROPPED for _ in range(2)]
+
+
+def played(choices: Sequence[int]) -> Position:
+    """The position after these choices among the legal moves, or where the game ended before."""
+    position = reference.start()
+    for choice in choices:
+        legal = reference.moves(position)
+        if not legal:
+            break
+        position = reference.apply(position, legal[choice % len(legal)])
+    return position
+
+
+def put_down(lions: Sequence[Coordinates], places: Sequence[Coordinates | None], owners: int, hens: int) -> Position:
+    """The position with PIECES on these places (None or occupied: in hand), with a bit for each owner and each hen.
+
+    Player 0 is to move. Both lions on one cell means that his has been taken.
+    """
+    board = {lions[0]: Piece(0, "lion")}
+    board[lions[1]] = Piece(1, "lion")
+    hands = (dict.fromkeys(DROPPED, 0), dict.fromkeys(DROPPED, 0))
+    for number, (kind, place) in enumerate(zip(PIECES, places, strict=True)):
+        owner = owners >> number & 1
+        if place is None or place in board:
+            hands[owner][kind] += 1
+        else:
+            board[place] = Piece(owner, "hen" if kind == "chick" and hens >> number & 1 else kind)
+    return Position(board, hands, mover=0)
+
+
+def positions() -> st.SearchStrategy[Position]:
+    """Valid positions of both kinds and of either mover, for hypothesis."""
+    choices = st.lists(st.integers(0, 37), max_size=60)
+    cells = st.sampled_from(CELLS)
+    places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
+    anywhere = st.builds(put_down, st.tuples(cells, cells), places, st.integers(0, 63), st.integers(0, 63))
+    either = st.builds(lambda p, turn: reference.turned(p) if turn else p, anywhere, st.booleans())
+    return st.one_of(st.builds(played, choices), either.filter(reference.is_valid))
+
+
+def random_placements(count: int, seed: int) -> Iterator[Position]:
+    """`count` valid positions with pieces put down at random, player 0 to move."""
+    generator = random.Random(seed)
+    while count:
+        in_hand = generator.random()
+        places = [None if generator.random() < in_hand else generator.choice(CELLS) for _ in PIECES]
+        lions = generator.choice(CELLS), generator.choice(CELLS)
+        position = put_down(lions, places, generator.getrandbits(6), generator.getrandbits(6))
+        if reference.is_valid(position):
+            count -= 1
+            yield position
+
+
+def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
+    """`count` valid positions that are their own mirror images, and as many a step away from one."""
+    generator = random.Random(seed)
+    while count:
+        places: list[Coordinates | None] = []
+        owners = hens = 0
+        for number in range(0, len(PIECES), 2):
+            row, column = generator.choice(CELLS)
+            pair = [(row, column), (row, 2 - column) if column != 1 else None]
+            places += generator.choice([pair, [(row, 1), None], [None, None]])
+            owners |= generator.choice([0, 3]) << number
+            hens |= generator.choice([0, 3]) << number
+        position = put_down([(generator.randrange(4), 1), (generator.randrange(4), 1)], places, owners, hens)
+        if reference.is_valid(position) and reference.mirrored(position).board == position.board:
+            count -= 1
+            yield position
+            yield from (reference.apply(position, move) for move in reference.moves(position)[:1])

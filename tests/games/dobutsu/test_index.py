@@ -1,0 +1,165 @@
+"""The perfect index: as many slots as there are ways to put the pieces, and moves that lead forth and back alike."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterator
+from math import comb, perm
+
+from hypothesis import given
+
+from perfectplay import Status
+from perfectplay_dobutsu.kernels import FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED
+
+from . import reference
+from .positions import positions, random_placements, random_symmetric_placements
+
+SLOTS = RANKED.tier_size(UNFINISHED)
+RUN = 200
+
+
+def lion_pairs() -> int:
+    """Ways to put the lions, up to the mirror: not neighbours, and neither has reached its far rank."""
+    apart = [
+        (mine, theirs)
+        for mine, theirs in itertools.product(reference.CELLS, repeat=2)
+        if max(abs(mine[0] - theirs[0]), abs(mine[1] - theirs[1])) > 1 and mine[0] != 0 and theirs[0] != 3
+    ]
+    return len({min((a, b), ((a[0], 2 - a[1]), (b[0], 2 - b[1]))) for a, b in apart})
+
+
+def ways_beside_lions() -> int:
+    """Ways to put the other six pieces, counted kind by kind: each kind's two pieces, in two of the sorts of places."""
+
+    def layers(sorts: int) -> Counter[tuple[int, bool]]:
+        """How many unordered pairs of places there are, by how many are on the board and whether they are the same."""
+        on_board = [True] * sorts + [False] * 2  # two hands
+        pairs = itertools.combinations_with_replacement(range(len(on_board)), 2)
+        return Counter((on_board[a] + on_board[b], a == b) for a, b in pairs)
+
+    def ways(cells: int, count: int, alike: bool) -> int:
+        return comb(cells, count) if alike or count < 2 else perm(cells, count)
+
+    total = 0
+    for chicks, giraffes, elephants in itertools.product(layers(4).items(), layers(2).items(), layers(2).items()):
+        cells, product = 10, 1
+        for (count, alike), times in (chicks, giraffes, elephants):
+            product *= times * ways(cells, count, alike)
+            cells -= count
+        total += product
+    return total
+
+
+def random_runs(count: int, seed: int) -> Iterator[range]:
+    """Runs of slots: the first, the last, and some anywhere."""
+    generator = random.Random(seed)
+    yield range(RUN)
+    yield range(SLOTS - RUN, SLOTS)
+    for _ in range(count):
+        first = generator.randrange(SLOTS - RUN)
+        yield range(first, first + RUN)
+
+
+def telling_codes(seed: int) -> list[int]:
+    """Unfinished positions, those with a symmetry of their own and their neighbours among them."""
+    made = [*random_placements(1500, seed), *random_symmetric_placements(400, seed)]
+    codes = [reference.encode(position) for position in made]
+    return [code for code in codes if RANKED.tier(code) == UNFINISHED]
+
+
+def children_of(code: int) -> Counter[tuple[int, int]]:
+    """How often `expand` lists each slot; the turn always passes."""
+    edges = RANKED.expand(code)
+    assert not any(edge.keeps_turn for edge in edges)
+    return Counter(edge.slot for edge in edges)
+
+
+def parents_of(code: int) -> Counter[tuple[int, int]]:
+    edges = RANKED.retract(code)
+    assert not any(edge.keeps_turn for edge in edges)
+    return Counter(edge.slot for edge in edges)
+
+
+def test_there_is_a_slot_for_each_way_to_put_the_pieces():
+    assert SLOTS == lion_pairs() * ways_beside_lions() == 249_442_767
+    assert RANKED.tier_size(LION_CAN_BE_TAKEN) == RANKED.tier_size(FINISHED) == 1
+
+
+def test_rank_and_unrank_are_inverse_on_runs_of_slots():
+    held = 0
+    for run in random_runs(60, seed=3):
+        for index in run:
+            position = RANKED.unrank(UNFINISHED, index)
+            if position is not None:
+                held += 1
+                assert RANKED.valid(position)
+                assert RANKED.rank(position) == (UNFINISHED, index)
+    assert 0.4 < held / (62 * RUN) < 0.6
+
+
+def test_unranking_many_is_unranking_each():
+    from perfectplay_dobutsu._kernel import ffi
+
+    buffer = ffi.new("pp_position[]", RUN)
+    for run in random_runs(20, seed=4):
+        RANKED.c.unrank(RANKED.c, run.start, RUN, buffer)
+        singles = [RANKED.unrank(UNFINISHED, index) for index in run]
+        assert [None if code == 2**64 - 1 else code for code in buffer] == singles
+
+
+@given(positions())
+def test_images_and_only_images_share_a_slot(position):
+    images = [position, reference.mirrored(position)]
+    images += [reference.turned(image) for image in images]
+    codes = [reference.encode(image) for image in images]
+    slots = {RANKED.rank(code) for code in codes}
+    assert len(slots) == 1
+    tier, index = slots.pop()
+    if tier == UNFINISHED:
+        assert RANKED.unrank(tier, index) in codes
+    else:
+        assert index == 0
+    assert tier == RANKED.tier(codes[0])
+
+
+def test_slots_outside_the_index_hold_what_has_its_value():
+    taken, finished = RANKED.unrank(LION_CAN_BE_TAKEN, 0), RANKED.unrank(FINISHED, 0)
+    assert taken is not None
+    assert finished is not None
+    assert (RANKED.rank(taken), RANKED.rank(finished)) == ((LION_CAN_BE_TAKEN, 0), (FINISHED, 0))
+    assert RANKED.wins_now(taken)
+    assert RANKED.status(finished) == Status.LOST
+
+
+def test_expand_gives_the_slots_of_all_children():
+    for code in telling_codes(seed=5):
+        if RANKED.status(code) == Status.ONGOING:
+            slots = Counter(RANKED.rank(RANKED.apply(code, move)) for move in RANKED.moves(code))
+            expanded = children_of(code)
+            assert set(expanded) == set(slots)
+            assert expanded <= slots
+
+
+def test_expand_and_retract_list_each_other_equally_often():
+    some = [RANKED.unrank(UNFINISHED, run[0]) for run in random_runs(1500, seed=6)]
+    for code in [*telling_codes(seed=7), *(code for code in some if code is not None)]:
+        slot = RANKED.rank(code)
+        if RANKED.status(code) == Status.ONGOING:
+            for child_slot, times in children_of(code).items():
+                if child_slot[0] == UNFINISHED:
+                    child = RANKED.unrank(*child_slot)
+                    assert child is not None
+                    assert parents_of(child)[slot] == times
+        for parent_slot, times in parents_of(code).items():
+            parent = RANKED.unrank(*parent_slot)
+            assert parent is not None
+            assert children_of(parent)[slot] == times
+
+
+def test_no_way_leads_back_from_a_lion_that_can_be_taken():
+    for position in random_placements(300, seed=8):
+        code = reference.encode(position)
+        if RANKED.tier(code) != UNFINISHED:
+            assert RANKED.retract(code) == []
