@@ -272,7 +272,11 @@ def _card(table: Table, parts: dict[Path, Rows], sampling: Sampling, known: Voca
         for path in parts
     )
     files = "\n".join(f"- `{path.name}`: {len(part):,} positions" for path, part in parts.items())
-    way = "the same number of each outcome and remoteness" if sampling.by_remoteness else "each position as likely"
+    way = (
+        "as many of each outcome and remoteness as far as there are"
+        if sampling.by_remoteness
+        else "each position as likely"
+    )
     size = "all of them" if sampling.limit is None else f"at most {sampling.limit:,}, {way}, seed {sampling.seed}"
     columns = [
         "- `position`: the canonical position as a number; `text`: the same as people write it",

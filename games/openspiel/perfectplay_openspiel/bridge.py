@@ -36,7 +36,8 @@ class OpenSpielGame:
 
     @hookimpl
     def apply(self, position: int, move: int) -> int:
-        return self._children(position)[move]
+        asked, children = self._asked
+        return children[move] if asked == position else self._children(position)[move]
 
     def _children(self, position: int) -> dict[int, int]:
         asked, children = self._asked
@@ -54,7 +55,7 @@ class OpenSpielGame:
 
     @hookimpl
     def mover(self, position: int) -> int:
-        return max(0, self._book.player(position))
+        return 1 if self._book.player(position) == 1 else 0  # at the end it is nobody's
 
     @hookimpl
     def players(self) -> list[str]:

@@ -23,7 +23,7 @@ from xxhash import xxh3_128_intdigest
 
 from perfectplay import UsageError
 
-MAX_STATES = 1 << 15
+MAX_STATES = 1 << 12
 """States kept ready; others are played again from the start when they are asked for."""
 
 COMPARED = 1000
@@ -78,7 +78,8 @@ class StateBook:
 
     def player(self, number: int) -> int:
         """Whose turn it is; negative at the end."""
-        return self._players[self._find(number)]
+        index = self._index.get(number)  # the engine asks this more often than anything else
+        return self._players[self._find(number) if index is None else index]
 
     def returns(self, number: int) -> float | None:
         """What a finished game gives its first player; None while it goes on."""
@@ -87,16 +88,14 @@ class StateBook:
     def children(self, number: int) -> dict[int, int]:
         """The number of the state that each legal action leads to; none at the end."""
         index = self._find(number)
-        with self._lock:
-            if self._edges[index] == _NOT_EXPANDED:
-                self._expand(index)
+        if self._edges[index] == _NOT_EXPANDED:
+            with self._lock:
+                if self._edges[index] == _NOT_EXPANDED:
+                    self._expand(index)
         first = self._edges[index]
         after = first + self._degree[index]
-        numbers = self._numbers
-        return {
-            action: numbers[child]
-            for action, child in zip(self._actions[first:after], self._children[first:after], strict=True)
-        }
+        numbers = map(self._numbers.__getitem__, self._children[first:after])
+        return dict(zip(self._actions[first:after], numbers, strict=True))
 
     def state(self, number: int) -> pyspiel.State:
         """A state of this number, not to be changed; UsageError where play never leads to one."""
