@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex
@@ -120,7 +121,7 @@ class Game:
         """How the position stands by rule alone, for the side to move."""
         return self._ask.status(self._checked(position))
 
-    @property
+    @cached_property
     def players(self) -> tuple[str, ...]:
         """The players' names, who begins first; a puzzle has one. Without the hook they are those on the board."""
         if self.is_puzzle or self._ask.has("players") or not self._ask.has("board"):
@@ -270,9 +271,13 @@ class Game:
         return move
 
     def board(self, position: SupportsIndex) -> Board | None:
-        """The board to draw and to click; None where the game has no drawing."""
+        """The board to draw and to click, with the names that `players` gives; None where the game has no drawing."""
         position = self._checked(position)
-        return self._ask.board(position) if self._ask.has("board") else None
+        if not self._ask.has("board"):
+            return None
+        board = self._ask.board(position)
+        unnamed = board.players == DEFAULT_PLAYERS and self._players != DEFAULT_PLAYERS
+        return replace(board, players=self._players) if unnamed else board
 
     @property
     def about(self) -> About:

@@ -31,7 +31,7 @@ _OUTCOMES = {Status.LOST: Outcome.LOSS, Status.DRAWN: Outcome.DRAW, Status.WON: 
 class Result:
     """How a game ended: `outcome` is for the side to move, `winner` is 0 for the player who begins, 1 for the other.
 
-    `winner` is None for a draw, and where nobody knows who was to move.
+    `winner` is None for a draw, for a puzzle's dead end, and where nobody knows who was to move.
     """
 
     outcome: Outcome
@@ -93,7 +93,8 @@ class Match:
         if status is Status.ONGOING:
             return Result(Outcome.DRAW, None, repetition=True) if self.occurrences >= REPETITIONS else None
         outcome, mover = _OUTCOMES[status], self.to_move
-        if outcome is Outcome.DRAW or mover is None:
+        lost_alone = self.game.is_puzzle and outcome is Outcome.LOSS
+        if outcome is Outcome.DRAW or mover is None or lost_alone:
             return Result(outcome, None)
         return Result(outcome, mover if outcome is Outcome.WIN else 1 - mover)
 

@@ -8,6 +8,13 @@ from __future__ import annotations
 
 from perfectplay.values import Outcome, Value
 
+_PUZZLE_KINDS = {
+    "wins": "solvable",
+    "losses": "dead ends",
+    "endless_draws": "unsolvable",
+    "ties": "unsolvable, ending",
+}
+
 
 def verdict(
     value: Value, mover: str = "The player to move", opponent: str = "The opponent", *, alternating: bool = True
@@ -56,6 +63,23 @@ def puzzle_verdict(value: Value) -> str:
     if value.outcome is Outcome.DRAW or left is None:
         return "Cannot be solved"
     return f"Cannot be solved: a dead end in {counted(left, 'move')}"
+
+
+def kind_name(kind: str, *, puzzle: bool) -> str:
+    """How positions of a kind are called that are counted: in a puzzle nobody wins or loses.
+
+    >>> kind_name("endless_draws", puzzle=False), kind_name("wins", puzzle=True)
+    ('endless draws', 'solvable')
+    """
+    return _PUZZLE_KINDS[kind] if puzzle else kind.replace("_", " ")
+
+
+def length(count: int, *, puzzle: bool) -> str:
+    """
+    >>> length(13, puzzle=False), length(13, puzzle=True)
+    ('13 plies', '13 moves')
+    """
+    return counted(count, "move") if puzzle else plies(count)
 
 
 def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = "The opponent") -> str:

@@ -1,7 +1,7 @@
 """Mistakes in a C kernel with a perfect index, one at a time: `check` names every one before anything is solved.
 
 A line: what of tapatan's kernel.c is replaced by what, and the law that tells the author; `load` if it is refused at
-once. The Python rules stay right, as an author's would.
+once, None if it is harmless. The Python rules stay right, as an author's would.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ MISTAKES = [
     (
         "if (valid(self, before)) slots[found++] = rank(self, before);",
         "slots[found++] = rank(self, before);",
-        "retract",
+        None,
     ),
     (
         "if (valid(self, before)) slots[found++] = rank(self, before);",
@@ -196,4 +196,7 @@ def test_without_a_mistake_nothing_is_noticed(notice):
 def test_the_mistake_is_noticed(notice, old, new, law):
     assert old in SOURCE
     found = notice(SOURCE.replace(old, new))
-    assert law in found, found
+    if law is None:
+        assert found == {}  # harmless
+    else:
+        assert law in found, found

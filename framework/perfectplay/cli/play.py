@@ -105,20 +105,27 @@ class _Session:
             if (result := self.match.result) is not None:
                 click.echo(self._ending(result))
                 return
-            if self.match.to_move != self.person and not self.game.is_puzzle:
+            if self._turn != self.person and not self.game.is_puzzle:
                 self._table_moves()
             elif not self._person_types():
                 return
+
+    @property
+    def _turn(self) -> int:
+        """Whose turn it is; where the game does not tell, who is to move where play began counts as the first."""
+        told = self.match.to_move
+        return len(self.match.moves) % 2 if told is None else told
 
     def _ending(self, result: Result) -> str:
         if result.repetition:
             return f"Draw: this position has come up {REPETITIONS} times."
         if self.game.is_puzzle:
             return "Solved." if result.outcome is Outcome.WIN else "A dead end."
-        if result.winner is None:
+        if result.outcome is Outcome.DRAW:
             return "Draw."
+        winner = self._turn if result.outcome is Outcome.WIN else 1 - self._turn
         score = abs(self.game.score(self.match.position)) if self.game.has_score else 0
-        return f"{self.names[result.winner]} wins{f' by {score}' if score else ''}."
+        return f"{self.names[winner]} wins{f' by {score}' if score else ''}."
 
     def _table_moves(self) -> None:
         position = self.match.position
@@ -126,7 +133,7 @@ class _Session:
         click.echo(f"{self.names[1 - self.person]} plays {self.game.format_move(position, move)}")
         self._play(move)
         value = self.table.probe(self.match.position)
-        wins = Outcome.WIN if self.match.to_move != self.person else Outcome.LOSS  # the value is the next mover's
+        wins = Outcome.WIN if self._turn != self.person else Outcome.LOSS  # the value is the next mover's
         if self.strength is Strength.PERFECT and value.outcome is wins and value.remoteness:
             click.echo(f"The table announces a win in {wording.plies(value.remoteness)}")
 
@@ -174,7 +181,7 @@ class _Session:
     def _take_back(self) -> None:
         """Back to the person's turn before this one, over the table's answer."""
         self.match.undo()
-        while self.match.moves and not self.game.is_puzzle and self.match.to_move != self.person:
+        while self.match.moves and not self.game.is_puzzle and self._turn != self.person:
             self.match.undo()
         self._show()
 

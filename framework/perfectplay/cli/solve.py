@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from perfectplay.tables.records import KeyRecord, Statistics, TierRecord
     from perfectplay.tables.table import Table
 
-_PUZZLE_WORDS = {"wins": "solvable", "losses": "dead_ends", "endless_draws": "unsolvable", "ties": "unsolvable, ending"}
-
 METHODS = ("retrograde", weak.METHOD)
 
 
@@ -216,10 +214,10 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
     for key in ("wins", "losses", "endless_draws", "ties"):
         if summary[key]:
             count = f"{summary[key]:,}".rjust(len(f"{positions:,}"))
-            words = _PUZZLE_WORDS.get(key, key) if game.is_puzzle else key
-            rows.append((f"  {words.replace('_', ' ')}", f"{count}  {wording.share(summary[key], positions)}"))
+            name = wording.kind_name(key, puzzle=game.is_puzzle)
+            rows.append((f"  {name}", f"{count}  {wording.share(summary[key], positions)}"))
     if (longest := summary["longest_win"]) is not None:
-        length = wording.counted(longest, "move") if game.is_puzzle else wording.plies(longest)
+        length = wording.length(longest, puzzle=game.is_puzzle)
         name = "hardest" if game.is_puzzle else "longest win"
         rows.append((name, f"{length}, from {summary['longest_win_position']}"))
     if summary["already_solved"] is None:

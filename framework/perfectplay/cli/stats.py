@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from perfectplay.tables.records import Statistics
     from perfectplay.tables.table import Table
 
-_KINDS = (("wins", "wins"), ("losses", "losses"), ("draws", "endless draws"), ("ties", "ties"))
+_KINDS = (("wins", "wins"), ("losses", "losses"), ("draws", "endless_draws"), ("ties", "ties"))
 
 
 TIERS_SHOWN = 24
@@ -80,14 +80,17 @@ def _text(game: Game, found: Survey, status: str) -> list[str]:
     lines = [click.style(f"{game.identity}: {total.positions:,} {what}", bold=True), ""]
     facts = [("table", f"{status}, {wording.size(found.bytes)}")]
     width = len(f"{total.positions:,}")
-    for key, name in _KINDS:
+    for key, kind in _KINDS:
         if count := getattr(total, key):
+            name = wording.kind_name(kind, puzzle=game.is_puzzle)
             facts.append((name, f"{count:>{width},}  {wording.share(count, total.positions)}"))
     if total.longest_win is not None:
-        facts.append(("longest win", wording.plies(total.longest_win)))
+        name = "hardest" if game.is_puzzle else "longest win"
+        facts.append((name, wording.length(total.longest_win, puzzle=game.is_puzzle)))
         facts += [("", game.decode(position)) for position in found.longest_wins]
     if total.longest_loss is not None:
-        facts.append(("longest loss", wording.plies(total.longest_loss)))
+        name = "longest dead end" if game.is_puzzle else "longest loss"
+        facts.append((name, wording.length(total.longest_loss, puzzle=game.is_puzzle)))
     if found.branching is not None:
         each = found.branching
         facts.append(
@@ -97,18 +100,20 @@ def _text(game: Game, found: Survey, status: str) -> list[str]:
                 f"(sample of {each.sample:,} unfinished positions)",
             )
         )
-    lines += [f"  {name:<14}  {text}" for name, text in facts]
+    name_width = max(14, *(len(name) for name, _ in facts))
+    lines += [f"  {name:<{name_width}}  {text}" for name, text in facts]
     if total.positions:
         from perfectplay.display.histogram import text_histogram
 
-        lines += ["", "Plies to the end (bars on a logarithmic scale)", *text_histogram(found)]
+        unit = "Moves" if game.is_puzzle else "Plies"
+        lines += ["", f"{unit} to the end (bars on a logarithmic scale)", *text_histogram(found, puzzle=game.is_puzzle)]
     if len(found.tiers) > 1:
-        lines += ["", "Tiers", *_tier_rows(found)]
+        lines += ["", "Tiers", *_tier_rows(game, found)]
     return lines
 
 
-def _tier_rows(found: Survey) -> list[str]:
-    shown = [(key, name) for key, name in _KINDS if getattr(found.total, key)]
+def _tier_rows(game: Game, found: Survey) -> list[str]:
+    shown = [(key, wording.kind_name(kind, puzzle=game.is_puzzle)) for key, kind in _KINDS if getattr(found.total, key)]
     rows = [["tier", "positions", *(name for _, name in shown)]]
     largest = sorted(found.tiers, key=lambda tier: -found.tiers[tier].positions)[:TIERS_SHOWN]
     for tier in sorted(largest):

@@ -18,11 +18,12 @@ _MARKS = ("●", "○")
 
 
 def draw(board: Board) -> str:
-    """The whole position: grid, reserves, and who is to move. Lines end without spaces."""
+    """The whole position: grid, reserves, and who is to move unless one plays alone. Lines end without spaces."""
     mark = _needs_marks(board)
     drawn = graph_lines(board, lambda piece: _piece(piece, mark)) if _is_free(board) else _grid(board, mark)
     lines = [*drawn, *_reserves(board, mark)]
-    lines.append(f"{_player(board, board.to_move, mark)} to move")
+    if len(board.players) > 1:
+        lines.append(f"{_player(board, board.to_move, mark)} to move")
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.extras import needs_extra
 from perfectplay.files import atomic_write
+from perfectplay.wording import kind_name
 
 if TYPE_CHECKING:
     from perfectplay.queries.statistics import Survey
@@ -26,18 +27,19 @@ _KINDS = {"wins": "#2a9d5c", "losses": "#c8553d", "ties": "#8d99ae"}
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 720, 360, 60, 50, 40
 
 
-def text_histogram(survey: Survey) -> list[str]:
+def text_histogram(survey: Survey, *, puzzle: bool = False) -> list[str]:
     """One line for each remoteness: wins or losses or ties, with a bar on a logarithmic scale."""
     rows = [
-        (plies, kind, count)
+        (plies, kind_name(kind, puzzle=puzzle), count)
         for plies, counts in survey.by_remoteness.items()
         for kind, count in counts.items()
         if count
     ]
     largest = max((count for *_, count in rows), default=1)
-    width = len(f"{largest:,}")
+    width, kind_width = len(f"{largest:,}"), max((len(kind) for _, kind, _ in rows), default=0)
     return [
-        f"{plies:>5}  {kind:<6}  {count:>{width},}  {'█' * _steps(count, largest, BAR)}" for plies, kind, count in rows
+        f"{plies:>5}  {kind:<{kind_width}}  {count:>{width},}  {'█' * _steps(count, largest, BAR)}"
+        for plies, kind, count in rows
     ]
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +68,7 @@ class Source:
         return self._counted("writing", select(self.table, self.wanted))
 
     def ordered_rows(self) -> Iterator[Rows]:
-        """The rows ascending by position. Many of them wait in files beside the export, 10 bytes each."""
+        """The rows ascending by position. Many of them wait in files beside the export, 10 or 12 bytes each."""
         collected = self._counted("sorting", select(self.table, self.wanted))
         return self._counted("writing", ordered(collected, self._directory))
 
@@ -89,7 +89,7 @@ class Source:
                 self._progress(Progress(phase=phase, positions=done, total=self.count, seconds=seconds))
 
 
-def mover_outcomes(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int8]:
+def mover_outcomes(codes: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
     """For the side to move: 1 win, 0 draw, -1 loss.
 
     >>> mover_outcomes(np.array([55, 0, 9, 6], dtype=np.uint16)).tolist()
@@ -98,7 +98,22 @@ def mover_outcomes(codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int8]:
     return np.asarray(_OUTCOME_OF_KIND[codes & 3])
 
 
-def winners(game: Game, positions: Positions, codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int8]:
+def mover_plies(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+    """Plies to the end; 0 for an endless draw, whose code is 0."""
+    return np.asarray(codes >> 2 & 0x3FFF, dtype=np.uint16)
+
+
+def mover_scores(codes: npt.NDArray[Any]) -> npt.NDArray[np.int16]:
+    """By how much the side to move wins, negative where it loses; of the codes of a game with scores.
+
+    >>> from perfectplay import Outcome, Value
+    >>> mover_scores(np.array([Value(Outcome.LOSS, 4, score=-10).code], dtype=np.uint32)).tolist()
+    [-10]
+    """
+    return np.asarray(codes >> 16).astype(np.int16)
+
+
+def winners(game: Game, positions: Positions, codes: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
     """Who wins: 1 the player who begins, -1 the other, 0 nobody; PerfectPlayError where the game does not tell."""
     movers = game.movers(positions)
     if movers is None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.exports.export import Source, mover_outcomes
+from perfectplay.exports.export import Source, mover_outcomes, mover_plies, mover_scores
 from perfectplay.extras import needs_extra
 from perfectplay.hookspecs import hookimpl
 from perfectplay.queries.selection import Rows, rebatched
@@ -40,17 +40,18 @@ def write_gbl2(path: Path, source: Source) -> None:
 
 def write_csv(path: Path, source: Source) -> None:
     """One line a position, for people and spreadsheets; values are for the side to move."""
-    decode = source.game.decode
+    decode, scored = source.game.decode, source.game.has_score
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["position", "text", "to_move", "outcome", "remoteness"])
+        writer.writerow(["position", "text", "to_move", "outcome", "remoteness", *(["score"] if scored else [])])
         for rows in source.rows():
             movers = source.game.movers(rows["position"])
             turns = [""] * len(rows) if movers is None else (movers + 1).tolist()
             for (position, code), turn in zip(rows.tolist(), turns, strict=True):
                 value = Value.from_code(code)
                 plies = "" if value.remoteness is None else value.remoteness
-                writer.writerow([position, decode(position), turn, value.outcome.name.lower(), plies])
+                score = [value.score] if scored else []
+                writer.writerow([position, decode(position), turn, value.outcome.name.lower(), plies, *score])
 
 
 def write_sqlite(path: Path, source: Source) -> None:
@@ -63,36 +64,37 @@ def write_sqlite(path: Path, source: Source) -> None:
 
 
 def _write_database(path: Path, source: Source) -> None:
+    columns = ["canonical INTEGER PRIMARY KEY", "outcome INTEGER", "depth INTEGER", "best_move TEXT"]
+    columns += ["score INTEGER"] if source.game.has_score else []
+    insertion = f"INSERT INTO solutions VALUES ({', '.join('?' * len(columns))})"
     with closing(sqlite3.connect(path)) as database:
         # The file is thrown away unless it is finished, so nothing need be safe before that.
         database.executescript(
-            """
+            f"""
             PRAGMA journal_mode = OFF;
             PRAGMA synchronous = OFF;
             CREATE TABLE metadata (key TEXT PRIMARY KEY, value TEXT);
-            CREATE TABLE solutions (
-                canonical INTEGER PRIMARY KEY, outcome INTEGER, depth INTEGER, best_move TEXT
-            );
+            CREATE TABLE solutions ({", ".join(columns)});
             """
         )
         database.executemany("INSERT INTO metadata VALUES (?, ?)", _metadata(source).items())
         for rows in source.ordered_rows():
-            database.executemany("INSERT INTO solutions VALUES (?, ?, ?, ?)", _solutions(rows, source))
+            database.executemany(insertion, _solutions(rows, source))
         database.commit()
 
 
 def _solutions(rows: Rows, source: Source) -> Any:
     positions, codes = rows["position"], rows["code"]
     signed = positions.astype(np.int64).tolist()  # SQLite has no unsigned integers
-    depths = [
-        plies if code else None for code, plies in zip(codes.tolist(), (codes >> 2 & 0x3FFF).tolist(), strict=True)
-    ]
+    plies, outcomes = mover_plies(codes).tolist(), source.outcomes(rows)
+    depths = [depth if code else None for code, depth in zip(codes.tolist(), plies, strict=True)]
     best = source.table.engine.best_moves(positions)
     texts = [
         None if move < 0 else source.game.format_move(position, move)
         for position, move in zip(positions.tolist(), best.tolist(), strict=True)
     ]
-    return zip(signed, source.outcomes(rows).tolist(), depths, texts, strict=True)
+    scores = [(outcomes * np.abs(mover_scores(codes))).tolist()] if source.game.has_score else []
+    return zip(signed, outcomes.tolist(), depths, texts, *scores, strict=True)
 
 
 def _metadata(source: Source) -> dict[str, str]:
@@ -118,6 +120,8 @@ def write_parquet(path: Path, source: Source) -> None:
         "outcome": arrow.int8(),
         "remoteness": arrow.uint16(),
     }
+    if source.game.has_score:
+        columns["score"] = arrow.int16()
     schema = arrow.schema(list(columns.items()), metadata=_metadata(source))
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for rows in rebatched(source.rows(), ROW_GROUP):
@@ -126,6 +130,8 @@ def write_parquet(path: Path, source: Source) -> None:
                 arrow.array(rows["position"], arrow.uint64()),
                 arrow.nulls(len(rows), arrow.int8()) if movers is None else arrow.array(movers + 1, arrow.int8()),
                 arrow.array(mover_outcomes(codes), arrow.int8()),
-                arrow.array(codes >> 2 & 0x3FFF, arrow.uint16(), mask=codes == Value(Outcome.DRAW, None).code),
+                arrow.array(mover_plies(codes), arrow.uint16(), mask=codes == Value(Outcome.DRAW, None).code),
             ]
+            if source.game.has_score:
+                data.append(arrow.array(mover_scores(codes), arrow.int16()))
             writer.write_batch(arrow.record_batch(data, schema=schema))

@@ -38,8 +38,9 @@ CHUNK = 1 << 16
 class Selection:
     """Which positions are wanted; by default all. `outcome` is for the side to move."""
 
-    exactly: Value | None = None
     outcome: Outcome | None = None
+    remoteness: int | None = None
+    """Exactly so many plies to the end."""
     max_remoteness: int | None = None
     """Endless draws have no remoteness, so a bound leaves them out."""
     tiers: frozenset[int] | None = None
@@ -47,7 +48,7 @@ class Selection:
     """The first so many in the order of the table."""
 
     def wants(self, value: Value) -> bool:
-        if self.exactly not in (None, value) or self.outcome not in (None, value.outcome):
+        if self.outcome not in (None, value.outcome) or self.remoteness not in (None, value.remoteness):
             return False
         bound, plies = self.max_remoteness, value.remoteness
         return bound is None or (plies is not None and plies <= bound)

@@ -110,7 +110,7 @@ def _longest_wins(table: Table, reached: Reached, longest: int | None) -> list[i
     if longest is None:
         return []
     of_slot: dict[object, int] = {}  # of two positions that share a slot, one will do
-    for rows in select(table, Selection(exactly=Value(Outcome.WIN, longest))):
+    for rows in select(table, Selection(outcome=Outcome.WIN, remoteness=longest)):
         for position in filter(reached.__contains__, map(int, rows["position"])):
             of_slot.setdefault(table.slot(position), position)
             if len(of_slot) == LONGEST_SHOWN:

@@ -124,13 +124,11 @@ def retract(subject: GameUnderTest, position: int) -> str | None:
         if back != times:
             return _counted_differently(subject, position, child, times, back)
     for edge, back in _counted(c, c.retract(position)).items():
-        parent = c.unrank(*edge.slot)
-        if parent is None:
-            return (
-                f"the kernel's retract in {subject.name(position)} lists slot {edge.slot[1]} of tier {edge.slot[0]}, "
-                f"which holds no position"
-            )
-        if not subject.is_open(parent) or edge.slot[0] not in subject.sister_tiers.get(mine[0], ()):
+        tier, index = edge.slot
+        if tier >= c.tier_count or index >= c.tier_size(tier):
+            return f"the kernel's retract in {subject.name(position)} lists slot {index} of tier {tier}: there is none"
+        parent = c.unrank(tier, index)  # none, where the slot is empty: the engine ignores those
+        if parent is None or not subject.is_open(parent) or tier not in subject.sister_tiers.get(mine[0], ()):
             continue
         times = _counted(c, c.expand(parent))[Edge(mine, edge.keeps_turn)]
         if back != times:

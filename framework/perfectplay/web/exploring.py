@@ -87,9 +87,12 @@ def _found(served: ServedGame, position: int) -> JSON:
 
 
 def probe_many(served: ServedGame, table: Table, positions: list[int]) -> JSON:
-    """The values of many positions, in their order: two lists, which is half the size of a list of objects."""
+    """The values of many positions, in their order: lists, which take half the room of a list of objects."""
     codes: list[int] = table.probe_many(positions).tolist() if positions else []
     answer = {code: value_json(None if code == NO_POSITION_CODE else Value.from_code(code)) for code in set(codes)}
     outcomes = [answer[code]["outcome"] for code in codes]
     remoteness = [answer[code]["remoteness"] for code in codes]
-    return {"game": served.game.identity, "outcomes": outcomes, "remoteness": remoteness}
+    found = {"game": served.game.identity, "outcomes": outcomes, "remoteness": remoteness}
+    if served.game.has_score:
+        found["scores"] = [None if answer[code]["outcome"] is None else answer[code].get("score", 0) for code in codes]
+    return found

@@ -229,7 +229,9 @@ SCHEMAS: JSON = {
             "game": _TEXT,
             "outcomes": _list(_VALUE["outcome"]),
             "remoteness": _list(_VALUE["remoteness"]),
-        }
+            "scores": {**_list(_nullable("integer")), "description": "Only of a game with scores."},
+        },
+        required=("game", "outcomes", "remoteness"),
     ),
     "Interface": _object({"description": _TEXT, "openapi": _TEXT, "paths": _list(_TEXT)}),
     "Option": _object(

@@ -293,3 +293,11 @@ def test_the_arrow_keys_bring_back_what_was_typed(installed):
     assert again is not None
     assert "a3  b3  c3" in again
     terminal.close()
+
+
+def test_a_game_that_does_not_tell_the_mover_is_played_from_any_position(solve):
+    result = solve("play", "subtraction", "--from", "4", input="1\n")
+    assert "First player> " in result.stdout  # who is to move where play begins
+    assert result.stdout.count("Second player plays") == 1
+    won = solve("play", "subtraction", "--from", "2", input="2\n")
+    assert won.stdout.endswith("First player wins.\n")

@@ -68,7 +68,8 @@ export function drawMoves(container, answer, values) {
     redraw(container, ...present.filter(([, own]) => own.length).map(([outcome, own]) => section(outcome, own, moves[0])));
   }
   oneTabStop(container, ".chip");
-  if (!container.contains(document.activeElement)) container.scrollTop = 0; // another list begins with its best
+  container.scrollTop = 0; // another list begins with its best
+  if (container.contains(document.activeElement)) document.activeElement.scrollIntoView({ block: "nearest" });
 }
 
 /** Listens once for the whole list. A move is shown when the pointer moves onto it, not when the list moves under it. */
