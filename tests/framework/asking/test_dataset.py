@@ -72,7 +72,7 @@ def test_filters_hold_and_an_empty_selection_is_refused(table):
     rows = sample(table, Selection(outcome=Outcome.WIN, max_remoteness=3), Sampling(limit=50))
     assert {Value.from_code(code).outcome for code in rows["code"].tolist()} == {Outcome.WIN}
     with pytest.raises(UsageError, match="is selected"):
-        sample(table, Selection(exactly=Value(Outcome.WIN, 999)), Sampling(limit=5))
+        sample(table, Selection(outcome=Outcome.WIN, max_remoteness=0), Sampling(limit=5))
     with pytest.raises(UsageError, match="the share for testing"):
         Sampling(test_share=1.0)
 
