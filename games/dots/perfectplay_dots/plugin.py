@@ -99,13 +99,13 @@ class DotsAndBoxes:
         rows = []
         for y in range(self.height):
             edges = (self._is_drawn(position, y, x) for x in range(1 - y % 2, self.width, 2))
-            rows.append("".join("-|"[y % 2] if drawn else "." for drawn in edges))
+            rows.append("".join("_|"[y % 2] if drawn else "." for drawn in edges))
         red, blue = self._owned(position)
         return f"{'/'.join(rows)}/{red}-{blue}:{PLAYERS[self._mover(position)][0]}"
 
     @hookimpl
     def encode(self, text: str) -> int:
-        """The position of `-./.../../.|./../0-0:B`; ValueError says what is wrong."""
+        """The position of `_./.../../.|./../0-0:B`; ValueError says what is wrong."""
         *rows, ending = "".join(text.split()).split("/")
         match = _COUNT.fullmatch(ending)
         widths = [self.columns + y % 2 for y in range(self.height)]
@@ -113,8 +113,8 @@ class DotsAndBoxes:
             example = self.decode(self._kernel.start())
             raise ValueError(f"write the rows of edges, each player's boxes and who is to move, like {example}")
         for y, row in enumerate(rows):
-            if strange := set(row) - {".", "-|"[y % 2]}:
-                raise ValueError(f"{min(strange)!r} in row {y + 1} is neither . nor {'-|'[y % 2]}")
+            if strange := set(row) - {".", "_|"[y % 2]}:
+                raise ValueError(f"{min(strange)!r} in row {y + 1} is neither . nor {'_|'[y % 2]}")
         drawn = sum(1 << edge for edge, mark in enumerate("".join(rows)) if mark != ".")
         red, blue = (int(count) for count in match.group(1, 2))
         closed = len(self._closed(drawn))

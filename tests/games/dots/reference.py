@@ -80,7 +80,7 @@ def text(position: Position) -> str:
     lines = []
     for y in range(position.rows + 1):
         across = (edge((x, y), (x + 1, y)) for x in range(position.columns))
-        lines.append("".join("-" if line in position.edges else "." for line in across))
+        lines.append("".join("_" if line in position.edges else "." for line in across))
         down = (edge((x, y), (x, y + 1)) for x in range(position.columns + 1))
         lines.append("".join("|" if line in position.edges else "." for line in down))
     return "/".join(lines[:-1]) + f"/{len(position.red)}-{len(position.blue)}:{position.mover[0]}"

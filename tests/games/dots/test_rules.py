@@ -141,8 +141,8 @@ def test_four_boxes_are_won_from_the_rim_as_is_known() -> None:
     [
         ("../.../../...", "write the rows of edges"),
         ("../.../../.../..:R", "write the rows of edges"),
-        ("../.-./../.../../0-0:R", "'-' in row 2 is neither . nor |"),
-        ("-./||./-./.../../0-0:R", "1 boxes are closed, but the players have 0 and 0"),
+        ("../._./../.../../0-0:R", "'_' in row 2 is neither . nor |"),
+        ("_./||./_./.../../0-0:R", "1 boxes are closed, but the players have 0 and 0"),
     ],
 )
 def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
@@ -162,7 +162,7 @@ def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
 def test_what_is_not_a_legal_move_is_refused(text: str, reason: str) -> None:
     game = dots(2, 2)
     with pytest.raises(UsageError, match=reason):
-        game.parse_move(game.encode("-./.../../.../../0-0:B"), text)
+        game.parse_move(game.encode("_./.../../.../../0-0:B"), text)
 
 
 def test_more_edges_than_fit_are_refused() -> None:
@@ -172,7 +172,7 @@ def test_more_edges_than_fit_are_refused() -> None:
 
 def test_the_board_shows_edges_closed_boxes_and_who_has_how_many() -> None:
     game = dots(2, 2)
-    board = game.board(game.encode("-./||./-./.../../0-1:B"))
+    board = game.board(game.encode("_./||./_./.../../0-1:B"))
     marks = {cell.id: (cell.row, cell.column, "".join(piece.label for piece in cell.stack)) for cell in board.cells}
     assert marks["a3-b3"] == (0, 1, "—")
     assert marks["a2-a3"] == (1, 0, "|")
