@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay import Game, Outcome, PluginError, UsageError, load_game, solve_game, verify_table
+from perfectplay import Game, Outcome, UsageError, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
 
 from . import reference
@@ -166,7 +166,7 @@ def test_what_is_not_a_legal_move_is_refused(text: str, reason: str) -> None:
 
 
 def test_more_edges_than_fit_are_refused() -> None:
-    with pytest.raises(PluginError, match="5×5 boxes have 60 edges: at most 56"):
+    with pytest.raises(UsageError, match="5×5 boxes have 60 edges: at most 56"):
         load_game("dots", rows=5, columns=5)
 
 

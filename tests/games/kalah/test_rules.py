@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay import Game, Outcome, PluginError, UsageError, load_game, solve_game, verify_table
+from perfectplay import Game, Outcome, UsageError, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
 
 from . import reference
@@ -189,7 +189,7 @@ def test_what_is_not_a_legal_move_is_refused(board: str, move: str, reason: str)
 
 
 def test_more_seeds_than_63_bits_hold_are_refused() -> None:
-    with pytest.raises(PluginError, match=r"2 × pits × \(seeds \+ 1\) \+ 2 must be at most 63"):
+    with pytest.raises(UsageError, match=r"2 × pits × \(seeds \+ 1\) \+ 2 must be at most 63"):
         load_game("kalah", pits=6, seeds=5)
 
 
