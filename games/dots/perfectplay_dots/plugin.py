@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from perfectplay import About, Board, Cell, Click, Option, Piece, Tray, hookimpl
+from perfectplay import About, Board, Cell, Click, Option, Piece, hookimpl
 from perfectplay_dots._kernel import ffi, lib
 from perfectplay_native.kernel import Kernel
 
@@ -18,7 +18,6 @@ _MOVE = re.compile(r"([a-z]\d+)[\s-]*([a-z]\d+)", re.IGNORECASE)
 _DOT = Piece(None, "+", size=0.3)
 _EDGES = (Piece(None, "—", size=0.9, shape="text"), Piece(None, "|", size=0.9, shape="text"))
 _CLOSED = Piece(None, "■", size=0.7, shape="square")
-_WON = tuple(Piece(owner, player[0], size=0.7, shape="square") for owner, player in enumerate(PLAYERS))
 
 _RULES = """
 Draw an edge between two neighbouring dots. Who draws the fourth edge of a box owns it, and must draw again. When all
@@ -148,7 +147,7 @@ class DotsAndBoxes:
 
     @hookimpl
     def board(self, position: int) -> Board:
-        """A click on an edge draws it. Who closed which box the position does not know: the trays count them."""
+        """A click on an edge draws it. Numbers at the right count the boxes: the position does not know whose is which."""
         cells = [
             Cell(self._dot(y, x), y, x, (_DOT,)) for y in range(0, self.height, 2) for x in range(0, self.width, 2)
         ]
@@ -156,19 +155,18 @@ class DotsAndBoxes:
             y, x = self._place(edge)
             cells.append(Cell(name, y, x, (_EDGES[y % 2],) if position >> edge & 1 else ()))
         cells += [Cell(f"box-{y}-{x}", y, x, (_CLOSED,)) for y, x in self._closed(position)]
+        for owner, (player, count) in enumerate(zip(PLAYERS, self._owned(position), strict=True)):
+            number = Piece(owner, str(count), size=0.8, shape="text")
+            cells.append(Cell(player.lower(), owner * (self.height - 1), self.width, (number,)))
         return Board(
             rows=self.height,
-            columns=self.width,
+            columns=self.width + 1,
             cells=tuple(cells),
             to_move=self._mover(position),
             players=PLAYERS,
-            trays=tuple(
-                Tray(player.lower(), piece, count)
-                for player, piece, count in zip(PLAYERS, _WON, self._owned(position), strict=True)
-            ),
             clicks=tuple(Click(move, self.names[move]) for move in self._kernel.moves(position)),
             row_labels=tuple("" if y % 2 else str(self.rows - y // 2 + 1) for y in range(self.height)),
-            column_labels=tuple("" if x % 2 else chr(ord("a") + x // 2) for x in range(self.width)),
+            column_labels=(*("" if x % 2 else chr(ord("a") + x // 2) for x in range(self.width)), ""),
         )
 
 

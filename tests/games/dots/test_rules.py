@@ -179,5 +179,6 @@ def test_the_board_shows_edges_closed_boxes_and_who_has_how_many() -> None:
     assert marks["b3-c3"] == (0, 3, "")
     assert marks["box-1-1"] == (1, 1, "■")
     assert "box-1-3" not in marks
-    assert [tray.count for tray in board.trays] == [0, 1]
+    assert marks["red"] == (0, 5, "0")
+    assert marks["blue"] == (4, 5, "1")
     assert {click.target for click in board.clicks} == {name for name in marks if marks[name][2] == ""}
