@@ -147,7 +147,7 @@ class DotsAndBoxes:
 
     @hookimpl
     def board(self, position: int) -> Board:
-        """A click on an edge draws it. Numbers at the right count the boxes: the position does not know whose is which."""
+        """A click draws an edge. Numbers at the right count the boxes: a position does not know whose is which."""
         cells = [
             Cell(self._dot(y, x), y, x, (_DOT,)) for y in range(0, self.height, 2) for x in range(0, self.width, 2)
         ]

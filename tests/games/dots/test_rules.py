@@ -121,7 +121,7 @@ def test_every_score_is_that_of_a_plain_search(size: tuple[int, int]) -> None:
 
 
 def test_four_boxes_are_won_from_the_rim_as_is_known() -> None:
-    """Winning Ways has it: who begins wins, but only by an edge at the rim; an inner one gives a tie."""
+    """Puzzling Stack Exchange, "Optimal play for 2 by 2 dots and boxes": an edge at the rim wins, an inner one ties."""
     game = dots(2, 2)
     with solve_game(game, save=False).table as table:
         assert table.info.hash == GOLDEN[game.identity]
