@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -95,7 +95,7 @@ def load_plugin(name: str) -> Plugin:
     if problem := _name_problem(name):
         raise PluginError(f"{name}: {problem}; {origin} must give its game another name")
     if len(found) > 1:
-        raise PluginError(f"{name}: {origin} both bring a game of this name; uninstall one")
+        raise PluginError(f"{name}: {origin} both bring a game of this name; rename or uninstall your plugin")
     return make_plugin(_import(found[0]), name=name, version=game_version(name))
 
 
@@ -123,10 +123,15 @@ def _load_file(path: Path) -> Plugin:
     return replace(make_plugin(module, name=name), file=path)
 
 
-def check_name(name: str) -> None:
-    """UsageError where no game can have this name."""
+def check_new_name(name: str, package: str) -> None:
+    """UsageError where no new game can have this name, as it or its package would replace what is installed."""
     if problem := _name_problem(name):
         raise UsageError(f"no game can be called {name!r}: {problem}")
+    installed = [_distribution(point) for point in entry_points(group=GAMES_GROUP) if point.name == name]
+    if installed:
+        raise UsageError(f"there is a game '{name}' already, from {' and '.join(installed)}: choose another name")
+    if find_spec(package) is not None:
+        raise UsageError(f"there is a package '{package}' already, which the game would replace: choose another name")
 
 
 def _name_problem(name: str) -> str | None:
