@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
+from perfectplay.cli.common import GameCommand
+from perfectplay.cli.root import COMMANDS
+from perfectplay.cli.solve import solve_command
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +26,7 @@ def tables(tmp_path, monkeypatch) -> Path:
 
 
 def solve(*words: str) -> Result:
-    return CliRunner().invoke(root, list(words))
+    return CliRunner().invoke(root, list(words), prog_name="solve")
 
 
 # ---- names ----
@@ -51,3 +55,36 @@ def test_nobody_is_told_to_uninstall_perfectplay(install, codes):
     assert refused.exit_code == 1
     assert "mine 1.0" in refused.stderr
     assert "both bring a game of this name; rename or uninstall your plugin" in refused.stderr
+
+
+# ---- options ----
+
+
+def own_options() -> list[tuple[str, str]]:
+    """Every long option of every command on a game, and the command."""
+    context = click.Context(root, info_name="solve")
+    found = {name: root.get_command(context, name) for name in COMMANDS}
+    return [
+        (word.removeprefix("--"), name)
+        for name, command in {"nim": solve_command("nim"), **found}.items()
+        if isinstance(command, GameCommand)
+        for param in [*command.params, click.Option(["--help"])]
+        for word in (*param.opts, *param.secondary_opts)
+        if word.startswith("--") and not word.startswith("--no-")
+    ]
+
+
+@pytest.mark.parametrize(("option", "command"), own_options())
+def test_a_game_cannot_take_an_option_of_any_command(install, codes, option, command):
+    """A game's option `limit` once hid that of `export`."""
+    install("nim", codes.variants.replace('"stones"', f'"{option}"'))
+    refused = solve(command) if command == "nim" else solve(command, "nim")
+    assert refused.exit_code == 1
+    assert f"nim: its option '{option}' is taken: `solve {command}` has a --{option} of its own" in refused.stderr
+    assert f"nim: its option '{option}' is taken: `solve " in solve("check", "nim").stderr
+
+
+def test_a_flag_cannot_be_turned_off_by_what_a_command_has(install, codes):
+    install("nim", codes.variants.replace('Option("quick-end"', 'Option("save"'))
+    assert "has a --no-save of its own" in solve("nim").stderr
+    assert solve("rules", "nim").exit_code == 0  # which has no such option

@@ -7,7 +7,7 @@ import re
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted
+from perfectplay.errors import Interrupted, PluginError
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class GameCommand(click.Command):
 
             plugin = ctx.meta[_PLUGIN] = plugins.load_plugin(name)
             ctx.meta[_OPTIONS] = [GameOption(option) for option in declared_options(plugin)]
+            self.refuse_taken_options(ctx, plugin.name, ctx.meta[_OPTIONS])
         return super().parse_args(ctx, args)
 
     def _find_game(self, ctx: click.Context, args: list[str]) -> str | None:
@@ -78,6 +79,16 @@ class GameCommand(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, help_option = super().get_params(ctx)
         return [*own, *ctx.meta.get(_OPTIONS, []), help_option]
+
+    def refuse_taken_options(self, ctx: click.Context, game: str, options: Sequence[GameOption]) -> None:
+        """PluginError where the game has an option that this command has itself: one would hide the other."""
+        taken = {word for param in super().get_params(ctx) for word in (*param.opts, *param.secondary_opts)}
+        for each in options:
+            for word in taken.intersection((*each.opts, *each.secondary_opts)):
+                raise PluginError(
+                    f"{game}: its option '{each.option.name}' is taken: `{ctx.command_path}` has a {word} of its own; "
+                    f"call the option something else"
+                )
 
     def invoke(self, ctx: click.Context) -> Any:
         from perfectplay.game import build_game
