@@ -73,6 +73,8 @@ class Game:
             plugins.require_rules(plugin)
         self._ask = CheckedHooks(guard, {**self._defaults(), **default_hooks.of_kernel(self.kernel), **plugin.hooks})
         self.rules_version = _rules_version(plugin, self.kernel)
+        self.dates_rules_by_code = self.kernel is None and plugin.rules_version is None and bool(plugin.code)
+        """Whether any change of the code counts as one of the rules, as the game does not say itself."""
         self._try_start()
         self._players = self._declared_players()
         self.rules = default_hooks.bare_rules(self._ask.functions, players=len(self._players))
@@ -381,7 +383,8 @@ def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
     if "configure" in plugin.hooks:
         source = Guard(plugin.name).call("configure", plugin.hooks["configure"], options)
         variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
-        plugin = replace(variant, file=plugin.file)
+        rules_version = plugin.rules_version if variant.rules_version is None else variant.rules_version
+        plugin = replace(variant, file=plugin.file, code=plugin.code, rules_version=rules_version)
     return Game(plugin, declared, options)
 
 
@@ -411,11 +414,15 @@ def _info(name: str) -> GameInfo:
 
 
 def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
+    """What the plugin declares; where it declares nothing, any change of its code may be one of the rules."""
+    declared = plugin.rules_version
     if kernel is not None:
+        if declared not in (None, kernel.rules_version):
+            raise PluginError(
+                f"{plugin.name}: RULES_VERSION is {declared}, but the kernel's rules_version is "
+                f"{kernel.rules_version}: raise them together, or leave RULES_VERSION out"
+            )
         return kernel.rules_version
-    version = getattr(plugin.source, "RULES_VERSION", None)
-    if version is None:  # a file is being worked on: any change may be one of the rules
-        return 1 if plugin.file is None else crc32(plugin.file.read_bytes())
-    if not isinstance(version, int) or version < 1:
-        raise PluginError(f"{plugin.name}: RULES_VERSION is {version!r}: an int from 1 up was expected")
-    return version
+    if declared is not None:
+        return declared
+    return crc32(b"".join(file.read_bytes() for file in plugin.code)) if plugin.code else 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import importlib
+import shutil
+import sys
+import types
 from pathlib import Path
 
 import click
@@ -13,6 +16,9 @@ from perfectplay.cli import root
 from perfectplay.cli.common import GameCommand
 from perfectplay.cli.root import COMMANDS
 from perfectplay.cli.solve import solve_command
+from perfectplay.errors import PluginError
+from perfectplay.game import load_game, make_game
+from perfectplay.hookspecs import hookimpl
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +94,58 @@ def test_a_flag_cannot_be_turned_off_by_what_a_command_has(install, codes):
     install("nim", codes.variants.replace('Option("quick-end"', 'Option("save"'))
     assert "has a --no-save of its own" in solve("nim").stderr
     assert solve("rules", "nim").exit_code == 0  # which has no such option
+
+
+# ---- rules that change ----
+
+
+def test_the_module_or_the_variant_says_which_version_of_the_rules_it_is(codes):
+    in_module = codes.variants + "\nRULES_VERSION = 4\n"
+    in_object = codes.variants.replace("class Variant:", "class Variant:\n    RULES_VERSION = 5")
+    assert make_game(codes.module_of(in_module)).rules_version == 4
+    assert make_game(codes.module_of(in_object)).rules_version == 5
+    assert make_game(codes.module_of(in_object + "\nRULES_VERSION = 4\n")).rules_version == 5  # nearer to the rules
+    with pytest.raises(PluginError, match="RULES_VERSION is 0: an int from 1 up was expected"):
+        make_game(codes.module_of(codes.variants + "\nRULES_VERSION = 0\n"))
+
+
+def test_a_kernel_and_its_module_agree_on_the_version_of_the_rules():
+    @hookimpl
+    def kernel():
+        return load_game("connect4").kernel
+
+    same, other = (types.SimpleNamespace(kernel=kernel, RULES_VERSION=version) for version in (1, 2))
+    assert make_game(same).rules_version == 1
+    with pytest.raises(PluginError, match="RULES_VERSION is 2, but the kernel's rules_version is 1"):
+        make_game(other)
+
+
+@pytest.mark.parametrize("code", ["subtraction", "variants"])
+def test_a_table_made_by_other_code_of_an_installed_game_is_not_believed(install, codes, code):
+    install("stones", getattr(codes, code))
+    assert solve("stones").exit_code == 0
+    assert solve("show", "stones").exit_code == 0
+    change(install, "(1, 2)", "(1, 2, 3)")
+    for line in ("show", "stones"), ("stones",):
+        refused = solve(*line)
+        assert refused.exit_code == 1
+        assert "was made before the code of stones changed: delete it and solve again" in refused.stderr
+
+
+def test_a_game_that_declares_the_version_of_its_rules_may_change_its_code(install, codes):
+    install("stones", codes.subtraction + "\nRULES_VERSION = 1\n")
+    assert solve("stones").exit_code == 0
+    change(install, '"""Take one', '"""Please take one')
+    assert solve("show", "stones").exit_code == 0
+    change(install, "RULES_VERSION = 1", "RULES_VERSION = 2")
+    assert "version 1 of the rules of stones, this is version 2" in solve("show", "stones").stderr
+
+
+def change(install, old: str, new: str) -> None:
+    """Change the code of the game that was installed, for whoever imports it next."""
+    (file,) = install.path.glob("*.py")
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    sys.modules.pop(file.stem, None)
+    shutil.rmtree(install.path / "__pycache__", ignore_errors=True)  # of the same second, and perhaps the same size
+    importlib.invalidate_caches()

@@ -84,7 +84,7 @@ class GameCommand(click.Command):
         """PluginError where the game has an option that this command has itself: one would hide the other."""
         taken = {word for param in super().get_params(ctx) for word in (*param.opts, *param.secondary_opts)}
         for each in options:
-            for word in taken.intersection((*each.opts, *each.secondary_opts)):
+            for word in sorted(taken.intersection((*each.opts, *each.secondary_opts))):
                 raise PluginError(
                     f"{game}: its option '{each.option.name}' is taken: `{ctx.command_path}` has a {word} of its own; "
                     f"call the option something else"
