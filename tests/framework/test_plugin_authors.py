@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import shutil
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,6 +22,7 @@ from perfectplay.cli.solve import solve_command
 from perfectplay.errors import PluginError
 from perfectplay.game import load_game, make_game
 from perfectplay.hookspecs import hookimpl
+from perfectplay.solving.strong import solve_game
 
 
 @pytest.fixture(autouse=True)
@@ -149,3 +153,37 @@ def change(install, old: str, new: str) -> None:
     sys.modules.pop(file.stem, None)
     shutil.rmtree(install.path / "__pycache__", ignore_errors=True)  # of the same second, and perhaps the same size
     importlib.invalidate_caches()
+
+
+# ---- hooks that misbehave ----
+
+
+def test_what_a_plugin_prints_is_no_part_of_json(install, codes):
+    loud = codes.variants.replace("@hookimpl\ndef", "print('imported')\n@hookimpl\ndef")
+    for hook in ("options", "configure", "start", "status", "moves"):
+        loud = re.sub(rf"(def {hook}\(.*\):) *\n? *", rf"\1 print('{hook} asked'); ", loud)
+    install("nim", loud)
+    commands = ("nim", "show nim", "line nim", "stats nim", "random nim 2", "verify nim", "rules nim", "check nim")
+    for command in commands:
+        done = solve(*command.split(), "--json")
+        assert done.exit_code == 0, done.stderr
+        json.loads(done.stdout)
+        assert "options asked" in done.stderr
+        assert "start asked" in done.stderr
+    assert {game["name"] for game in json.loads(solve("games", "--json").stdout)} >= {"nim", "gobblet"}
+
+
+@pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize"])
+def test_a_hook_that_raises_once_is_the_one_that_is_blamed(codes, hook):
+    """Asked again it answers, so only the error itself tells which of the three was asked."""
+    game = make_game(codes.module_of(codes.subtraction), name="stones")
+    answer, calls = getattr(game.rules, hook), iter(range(100))
+
+    def late(*arguments):
+        if next(calls) == 3:
+            raise KeyError("late")
+        return answer(*arguments)
+
+    game.rules = replace(game.rules, **{hook: late})
+    with pytest.raises(PluginError, match=f"stones: hook '{hook}' raised KeyError: 'late' in position"):
+        solve_game(game)
