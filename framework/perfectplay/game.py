@@ -294,12 +294,20 @@ class Game:
         >>> load_game("gobblet").solve_command(backend="lmdb")
         'solve gobblet --backend lmdb'
         """
-        defaults = {option.name: option.default for option in self.declared_options}
-        chosen = {name: value for name, value in self.options.items() if value != defaults[name]}
-        words = ["solve", self.command_word, *as_words(chosen)]
+        words = ["solve", self.command_word, *self._option_words()]
         words += ["--backend", backend] if backend else []
         words += ["--dir", str(directory)] if directory else []
         return shlex.join(words)
+
+    @property
+    def advice(self) -> str:
+        """What to do where the plugin is at fault."""
+        return f"run `{shlex.join(['solve', 'check', self.command_word, *self._option_words()])}`"
+
+    def _option_words(self) -> list[str]:
+        """The options of this variant that are not the default, as a command line has them."""
+        defaults = {option.name: option.default for option in self.declared_options}
+        return as_words({name: value for name, value in self.options.items() if value != defaults[name]})
 
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """The game's own measurements for `solve bench`; none by default."""

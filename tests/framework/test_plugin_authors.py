@@ -22,7 +22,9 @@ from perfectplay.cli.solve import solve_command
 from perfectplay.errors import PluginError
 from perfectplay.game import load_game, make_game
 from perfectplay.hookspecs import hookimpl
+from perfectplay.solving.background import translate_error
 from perfectplay.solving.strong import solve_game
+from perfectplay_native.engine import stuck
 
 
 @pytest.fixture(autouse=True)
@@ -187,3 +189,28 @@ def test_a_hook_that_raises_once_is_the_one_that_is_blamed(codes, hook):
     game.rules = replace(game.rules, **{hook: late})
     with pytest.raises(PluginError, match=f"stones: hook '{hook}' raised KeyError: 'late' in position"):
         solve_game(game)
+
+
+def test_rules_that_contradict_themselves_are_sent_to_check(install, codes):
+    install("stones", codes.subtraction.replace("if position else Status.LOST", ""))
+    refused = solve("stones")
+    assert refused.exit_code == 1
+    assert "'status' says ONGOING in position 0, but hook 'moves' has no move there" in refused.stderr
+    assert refused.stderr.endswith("; run `solve check stones`\n")
+
+
+def test_a_move_to_what_is_not_a_position_is_not_the_users_fault(install, codes):
+    install("stones", codes.subtraction.replace("position <= 7", "position != 2"))
+    assert solve("stones").exit_code == 0
+    refused = solve("show", "stones", "3")
+    assert refused.exit_code == 1
+    assert "the table does not know every move of position 3" in refused.stderr
+    assert refused.stderr.endswith("run `solve check stones`\n")
+
+
+def test_what_the_engine_finds_wrong_with_the_rules_is_the_plugins_fault(codes):
+    game = make_game(codes.module_of(codes.variants), name="nim", stones=5)
+    error = translate_error(stuck(3), game)
+    assert isinstance(error, PluginError)
+    assert str(error).startswith("nim: position 3 is ONGOING but has no move")
+    assert str(error).endswith("; run `solve check nim --stones 5`")
