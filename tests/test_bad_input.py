@@ -60,7 +60,7 @@ def test_an_unknown_game_gets_a_suggestion(run_solve, name: str):
 
 
 def test_a_game_like_no_other_gets_the_list(run_solve):
-    assert_refused(run_solve("xyzzy"), 2, "unknown game 'xyzzy'", "installed games: gobblet")
+    assert_refused(run_solve("xyzzy"), 2, "unknown game 'xyzzy'", "installed games: connect4")
 
 
 def test_a_table_that_is_not_there_says_how_to_make_it(run_solve, tmp_path: Path):

@@ -389,11 +389,23 @@ def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
     declared = declared_options(plugin)
     options = read_options(plugin.name, declared, given)
     if "configure" in plugin.hooks:
-        source = Guard(plugin.name).call("configure", plugin.hooks["configure"], options)
+        source = _configured(plugin, options)
         variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
         rules_version = plugin.rules_version if variant.rules_version is None else variant.rules_version
         plugin = replace(variant, file=plugin.file, code=plugin.code, rules_version=rules_version)
     return Game(plugin, declared, options)
+
+
+def _configured(plugin: Plugin, options: Mapping[str, OptionValue]) -> object:
+    """What `configure` makes of the options. A ValueError is its word for options that do not go together."""
+
+    def configure(given: Mapping[str, OptionValue]) -> object:
+        try:
+            return plugin.hooks["configure"](given)
+        except ValueError as error:
+            raise UsageError(f"{plugin.name}: {' '.join(str(error).split())}") from error
+
+    return Guard(plugin.name).call("configure", configure, options)
 
 
 def declared_options(plugin: Plugin) -> tuple[Option, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from perfectplay.errors import UsageError, did_you_mean
 
@@ -39,14 +40,18 @@ class Option:
     minimum: int | None = None
     maximum: int | None = None
     choices: tuple[str, ...] = ()
+    text: bool = False
+    """Whether any word will do, such as another program's name for something."""
 
     def __post_init__(self) -> None:
         if not _WORD.fullmatch(self.name):
             raise ValueError(f"option name {self.name!r} must be lower-case letters, digits, '-' and '_'")
         if self.name.startswith("no-"):
             raise ValueError(f"option name '{self.name}' begins with 'no-', which turns a flag off: choose another")
-        if isinstance(self.default, str) and not self.choices:
-            raise ValueError(f"option '{self.name}' takes a word: say which `choices` there are")
+        if isinstance(self.default, str) and not self.choices and not self.text:
+            raise ValueError(
+                f"option '{self.name}' takes a word: say which `choices` there are, or that any `text` will do"
+            )
         for choice in self.choices:
             if not _CHOICE.fullmatch(choice):
                 raise ValueError(f"choice {choice!r} of option '{self.name}' must be letters and digits")
@@ -66,6 +71,10 @@ class Option:
             if not isinstance(flag, bool):
                 raise UsageError(f"--{self.name} is yes or no, not {value!r}")
             return flag
+        if self.text:
+            if not isinstance(value, str) or not value.strip():
+                raise UsageError(f"--{self.name} is a text, not {value!r}")
+            return value.strip()
         if self.choices:
             if value not in self.choices:
                 hint = did_you_mean(str(value), self.choices)
@@ -83,6 +92,8 @@ class Option:
         """What is allowed, in words."""
         if self.is_flag:
             return "yes or no"
+        if self.text:
+            return "a text"
         if self.choices:
             return ", ".join(self.choices)
         if self.minimum is not None and self.maximum is not None:
@@ -104,7 +115,7 @@ def read_options(game: str, declared: Iterable[Option], given: Mapping[str, obje
 
 def identity(game: str, options: Mapping[str, OptionValue]) -> str:
     """Return the name of one variant, `connect4-height=4-width=5`: all options, as defaults may change."""
-    return "-".join([game, *(f"{name}={spell(value)}" for name, value in sorted(options.items()))])
+    return "-".join([game, *(f"{name}={quote(spell(value), safe='(),=+')}" for name, value in sorted(options.items()))])
 
 
 def as_words(options: Mapping[str, OptionValue]) -> list[str]:

@@ -31,7 +31,7 @@ HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
 RESERVED_NAMES = frozenset(
-    {"games", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables"}
+    {"games", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables", "talk"}
     | {"compact", "bench", "new", "check", "serve", "random", "help"}
 )
 """The built-in commands: no game can be called like one of them."""

@@ -86,7 +86,7 @@ def test_variants_have_tables_of_their_own(examples):
     assert wide["positions"] != high["positions"]
     assert "proven" in examples.run("solve verify connect4 --width 5 --height 2")
     assert "there is no table" in examples.run("solve show connect4 --width 3", code=1)
-    assert "width × (height + 1) must be at most 63" in examples.run("solve connect4 --width 8 --height 8", code=1)
+    assert "width × (height + 1) must be at most 63" in examples.run("solve connect4 --width 8 --height 8", code=2)
 
 
 def test_two_packages_with_a_game_of_one_name_are_both_named(examples):

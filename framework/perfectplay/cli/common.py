@@ -39,7 +39,7 @@ class GameOption(click.Option):
         self.destination = f"game_option_{option.name.replace('-', '_')}"
         switch = f"--{option.name}/--no-{option.name}" if option.is_flag else f"--{option.name}"
         words = f"{option.help} ({option.range}; default: {spell(option.default)})"
-        metavar = None if option.is_flag else "WORD" if option.choices else "N"
+        metavar = None if option.is_flag else "WORD" if option.choices else "TEXT" if option.text else "N"
         super().__init__([switch, self.destination], default=None, metavar=metavar, help=words.strip())
 
 

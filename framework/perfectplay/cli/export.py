@@ -18,6 +18,7 @@ from perfectplay.cli.common import (
 from perfectplay.cli.progress import table_at_work
 
 if TYPE_CHECKING:
+    from perfectplay.exports.dataset import DatasetReport
     from perfectplay.game import Game
 
 
@@ -36,7 +37,26 @@ def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str
     "--max-remoteness", type=click.IntRange(min=0), metavar="N", help="Only positions that end within N plies."
 )
 @click.option("--tier", "tiers", type=int, multiple=True, metavar="N", help="Only this tier; may be repeated.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N, in the order of the table.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the first N, in the order of the table; or a sample of N.",
+)
+@click.option("--features", is_flag=True, help="A data set for learners: board planes, legal and best moves (parquet).")
+@click.option(
+    "--sample",
+    type=click.Choice(["uniform", "remoteness"]),
+    help="How --features draws --limit positions: each as likely, or as many of each remoteness (default: uniform).",
+)
+@click.option(
+    "--test",
+    "test_share",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    help="With --features: keep this share of the positions apart, in a file for testing.",
+)
+@click.option("--seed", type=int, metavar="N", help="Another sample (default: 0).")
 @directory_option
 @quiet_option
 @json_option
@@ -48,6 +68,10 @@ def command(
     max_remoteness: int | None,
     tiers: tuple[int, ...],
     limit: int | None,
+    features: bool,
+    sample: str | None,
+    test_share: float | None,
+    seed: int | None,
     directory: Path | None,
     as_json: bool,
 ) -> None:
@@ -55,6 +79,8 @@ def command(
 
     FILE is written atomically: it appears once it is complete, and then replaces an existing one.
     """
+    from perfectplay.errors import UsageError
+    from perfectplay.exports.dataset import Sampling, export_dataset
     from perfectplay.exports.export import export_table
     from perfectplay.queries.selection import Selection
     from perfectplay.values import Outcome
@@ -65,6 +91,16 @@ def command(
         tiers=frozenset(tiers) or None,
         limit=limit,
     )
+    if features:
+        if format != "parquet":
+            raise UsageError(f"--features are written as parquet, not {format}")
+        sampling = Sampling(limit, sample == "remoteness", test_share or 0.0, seed or 0)
+        with table_at_work("export", game, directory) as (table, progress, stop):
+            found = export_dataset(table, file, wanted, sampling, progress=progress, stop=stop)
+        _print_dataset(found, as_json)
+        return
+    if sample or test_share is not None or seed is not None:
+        raise UsageError("--sample, --test and --seed are for a data set: give --features too")
     with table_at_work("export", game, directory) as (table, progress, stop):
         report = export_table(table, format, file, wanted, progress=progress, stop=stop)
     if as_json:
@@ -82,3 +118,13 @@ def command(
         return
     size, time = wording.size(report.bytes), wording.seconds(report.seconds)
     click.echo(f"{report.path}: {wording.counted(report.positions, 'position')}, {size} ({time})")
+
+
+def _print_dataset(found: DatasetReport, as_json: bool) -> None:
+    if as_json:
+        files = [{"file": str(path), "positions": count} for path, count in found.files.items()]
+        print_json({"files": files, "card": str(found.card)})
+        return
+    for path, count in found.files.items():
+        click.echo(f"{path}: {wording.counted(count, 'position')}, {wording.size(path.stat().st_size)}")
+    click.echo(f"{found.card}: what they are")

@@ -25,6 +25,7 @@ COMMANDS = {
     "random": "Show random positions with their values.",
     "export": "Write a table in another format.",
     "compare": "Compare a file of outcomes with a table.",
+    "talk": "Answer questions about positions, a line of JSON each.",
     "tables": "List the tables on disk, or remove some.",
     "verify": "Prove a solved table right, position by position.",
     "compact": "Rewrite a finished table many times smaller, for keeping.",

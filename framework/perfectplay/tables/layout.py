@@ -6,7 +6,7 @@ Under these keys (numbers are 4 bytes, big-endian):
     K tier                 KeyRecord of a tier's sorted keys (enumerated games only), as JSON
     k tier block           the keys themselves, 2**20 a block, 8 bytes each, little-endian
     T tier                 TierRecord of a tier's values, as JSON
-    t tier block           the values, 2**20 a block, 1 or 2 bytes each
+    t tier block           the values, 2**20 a block, 1, 2 or (with scores) 4 bytes each
 
 A compact table has frames instead of blocks: compact.py says how.
 
@@ -29,6 +29,7 @@ from perfectplay.tables.records import checksum
 
 META = b"meta"
 RECORD_KINDS = (b"C", b"D", b"K", b"T")
+"""In the order of their keys."""
 
 RECORDS_CHECKSUM = "records"
 """Where the metadata has the checksum of all other records."""

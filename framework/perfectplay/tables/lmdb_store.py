@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,15 @@ import lmdb
 from perfectplay.errors import TableError
 from perfectplay.files import sync
 from perfectplay.system_errors import reason
-from perfectplay.tables.layout import META, RECORDS_CHECKSUM, enveloped, number_key, opened, records_checksum
+from perfectplay.tables.layout import (
+    META,
+    RECORD_KINDS,
+    RECORDS_CHECKSUM,
+    enveloped,
+    number_key,
+    opened,
+    records_checksum,
+)
 from perfectplay.tables.locking import WriterLock
 from perfectplay.tables.pages import DATA_VERSION
 from perfectplay.tables.reader import aligned
@@ -78,17 +86,17 @@ class LmdbStore(Store):
         self._read.abort()
         self._read = self._env.begin(buffers=True)
 
-    def _entries(self) -> Iterator[tuple[bytes, Block]]:
-        with self._read.cursor() as cursor:
-            for key, value in cursor:
-                yield bytes(key), value
-
-    def _records(self, kind: bytes) -> Iterator[bytes]:
+    def _stored(self, kind: bytes) -> Iterator[tuple[bytes, Block]]:
+        """The records of a kind. A walk over all entries would bring every block into memory: the binding reads what it
+        passes."""
         with self._read.cursor() as cursor:
             found = cursor.set_range(kind)
             while found and bytes(cursor.key())[:1] == kind:
-                yield opened(bytes(cursor.key()), cursor.value())
+                yield bytes(cursor.key()), cursor.value()
                 found = cursor.next()
+
+    def _records(self, kind: bytes) -> Iterator[bytes]:
+        return (opened(key, stored) for key, stored in self._stored(kind))
 
     def tier_records(self) -> dict[int, TierRecord]:
         return {record.tier: record for record in map(TierRecord.from_json, self._records(b"T"))}
@@ -110,17 +118,18 @@ class LmdbStore(Store):
     # ---- writing ----
 
     def write_keys(self, record: KeyRecord, keys: Array) -> None:
-        self._write_tier(b"k", record, keys)
+        self.write_blocks(record, [block.data for block in blocks_of(keys)])
 
     def write_values(self, record: TierRecord, values: Array) -> None:
-        self._write_tier(b"t", record, values)
+        self.write_blocks(record, [block.data for block in blocks_of(values)])
 
-    def _write_tier(self, kind: bytes, record: TierRecord | KeyRecord, array: Array) -> None:
-        """The blocks, some megabytes a transaction, and in the last one the record."""
+    def write_blocks(self, record: TierRecord | KeyRecord, blocks: Iterable[Block]) -> None:
+        """A tier's values or keys, some megabytes a transaction, and in the last one the record."""
+        kind = b"t" if isinstance(record, TierRecord) else b"k"
         pending: list[tuple[bytes, Any]] = []
         size = 0
-        for number, block in enumerate(blocks_of(array)):
-            pending.append((number_key(kind, record.tier, number), block.data.cast("B")))
+        for number, block in enumerate(blocks):
+            pending.append((number_key(kind, record.tier, number), block.cast("B")))
             size += block.nbytes
             if size >= COMMIT_BYTES:
                 self.write(pending)
@@ -130,7 +139,7 @@ class LmdbStore(Store):
     def set_info(self, info: TableInfo) -> None:
         complete = info.status == "complete"
         if complete:
-            total = records_checksum(self._entries())
+            total = records_checksum(entry for kind in RECORD_KINDS for entry in self._stored(kind))
             info = replace(info, storage={**info.storage, RECORDS_CHECKSUM: total})
         # Of a finished table both meta pages, the older one too, should speak of the finished table.
         for _ in range(2 if complete else 1):

@@ -18,7 +18,7 @@ FORMAT = 2
 """Version of the table format (docs/tables.md). A table of another format is refused."""
 
 
-MAX_TIERS = 1 << 24
+MAX_TIERS = 1 << 23
 MAX_TIER_SIZE = 1 << 40
 """A slot is a tier and an index in 64 bits."""
 

@@ -1,4 +1,4 @@
-"""Opening a table to go on solving it: what can still be trusted is kept, and the rest is solved again.
+"""Opening a table to resume solving it: what can still be trusted is kept, and the rest is solved again.
 
 Nothing is mended in place. Where something is damaged, the sound tiers are copied to a new table, which replaces the
 damaged one; readers who have that open do not notice.

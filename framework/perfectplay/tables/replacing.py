@@ -10,15 +10,13 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-import numpy as np
-
 from perfectplay.errors import TableError
 from perfectplay.files import sync
 from perfectplay.system_errors import reason
 from perfectplay.tables.lmdb_store import LmdbStore
 from perfectplay.tables.locking import DATA_FILE, NEW_FILE, WriterLock
 from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord
-from perfectplay.tables.store import Array, Block, Store
+from perfectplay.tables.store import Store
 
 
 @contextmanager
@@ -41,14 +39,9 @@ def new_table(lock: WriterLock, info: TableInfo) -> Iterator[LmdbStore]:
         new.unlink(missing_ok=True)
 
 
-def copy_tiers(source: Store, target: Store, keys: Iterable[KeyRecord], values: Iterable[TierRecord]) -> None:
-    """Write these tiers of one store to another."""
+def copy_tiers(source: Store, target: LmdbStore, keys: Iterable[KeyRecord], values: Iterable[TierRecord]) -> None:
+    """Write these tiers of a store to a table, block by block: a large tier must not lie in memory twice."""
     for key_record in keys:
-        target.write_keys(key_record, _joined(source.key_blocks(key_record), "<u8"))
+        target.write_blocks(key_record, source.key_blocks(key_record))
     for record in values:
-        target.write_values(record, _joined(source.value_blocks(record), f"<u{record.width}"))
-
-
-def _joined(blocks: list[Block], dtype: str) -> Array:
-    parts = [np.frombuffer(block, dtype=dtype) for block in blocks]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=dtype), *parts])
+        target.write_blocks(record, source.value_blocks(record))

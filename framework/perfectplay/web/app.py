@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from perfectplay.web import gamesman
 from perfectplay.web.api import ROUTES
 from perfectplay.web.bundle import bundle_scripts, bundle_styles
 from perfectplay.web.library import Library
@@ -99,6 +100,7 @@ def make_app(
     app = Starlette(
         routes=[
             *ROUTES,
+            *gamesman.ROUTES,
             Route("/static/{name}", _file),
             Route("/favicon.ico", _file),
             Route("/", _page),

@@ -56,7 +56,10 @@ _ABOUT = {"game": _TEXT, "id": _ID}
 _RATED = {"move": _TEXT, **_VALUE, "id": _ID, "group": {**_COUNT, "description": "Equal for symmetric moves."}}
 
 _JUDGED = {
-    "mark": {"enum": ["", "?!", "?", "??"], "description": "?! a longer way, ? or ?? an outcome thrown away."},
+    "mark": {
+        "enum": ["", "?!", "?", "??"],
+        "description": "?! a longer way, ? or ?? a score or an outcome given away.",
+    },
     "comment": _TEXT,
 }
 

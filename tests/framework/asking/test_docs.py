@@ -49,6 +49,14 @@ def test_explore_prints_what_it_says(gobblet, in_tmp_path):
     assert (in_tmp_path / "remoteness.svg").read_text() == (DOCS / "images" / "gobblet-remoteness.svg").read_text()
 
 
+@pytest.mark.filterwarnings("ignore")  # PettingZoo's and pygame's own
+def test_agents_prints_what_it_says(in_tmp_path, monkeypatch):
+    monkeypatch.setenv("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    for printed, expected in run_page("agents.md"):
+        assert printed == expected
+    assert (in_tmp_path / "q-learning.svg").read_text() == (DOCS / "images" / "q-learning.svg").read_text()
+
+
 def test_formats_prints_what_it_says(in_tmp_path):
     for printed, expected in run_page("formats.md"):
         assert printed == expected

@@ -48,7 +48,7 @@ def test_every_canonical_position_is_listed_once(table, everything):
         ({"outcome": Outcome.WIN}, lambda value: value.outcome is Outcome.WIN),
         ({"outcome": Outcome.DRAW}, lambda value: value.outcome is Outcome.DRAW),
         ({"max_remoteness": 2}, lambda value: value.remoteness is not None and value.remoteness <= 2),
-        ({"exactly": Value(Outcome.LOSS, 2)}, lambda value: value == Value(Outcome.LOSS, 2)),
+        ({"outcome": Outcome.LOSS, "remoteness": 2}, lambda value: value == Value(Outcome.LOSS, 2)),
     ],
 )
 def test_filters_keep_what_they_say(table, everything, wanted, keeps):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import pty
 import random
@@ -204,6 +205,7 @@ class Terminal:
         )
         os.close(theirs)
         self.shown = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()  # what is read may end in the middle of a character
 
     def read(self) -> str | None:
         """What is shown up to the next prompt; None when the program has ended (the rest is in `shown`)."""
@@ -215,7 +217,7 @@ class Terminal:
                 data = b""
             if not data:
                 return None
-            self.shown += data.decode().replace("\r\n", "\n")
+            self.shown = (self.shown + self._decoder.decode(data)).replace("\r\n", "\n")
         return self.shown[start:]
 
     def type(self, line: str) -> None:

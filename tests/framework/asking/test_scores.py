@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
+from starlette.testclient import TestClient
 
 from perfectplay import (
     Match,
@@ -30,6 +31,8 @@ from perfectplay.cli import root
 from perfectplay.exports.sorted_rows import ordered
 from perfectplay.queries.selection import select
 from perfectplay.queries.statistics import survey
+from perfectplay.web.app import make_app
+from perfectplay.web.library import Library
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
@@ -87,6 +90,16 @@ def test_columns_of_a_scored_game_have_the_score(dots, values):
     columns = value_columns(dots.probe_many(list(values)))
     assert columns["score"].tolist() == [value.score for value in values.values()]
     assert "score" not in value_columns([55])
+
+
+def test_the_page_tells_the_scores_of_many_positions(values, tmp_path):
+    game = load_game(str(EXAMPLES / "dots.py"), rows=1, columns=2)
+    solve_game(game, directory=tmp_path).table.close()
+    library = Library(tmp_path, [game])
+    asked = [*map(str, list(values)[:200]), "0"]  # 0 is a position that play never comes to
+    found = TestClient(make_app(library)).post(f"/api/{game.identity}/probe", json={"positions": asked}).json()
+    library.close()
+    assert found["scores"] == [*(value.score for value in list(values.values())[:200]), None]
 
 
 def test_a_puzzle_is_shown_and_counted_without_sides(monkeypatch, tmp_path):

@@ -1,0 +1,81 @@
+"""`solve talk GAME`: a line of JSON in, a line of JSON out. For engines, agents and shell pipes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfectplay.cli.common import GameCommand, directory_option, open_game_table
+from perfectplay.errors import PerfectPlayError, UsageError
+from perfectplay.queries.moves import rate_each_move
+from perfectplay.values import value_json
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.tables.table import Table
+
+
+@click.command("talk", cls=GameCommand)
+@directory_option
+def command(game: Game, directory: Path | None) -> None:
+    """Answer questions about positions of GAME, one a line, until the input ends.
+
+    A question is a position, as JSON: a text in any of the game's notations, a number, or an object
+    {"position": …, "moves": true} to have every move with its value. The answer is an object on one line, in the order
+    of the questions; a question that cannot be answered gets {"error": …}.
+    """
+    with open_game_table(game, directory) as table:
+        for line in sys.stdin:
+            if line.strip():
+                sys.stdout.write(json.dumps(answer(table, line), ensure_ascii=False) + "\n")
+                sys.stdout.flush()  # whoever asks one by one waits for this
+
+
+def answer(table: Table, line: str) -> dict[str, Any]:
+    """The answer to one line."""
+    try:
+        position, with_moves = _read(table.game, line)
+        return _about(table, position, with_moves)
+    except PerfectPlayError as error:
+        return {"error": str(error)}
+
+
+def _read(game: Game, line: str) -> tuple[int, bool]:
+    """The position a question is about, and whether all its moves are wanted."""
+    try:
+        question = json.loads(line)
+    except ValueError as error:
+        raise UsageError(f"not a line of JSON: {error}") from None
+    given, with_moves = question, False
+    if isinstance(question, dict):
+        if unknown := question.keys() - {"position", "moves"}:
+            raise UsageError(f"a question has 'position' and 'moves', not '{min(unknown)}'")
+        given, with_moves = question.get("position"), bool(question.get("moves"))
+    if isinstance(given, str):
+        return game.encode(given), with_moves
+    if isinstance(given, int) and not isinstance(given, bool) and game.valid(given):
+        return given, with_moves
+    raise UsageError(f"{given!r} is not a position of {game.name}")
+
+
+def _about(table: Table, position: int, with_moves: bool) -> dict[str, Any]:
+    game = table.game
+    rated = rate_each_move(game, table, position)
+    best = [each for each in rated if each.value is not None and each.value == rated[0].value]
+    found: dict[str, Any] = {
+        "position": game.decode(position),
+        "id": position,
+        "status": game.status(position).name.lower(),
+        **value_json(table.get(position)),
+        "best": [game.format_move(position, each.move) for each in best],
+    }
+    if with_moves:
+        found["moves"] = [
+            {"move": game.format_move(position, each.move), "id": each.child, **value_json(each.value)}
+            for each in rated
+        ]
+    return found

@@ -1,0 +1,122 @@
+"""Data sets for learners: what is in them is what the table says, however they are sampled."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pandas
+import pytest
+from pyarrow import parquet
+
+from perfectplay import Selection, UsageError, load_game, solve_game
+from perfectplay.cli.root import root
+from perfectplay.exports.dataset import Sampling, export_dataset, sample
+from perfectplay.values import Outcome, Value
+
+
+@pytest.fixture(scope="module")
+def table():
+    with solve_game(load_game("connect4", width=4, height=3)).table as solved:
+        yield solved
+
+
+def test_features_are_what_the_table_says(table, tmp_path):
+    found = export_dataset(table, tmp_path / "c4.parquet", None, Sampling(limit=300, seed=2))
+    assert found.files == {tmp_path / "c4.parquet": 300}
+    data = parquet.read_table(tmp_path / "c4.parquet")
+    words = json.loads(data.schema.metadata[b"vocabulary"])
+    game = table.game
+    for row in data.to_pylist():
+        value = table.probe(row["position"])
+        assert (row["outcome"], row["remoteness"]) == (value.outcome, value.remoteness)
+        assert row["text"] == game.decode(row["position"])
+        assert [move for move, legal in zip(words["moves"], row["legal"], strict=True) if legal] == sorted(
+            game.moves(row["position"])
+        )
+        for move, best in zip(words["moves"], row["best"], strict=True):
+            if best:
+                child = game.apply(row["position"], move)
+                worth = table.probe(child).for_parent(keeps_turn=game.keeps_turn(row["position"], child))
+                assert worth == value
+        board = game.board(row["position"])
+        stones = sum(len(cell.stack) for cell in board.cells)
+        assert sum(row["planes"]) == stones
+        assert len(row["planes"]) == len(words["pieces"]) * len(words["cells"]) == 2 * 12
+        first = words["pieces"].index(next(name for name in words["pieces"] if name.startswith("0:")))
+        where = {cell.id for cell in board.cells if cell.stack and cell.stack[-1].owner == 0}
+        plane = row["planes"][first * 12 : (first + 1) * 12]
+        assert {cell for cell, bit in zip(words["cells"], plane, strict=True) if bit} == where
+
+
+def test_a_sample_depends_on_the_seed_alone_and_nothing_comes_twice(table):
+    one = sample(table, Selection(), Sampling(limit=500, seed=1))
+    assert one.tolist() == sample(table, Selection(), Sampling(limit=500, seed=1)).tolist()
+    assert set(one["position"].tolist()) != set(sample(table, Selection(), Sampling(limit=500))["position"].tolist())
+    assert len(set(one["position"].tolist())) == 500
+    everything = sample(table, Selection(), Sampling())
+    assert len(everything) == table.statistics.positions
+
+
+def test_each_remoteness_gets_its_share(table):
+    rows = sample(table, Selection(), Sampling(limit=260, by_remoteness=True))
+    taken = Counter(rows["code"].tolist())
+    there = Counter(sample(table, Selection(), Sampling())["code"].tolist())
+    assert len(rows) == 260
+    assert set(taken) == set(there)
+    full = max(taken.values())
+    assert all(count in (full, full - 1) or count == there[code] for code, count in taken.items())
+
+
+def test_filters_hold_and_an_empty_selection_is_refused(table):
+    rows = sample(table, Selection(outcome=Outcome.WIN, max_remoteness=3), Sampling(limit=50))
+    assert {Value.from_code(code).outcome for code in rows["code"].tolist()} == {Outcome.WIN}
+    with pytest.raises(UsageError, match="is selected"):
+        sample(table, Selection(outcome=Outcome.WIN, max_remoteness=0), Sampling(limit=5))
+    with pytest.raises(UsageError, match="the share for testing"):
+        Sampling(test_share=1.0)
+
+
+def test_training_and_testing_never_share_a_position(table, tmp_path):
+    found = export_dataset(table, tmp_path / "c4.parquet", None, Sampling(limit=1000, test_share=0.25))
+    train, test = (pandas.read_parquet(path) for path in found.files)
+    assert [path.name for path in found.files] == ["c4-train.parquet", "c4-test.parquet"]
+    assert not set(train.position) & set(test.position)
+    assert len(train) + len(test) == 1000
+    assert 180 < len(test) < 320
+    smaller = export_dataset(table, tmp_path / "less.parquet", None, Sampling(limit=200, test_share=0.25))
+    again = pandas.read_parquet(list(smaller.files)[1])
+    assert set(again.position) <= set(test.position)
+    card = found.card.read_text()
+    assert "split: test\n      path: c4-test.parquet" in card
+    assert f"{len(train):,} positions" in card
+
+
+def test_the_command_writes_it_and_refuses_what_does_not_go_together(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
+    variant = ["connect4", "--width", "3", "--height", "3"]
+
+    def run(*words: str) -> int:
+        with pytest.raises(SystemExit) as end:
+            root.main(args=[*words], prog_name="solve")
+        return int(end.value.code or 0)
+
+    assert run(*variant) == 0
+    file = tmp_path / "c4.parquet"
+    assert run("export", *variant, "parquet", str(file), "--features", "--limit", "50", "--sample", "remoteness") == 0
+    assert len(pandas.read_parquet(file)) == 50
+    capsys.readouterr()
+    assert run("export", *variant, "csv", str(file), "--features") == 2
+    assert "--features are written as parquet, not csv" in capsys.readouterr().err
+    assert run("export", *variant, "parquet", str(file), "--seed", "3") == 2
+    assert "give --features too" in capsys.readouterr().err
+
+
+def test_scores_are_a_column_where_there_are_some(tmp_path):
+    game = load_game("openspiel", game="dots_and_boxes(num_rows=1,num_cols=2,utility_margin=true)")
+    with solve_game(game).table as table:
+        export_dataset(table, tmp_path / "dots.parquet")
+        data = pandas.read_parquet(tmp_path / "dots.parquet")
+        assert len(data) == 143
+        assert all(table.probe(int(row.position)).score == row.score for row in data.itertuples())
+        assert "planes" not in data

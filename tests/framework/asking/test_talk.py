@@ -1,0 +1,65 @@
+"""`solve talk`: a line of JSON in, a line of JSON out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from perfectplay import load_game, solve_game
+from perfectplay.cli.talk import answer
+
+
+@pytest.fixture(scope="module")
+def table():
+    with solve_game(load_game("openspiel", game="tic_tac_toe")).table as solved:
+        yield solved
+
+
+def ask(table, question: object) -> dict:
+    return answer(table, question if isinstance(question, str) else json.dumps(question))
+
+
+def test_a_position_is_given_as_text_number_or_object(table):
+    text = "o../.x./..x"
+    number = table.game.encode(text)
+    found = ask(table, '"o../.x./..x"')
+    assert found == ask(table, number) == ask(table, {"position": text}) == ask(table, {"position": number})
+    assert found == {
+        "position": text,
+        "id": number,
+        "status": "ongoing",
+        "outcome": "draw",
+        "remoteness": 6,
+        "best": found["best"],
+    }
+    assert found["best"]
+
+
+def test_every_move_is_listed_where_it_is_asked_for(table):
+    found = ask(table, {"position": "4 0 8", "moves": True})
+    assert len(found["moves"]) == 6
+    for move in found["moves"]:
+        assert ask(table, move["id"])["remoteness"] == move["remoteness"] - 1
+    assert found["best"] == [move["move"] for move in found["moves"] if move["outcome"] == "draw"]
+
+
+def test_a_finished_game_has_no_moves(table):
+    found = ask(table, '"0 3 1 4 2"')
+    assert (found["status"], found["remoteness"], found["best"]) == ("won", 0, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("5x", "not a line of JSON"),
+        ("true", "True is not a position of openspiel"),
+        ("null", "None is not a position"),
+        ('{"pos": 1}', "a question has 'position' and 'moves', not 'pos'"),
+        ('"xxx/xxx/xxx"', "no position of the game is shown so"),
+        ("-1", "-1 is not a position"),
+    ],
+)
+def test_what_cannot_be_answered_gets_an_error_and_the_talk_goes_on(table, line, words):
+    assert words in ask(table, line)["error"]
+    assert "error" not in ask(table, '"4"')
