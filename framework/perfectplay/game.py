@@ -73,6 +73,8 @@ class Game:
             plugins.require_rules(plugin)
         self._ask = CheckedHooks(guard, {**self._defaults(), **default_hooks.of_kernel(self.kernel), **plugin.hooks})
         self.rules_version = _rules_version(plugin, self.kernel)
+        self.dates_rules_by_code = self.kernel is None and plugin.rules_version is None and bool(plugin.code)
+        """Whether any change of the code counts as one of the rules, as the game does not say itself."""
         self._try_start()
         self._players = self._declared_players()
         self.rules = default_hooks.bare_rules(self._ask.functions, players=len(self._players))
@@ -292,12 +294,20 @@ class Game:
         >>> load_game("gobblet").solve_command(backend="lmdb")
         'solve gobblet --backend lmdb'
         """
-        defaults = {option.name: option.default for option in self.declared_options}
-        chosen = {name: value for name, value in self.options.items() if value != defaults[name]}
-        words = ["solve", self.command_word, *as_words(chosen)]
+        words = ["solve", self.command_word, *self._option_words()]
         words += ["--backend", backend] if backend else []
         words += ["--dir", str(directory)] if directory else []
         return shlex.join(words)
+
+    @property
+    def advice(self) -> str:
+        """What to do where the plugin is at fault."""
+        return f"run `{shlex.join(['solve', 'check', self.command_word, *self._option_words()])}`"
+
+    def _option_words(self) -> list[str]:
+        """The options of this variant that are not the default, as a command line has them."""
+        defaults = {option.name: option.default for option in self.declared_options}
+        return as_words({name: value for name, value in self.options.items() if value != defaults[name]})
 
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """The game's own measurements for `solve bench`; none by default."""
@@ -381,7 +391,8 @@ def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
     if "configure" in plugin.hooks:
         source = _configured(plugin, options)
         variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
-        plugin = replace(variant, file=plugin.file)
+        rules_version = plugin.rules_version if variant.rules_version is None else variant.rules_version
+        plugin = replace(variant, file=plugin.file, code=plugin.code, rules_version=rules_version)
     return Game(plugin, declared, options)
 
 
@@ -423,11 +434,15 @@ def _info(name: str) -> GameInfo:
 
 
 def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
+    """What the plugin declares; where it declares nothing, any change of its code may be one of the rules."""
+    declared = plugin.rules_version
     if kernel is not None:
+        if declared not in (None, kernel.rules_version):
+            raise PluginError(
+                f"{plugin.name}: RULES_VERSION is {declared}, but the kernel's rules_version is "
+                f"{kernel.rules_version}: raise them together, or leave RULES_VERSION out"
+            )
         return kernel.rules_version
-    version = getattr(plugin.source, "RULES_VERSION", None)
-    if version is None:  # a file is being worked on: any change may be one of the rules
-        return 1 if plugin.file is None else crc32(plugin.file.read_bytes())
-    if not isinstance(version, int) or version < 1:
-        raise PluginError(f"{plugin.name}: RULES_VERSION is {version!r}: an int from 1 up was expected")
-    return version
+    if declared is not None:
+        return declared
+    return crc32(b"".join(file.read_bytes() for file in plugin.code)) if plugin.code else 1

@@ -7,8 +7,9 @@ step by step and with every check on: the first step that fails is the one to bl
 from __future__ import annotations
 
 from functools import partial
+from traceback import walk_tb
 
-from perfectplay.errors import PerfectPlayError, PluginError
+from perfectplay.errors import PerfectPlayError, PluginError, UsageError
 from perfectplay.game import Game
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import MAX_MOVES, MAX_TIERS, PythonKernel
@@ -25,10 +26,19 @@ def explain_fault(game: Game, question: str, position: int, error: Exception) ->
     """The error to raise for `question` (a hook, or `children`) about `position`, which ended in `error`."""
     try:
         _ask_again(game, question, position)
+    except UsageError as found:  # nobody asked for that position: play leads there
+        return PluginError(f"{game.name}: {found}, but play leads there; {game.advice}")
     except PerfectPlayError as found:
-        return found
+        return PluginError(f"{found}; {game.advice}")
     # Asked again, all is well: the hook is not a pure function.
-    return game.hook_error("moves" if question == "children" else question, position, error)
+    fallback = "moves" if question == "children" else question
+    return game.hook_error(_raising_hook(game, error) or fallback, position, error)
+
+
+def _raising_hook(game: Game, error: Exception) -> str | None:
+    """The hook that was asked when an error was raised, however deep inside it."""
+    asked = {getattr(getattr(game.rules, name), "__code__", None): name for name in ("moves", "apply", "canonicalize")}
+    return next((asked[frame.f_code] for frame, _ in walk_tb(error.__traceback__) if frame.f_code in asked), None)
 
 
 def _ask_again(game: Game, question: str, position: int) -> None:

@@ -9,29 +9,6 @@ from urllib.parse import quote
 
 from perfectplay.errors import UsageError, did_you_mean
 
-RESERVED_OPTIONS = frozenset(
-    {
-        "all",
-        "backend",
-        "checkpoint",
-        "compress",
-        "depth",
-        "dir",
-        "force",
-        "format",
-        "from",
-        "help",
-        "host",
-        "json",
-        "memory",
-        "method",
-        "out",
-        "output",
-    }
-    | {"port", "position", "propagation", "prune", "quiet", "remove", "save", "seed", "threads", "verbose", "version"}
-)
-"""Words the commands themselves use."""
-
 OptionValue = int | str | bool
 
 # Values become part of a directory name, and are typed in a shell: nothing there needs quoting.
@@ -69,8 +46,8 @@ class Option:
     def __post_init__(self) -> None:
         if not _WORD.fullmatch(self.name):
             raise ValueError(f"option name {self.name!r} must be lower-case letters, digits, '-' and '_'")
-        if self.name in RESERVED_OPTIONS or self.name.startswith("no-"):
-            raise ValueError(f"option name '{self.name}' is taken by the commands: choose another")
+        if self.name.startswith("no-"):
+            raise ValueError(f"option name '{self.name}' begins with 'no-', which turns a flag off: choose another")
         if isinstance(self.default, str) and not self.choices and not self.text:
             raise ValueError(
                 f"option '{self.name}' takes a word: say which `choices` there are, or that any `text` will do"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -57,6 +57,10 @@ class Plugin:
     version: str = ""
     file: Path | None = None
     """The file it was loaded from, where it is not installed."""
+    rules_version: int | None = None
+    """Its RULES_VERSION, if it says so."""
+    code: tuple[Path, ...] = ()
+    """The Python files it consists of, if they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +99,23 @@ def load_plugin(name: str) -> Plugin:
     if problem := _name_problem(name):
         raise PluginError(f"{name}: {problem}; {origin} must give its game another name")
     if len(found) > 1:
-        raise PluginError(f"{name}: {origin} both bring a game of this name; uninstall one")
-    return make_plugin(_import(found[0]), name=name, version=game_version(name))
+        raise PluginError(f"{name}: {origin} both bring a game of this name; rename or uninstall your plugin")
+    plugin = make_plugin(_import(found[0]), name=name, version=game_version(name))
+    return replace(plugin, code=_code_of(found[0].module))
 
 
 def is_file(word: str) -> bool:
     """Whether a word means a file with a game, and not an installed one: `./mygame.py`."""
     return word.endswith(".py")
+
+
+def _code_of(name: str) -> tuple[Path, ...]:
+    """The Python files of an imported module's package, or its own where it is in none."""
+    module = sys.modules[name]
+    package = sys.modules.get(module.__spec__.parent or "") if module.__spec__ else None
+    if package is not None:
+        return tuple(sorted(file for folder in package.__path__ for file in Path(folder).rglob("*.py")))
+    return (Path(module.__file__),) if module.__file__ else ()
 
 
 def _load_file(path: Path) -> Plugin:
@@ -120,13 +134,18 @@ def _load_file(path: Path) -> Plugin:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise _cannot_import(name, str(path), error) from error
-    return replace(make_plugin(module, name=name), file=path)
+    return replace(make_plugin(module, name=name), file=path, code=(path,))
 
 
-def check_name(name: str) -> None:
-    """UsageError where no game can have this name."""
+def check_new_name(name: str, package: str) -> None:
+    """UsageError where no new game can have this name, as it or its package would replace what is installed."""
     if problem := _name_problem(name):
         raise UsageError(f"no game can be called {name!r}: {problem}")
+    installed = [_distribution(point) for point in entry_points(group=GAMES_GROUP) if point.name == name]
+    if installed:
+        raise UsageError(f"there is a game '{name}' already, from {' and '.join(installed)}: choose another name")
+    if find_spec(package) is not None:
+        raise UsageError(f"there is a package '{package}' already, which the game would replace: choose another name")
 
 
 def _name_problem(name: str) -> str | None:
@@ -159,7 +178,10 @@ def make_plugin(source: object, *, name: str, version: str = "") -> Plugin:
         for hook, partner in (pair, pair[::-1]):
             if hook in hooks and partner not in hooks:
                 raise PluginError(f"{name}: hook '{hook}' needs its partner '{partner}', which is missing")
-    return Plugin(name, source, hooks, version)
+    rules_version = getattr(source, "RULES_VERSION", None)
+    if rules_version is not None and (not isinstance(rules_version, int) or rules_version < 1):
+        raise PluginError(f"{name}: RULES_VERSION is {rules_version!r}: an int from 1 up was expected")
+    return Plugin(name, source, hooks, version, rules_version=rules_version)
 
 
 def require_rules(plugin: Plugin) -> None:

@@ -51,9 +51,13 @@ class EngineOutOfMemory(EngineError):
     """The memory budget, or the machine, has no room for what is needed next."""
 
 
-def stuck(position: int) -> EngineError:
+class RulesError(EngineError):
+    """The game's rules are not what solving relies on."""
+
+
+def stuck(position: int) -> RulesError:
     """The error for a game that leaves open what a player without moves is to do."""
-    return EngineError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")
+    return RulesError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +233,11 @@ class Engine:
         if result == lib.PP_STUCK:
             raise stuck(position)
         if result == lib.PP_BAD_SCORE:
-            raise EngineError(
+            raise RulesError(
                 f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by "
                 f"how much the side to move has won, negative if it has lost, 0 for a draw"
             )
-        raise EngineError(
+        raise RulesError(
             f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
         )
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @dataclass(frozen=True)
 class FreshVenv:
-    """`run` runs a shell command in it. `pip` is the real one, but asks no index and downloads nothing."""
+    """`run` runs a shell command in it. `pip` is the real one, but has no index to ask."""
 
     place: Path
     work: Path
@@ -50,11 +50,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> FreshVenv:
     _script(place / "bin" / "solve", f"#!{python}\nfrom perfectplay.cli import main\nmain()\n")
     _script(place / "bin" / "pytest", f"#!{python}\nfrom pytest import console_main\nconsole_main()\n")
     pip = f'"{sys.executable}" -m pip --python "{python}" --disable-pip-version-check --quiet'
-    offline = "--no-deps --no-build-isolation --no-index"
-    _script(
-        place / "bin" / "pip",
-        f'#!/bin/sh\nverb=$1\nshift\n[ "$verb" = install ] && set -- {offline} "$@"\nexec {pip} "$verb" "$@"\n',
-    )
+    _script(place / "bin" / "pip", f'#!/bin/sh\nexport PIP_NO_INDEX=1\nexec {pip} "$@"\n')
     unwanted = shutil.ignore_patterns("build", "*.egg-info", "*.so", "__pycache__", ".*_cache")
     shutil.copytree(ROOT / "docs" / "examples", work / "examples", ignore=unwanted)
     return FreshVenv(place, work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,20 +18,28 @@ def games(fresh) -> dict[str, dict]:
     return {game["name"]: game for game in json.loads(fresh.run("solve games --json"))}
 
 
+def follow_advice(printed: str, fresh) -> list[str]:
+    """Run the commands that `solve new` ends with, word for word; return them."""
+    commands = re.findall(r"^    (.*)$", printed, re.MULTILINE)
+    for command in commands:
+        fresh.run(command)
+    return commands
+
+
 @pytest.fixture(scope="module")
 def examples(fresh):
     """The fresh environment with the examples in it; the last test that uses it takes them out again."""
     assert not EXAMPLES & games(fresh).keys()
-    fresh.run("pip install ./examples/tictactoe ./examples/connect4-python ./examples/mutorere ./examples/tapatan")
+    fresh.run(f"pip install --no-build-isolation {' '.join(f'./examples/{name}' for name in sorted(EXAMPLES))}")
     return fresh
 
 
 def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
-    fresh.run("solve new first-try && solve new quick --c")
-    assert "already exists" in fresh.run("solve new quick", code=2)
+    for advice in fresh.run("solve new first-try"), fresh.run("solve new quick --c"):
+        assert any(command.startswith("pip install") for command in follow_advice(advice, fresh))
+    assert "already exists" in fresh.run("mkdir taken && solve new taken", code=2)
     assert "built-in command" in fresh.run("solve new verify", code=2)
     assert "lower-case letters" in fresh.run("solve new Chess", code=2)
-    fresh.run("pip install ./first-try ./quick")
     for name, kind in {"first-try": "Python", "quick": "C kernel"}.items():
         assert games(fresh)[name]["kind"] == kind
         assert "passed" in fresh.run(f"cd {name} && pytest -q -p no:cacheprovider")
@@ -83,9 +92,9 @@ def test_variants_have_tables_of_their_own(examples):
 def test_two_packages_with_a_game_of_one_name_are_both_named(examples):
     examples.run("cp -r examples/tictactoe other && rm -rf other/build && mv other/perfectplay_tictactoe other/other_t")
     examples.run("sed -i 's/perfectplay-tictactoe/other/; s/perfectplay_tictactoe/other_t/' other/pyproject.toml")
-    examples.run("pip install ./other")
+    examples.run("pip install --no-build-isolation ./other")
     refused = examples.run("solve tictactoe", code=1)
-    assert "both bring a game of this name; uninstall one" in refused
+    assert "both bring a game of this name; rename or uninstall your plugin" in refused
     assert "perfectplay-tictactoe 1.0" in refused
     assert "other 1.0" in refused
     examples.run("pip uninstall -y other")

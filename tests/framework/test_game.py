@@ -231,7 +231,7 @@ def test_a_wrong_option_is_a_usage_error(codes, options, message):
     ("old", "new", "message"),
     [
         ('"stones", 7', '"stones", 70', "the default breaks the option's own rule"),
-        ('Option("stones"', 'Option("threads"', "'threads' is taken by the commands"),
+        ('Option("stones"', 'Option("no-stones"', "begins with 'no-'"),
         ('Option("stones"', 'Option("Big Stones"', "must be lower-case"),
         (', choices=("wins", "loses")', "", "say which `choices`"),
         ("return Variant(", "return (", "missing 'start'"),

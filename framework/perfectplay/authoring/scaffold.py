@@ -25,10 +25,10 @@ _KERNEL_NOTE = " `kernel.c` has them again in C, for the engine; `solve check` c
 
 def write_project(name: str, directory: Path, *, with_kernel: bool) -> list[Path]:
     """Write the project of game `name` into `directory`, which must not be there yet; return the files."""
-    plugins.check_name(name)
+    package = "perfectplay_" + name.replace("-", "_")
+    plugins.check_new_name(name, package)
     if directory.exists():
         raise UsageError(f"directory {directory} already exists: choose another name, or work in another directory")
-    package = "perfectplay_" + name.replace("-", "_")
     build_requires = ["setuptools>=77", "cffi>=2", "perfectplay"] if with_kernel else ["setuptools>=77"]
     words = {
         "@KERNEL_IMPORTS@": _KERNEL_IMPORTS if with_kernel else "",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.cli.common import GameCommand, json_option, print_json
+from perfectplay.cli.common import GameCommand, GameOption, json_option, print_json
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -21,6 +21,7 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
     """Try the rules of GAME for mistakes: each law on many positions. Exit code 1 if one is broken."""
     from perfectplay.testing import run_checks
 
+    _refuse_taken_options(ctx, game)
     results = run_checks(game)
     broken = any(result.breach for result in results)
     if as_json:
@@ -32,6 +33,17 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
     else:
         _print_results(game, results)
     ctx.exit(1 if broken else 0)
+
+
+def _refuse_taken_options(ctx: click.Context, game: Game) -> None:
+    """PluginError where the game has an option that some command has itself, even if that is seldom used."""
+    from perfectplay.cli.root import COMMANDS, root
+
+    options = [GameOption(option) for option in game.declared_options]
+    for name in (game.command_word, *COMMANDS):
+        command = root.get_command(ctx, name)
+        if isinstance(command, GameCommand):
+            command.refuse_taken_options(click.Context(command, ctx.parent, name), game.name, options)
 
 
 def _print_results(game: Game, results: Sequence[Result]) -> None:

@@ -6,16 +6,17 @@ import json
 import re
 import shlex
 import signal
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from perfectplay import plugins
-from perfectplay.errors import Interrupted
+from perfectplay.errors import Interrupted, PluginError
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _PLUGIN = "perfectplay.plugin"
 _OPTIONS = "perfectplay.game_options"
 _LINE = "perfectplay.line"
+_STDOUT = "perfectplay.stdout"
 _QUIET = "perfectplay.quiet"
 _ANY_OPTION = {"ignore_unknown_options": True, "allow_interspersed_args": True}
 
@@ -59,8 +61,10 @@ class GameCommand(click.Command):
         if name := self.game_name or self._find_game(ctx, args):
             from perfectplay.game import declared_options
 
-            plugin = ctx.meta[_PLUGIN] = plugins.load_plugin(name)
-            ctx.meta[_OPTIONS] = [GameOption(option) for option in declared_options(plugin)]
+            with redirect_stdout(sys.stderr):  # what a plugin prints is no part of the answer
+                plugin = ctx.meta[_PLUGIN] = plugins.load_plugin(name)
+                ctx.meta[_OPTIONS] = [GameOption(option) for option in declared_options(plugin)]
+            self.refuse_taken_options(ctx, plugin.name, ctx.meta[_OPTIONS])
         return super().parse_args(ctx, args)
 
     def _find_game(self, ctx: click.Context, args: list[str]) -> str | None:
@@ -79,13 +83,24 @@ class GameCommand(click.Command):
         *own, help_option = super().get_params(ctx)
         return [*own, *ctx.meta.get(_OPTIONS, []), help_option]
 
+    def refuse_taken_options(self, ctx: click.Context, game: str, options: Sequence[GameOption]) -> None:
+        """PluginError where the game has an option that this command has itself: one would hide the other."""
+        taken = {word for param in super().get_params(ctx) for word in (*param.opts, *param.secondary_opts)}
+        for each in options:
+            for word in sorted(taken.intersection((*each.opts, *each.secondary_opts))):
+                raise PluginError(
+                    f"{game}: its option '{each.option.name}' is taken: `{ctx.command_path}` has a {word} of its own; "
+                    f"call the option something else"
+                )
+
     def invoke(self, ctx: click.Context) -> Any:
         from perfectplay.game import build_game
 
         plugin = ctx.meta.get(_PLUGIN) or plugins.load_plugin(ctx.params["game"])
         given = {each.option.name: ctx.params.pop(each.destination) for each in ctx.meta.get(_OPTIONS, [])}
         options = {name: value for name, value in given.items() if value is not None}
-        ctx.params["game"] = build_game(plugin, options)
+        with redirect_stdout(sys.stderr):
+            ctx.params["game"] = build_game(plugin, options)
         return super().invoke(ctx)
 
 
@@ -124,7 +139,17 @@ quiet_option = click.option(
     callback=lambda ctx, param, value: ctx.meta.__setitem__(_QUIET, value),
     help="Show no progress.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _keep_stdout(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    """With --json, standard output is for the JSON alone: what else is printed, by hooks say, goes to stderr."""
+    if value and not ctx.resilient_parsing:
+        ctx.meta[_STDOUT] = sys.stdout
+        ctx.with_resource(redirect_stdout(sys.stderr))
+    return value
+
+
+json_option = click.option("--json", "as_json", is_flag=True, is_eager=True, callback=_keep_stdout, help="Print JSON.")
 
 
 def is_quiet() -> bool:
@@ -139,7 +164,9 @@ def complete_game(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def print_json(data: object) -> None:
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    """Print the answer of a command with --json."""
+    file = click.get_current_context().meta[_STDOUT]
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False), file=file)
 
 
 def open_game_table(game: Game, directory: Path | None) -> Table:

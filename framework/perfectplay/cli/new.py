@@ -16,4 +16,8 @@ def command(name: str, with_kernel: bool) -> None:
 
     for path in write_project(name, Path(name), with_kernel=with_kernel):
         click.echo(f"wrote {path}")
-    click.echo(f"\nInstall it with `pip install -e {name}`, then try `solve check {name}` and `solve {name}`.")
+    click.echo("\nInstall it, and try it:\n")
+    # Without isolation a kernel is built against the perfectplay that is installed, wherever that came from.
+    install = ("pip install 'setuptools>=77'", f"pip install --no-build-isolation -e {name}")
+    for line in (*install, f"solve check {name}", f"solve {name}"):
+        click.echo(f"    {line}")

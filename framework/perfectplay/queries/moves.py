@@ -75,7 +75,10 @@ def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = Fa
         if each.value is not None:
             groups.setdefault(each.group, RatedMoves([], each.value)).moves.append(each.move)
         elif not known_only:
-            raise NotInTable(f"{table.game.name}: the table does not know every move of position {position}")
+            raise NotInTable(
+                f"{game.name}: the table does not know every move of position {position}; "
+                f"if it is finished, {game.advice}"
+            )
     return list(groups.values())
 
 

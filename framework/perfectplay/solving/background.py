@@ -6,8 +6,9 @@ import sys
 import threading
 from collections.abc import Callable
 
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError
-from perfectplay_native.engine import EngineError, EngineOutOfMemory, EngineStopped
+from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, TableError
+from perfectplay.game import Game
+from perfectplay_native.engine import EngineError, EngineOutOfMemory, EngineStopped, RulesError
 
 REPORT_SECONDS = 0.2
 """How often `tell` is called."""
@@ -16,6 +17,7 @@ REPORT_SECONDS = 0.2
 def run(
     work: Callable[[], None],
     *,
+    game: Game,
     stop: threading.Event,
     cancel: Callable[[], None] = lambda: None,
     tell: Callable[[], None] = lambda: None,
@@ -44,17 +46,19 @@ def run(
     finally:
         thread.join()
     if failure:
-        raise translate_error(failure[0]) from None
+        raise translate_error(failure[0], game) from None
     if stop.is_set():
         raise Interrupted("interrupted")
 
 
-def translate_error(failure: BaseException) -> BaseException:
+def translate_error(failure: BaseException, game: Game) -> BaseException:
     """The engine's failures as errors for people; any other as it is."""
     if isinstance(failure, EngineStopped):
         return Interrupted("interrupted")
     if isinstance(failure, EngineOutOfMemory):
         return PerfectPlayError(f"not enough memory: {failure}; give --memory more, or use --backend lmdb")
+    if isinstance(failure, RulesError):
+        return PluginError(f"{game.name}: {failure}; {game.advice}")
     return TableError(str(failure)) if isinstance(failure, EngineError) else failure
 
 

@@ -101,7 +101,7 @@ def _bitmaps(
         assert start is not None
         reached[start[0]][start[1] // 64] |= np.uint64(1 << start[1] % 64)
         for component in reversed(components(graph)):
-            background.run(partial(expand, component.tiers), stop=stop, cancel=engine.stop, tell=tell)
+            background.run(partial(expand, component.tiers), game=table.game, stop=stop, cancel=engine.stop, tell=tell)
             tiers_done += len(component.tiers)
     finally:
         engine.close()

@@ -104,7 +104,7 @@ def solve_game(
         except BaseException as error:
             solve.engine_close()
             store.close()
-            raise background.translate_error(error) from None
+            raise background.translate_error(error, game) from None
     finally:
         if place is not None:
             place.release()
@@ -203,6 +203,7 @@ class _Solve:
                     found=found,
                     check=self._check,
                 ),
+                game=self.game,
                 stop=self.stop,
                 tell=lambda: self.report("enumerating", positions=count[1]),
             )
@@ -278,6 +279,7 @@ class _Solve:
             self._define(tier)
         background.run(
             lambda: engine.solve(component.tiers, cyclic=component.cyclic, propagation=self.propagation),
+            game=self.game,
             stop=self.stop,
             cancel=engine.stop,
             tell=lambda: self.report("solving"),

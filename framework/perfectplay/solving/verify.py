@@ -102,7 +102,7 @@ def verify_table(
         if engine.find(table.game.start()) is None:
             raise _damaged(table, "the start is not in it")
         for record in sorted(table.records.values(), key=lambda r: r.tier):
-            background.run(partial(verify_tier, record), stop=stop, cancel=engine.stop, tell=tell)
+            background.run(partial(verify_tier, record), game=table.game, stop=stop, cancel=engine.stop, tell=tell)
             tiers_done += 1
     finally:
         engine.close()

@@ -187,7 +187,7 @@ class _Work:
     def _search_on(self) -> bool:
         """Search until all is proven, True, or the next checkpoint is due, False."""
         try:
-            background.run(self._search, stop=self.stop, cancel=self.search.stop, tell=self._tell)
+            background.run(self._search, game=self.game, stop=self.stop, cancel=self.search.stop, tell=self._tell)
         except Interrupted:
             if self.stop.is_set():
                 self._save()

@@ -51,6 +51,11 @@ def require_same_game(store: Store, game: Game) -> None:
         problem = f"holds a table with other options: {found.options}, not {game.options}"
     elif found.rules_version != game.rules_version and game.file is not None:
         problem = f"was made before {game.file} changed: run `{game.solve_command()}` again"
+    elif found.rules_version != game.rules_version and game.dates_rules_by_code:
+        problem = (
+            f"was made before the code of {game.name} changed: delete it and solve again (a game with a RULES_VERSION "
+            f"says itself when its rules change)"
+        )
     elif found.rules_version != game.rules_version:
         problem = (
             f"was made under version {found.rules_version} of the rules of {game.name}, this is version "

@@ -1,0 +1,216 @@
+"""What the author of a plugin runs into: names and options that are taken, rules that change, hooks that misbehave."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+import sys
+import types
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from perfectplay.cli import root
+from perfectplay.cli.common import GameCommand
+from perfectplay.cli.root import COMMANDS
+from perfectplay.cli.solve import solve_command
+from perfectplay.errors import PluginError
+from perfectplay.game import load_game, make_game
+from perfectplay.hookspecs import hookimpl
+from perfectplay.solving.background import translate_error
+from perfectplay.solving.strong import solve_game
+from perfectplay_native.engine import stuck
+
+
+@pytest.fixture(autouse=True)
+def tables(tmp_path, monkeypatch) -> Path:
+    """An empty place for tables, and for whatever else is written."""
+    place = tmp_path / "place"
+    place.mkdir()
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(place))
+    monkeypatch.chdir(place)
+    return place
+
+
+def solve(*words: str) -> Result:
+    return CliRunner().invoke(root, list(words), prog_name="solve")
+
+
+# ---- names ----
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("gobblet", "there is a game 'gobblet' already, from perfectplay"),
+        ("stones", "there is a game 'stones' already, from try-stones 1.0"),
+        ("native", "there is a package 'perfectplay_native' already"),  # the engine itself
+    ],
+)
+def test_a_new_game_cannot_replace_what_is_installed(install, codes, tables, monkeypatch, name, reason):
+    install("stones", codes.subtraction)
+    monkeypatch.setenv("PERFECTPLAY_PLUGINS", "quantik")  # what is left out is installed all the same
+    refused = solve("new", name)
+    assert refused.exit_code == 2
+    assert reason in refused.stderr
+    assert not any(tables.iterdir())
+
+
+def test_nobody_is_told_to_uninstall_perfectplay(install, codes):
+    install("gobblet", codes.subtraction, package="mine")
+    refused = solve("gobblet")
+    assert refused.exit_code == 1
+    assert "mine 1.0" in refused.stderr
+    assert "both bring a game of this name; rename or uninstall your plugin" in refused.stderr
+
+
+# ---- options ----
+
+
+def own_options() -> list[tuple[str, str]]:
+    """Every long option of every command on a game, and the command."""
+    context = click.Context(root, info_name="solve")
+    found = {name: root.get_command(context, name) for name in COMMANDS}
+    return [
+        (word.removeprefix("--"), name)
+        for name, command in {"nim": solve_command("nim"), **found}.items()
+        if isinstance(command, GameCommand)
+        for param in [*command.params, click.Option(["--help"])]
+        for word in (*param.opts, *param.secondary_opts)
+        if word.startswith("--") and not word.startswith("--no-")
+    ]
+
+
+@pytest.mark.parametrize(("option", "command"), own_options())
+def test_a_game_cannot_take_an_option_of_any_command(install, codes, option, command):
+    """A game's option `limit` once hid that of `export`."""
+    install("nim", codes.variants.replace('"stones"', f'"{option}"'))
+    refused = solve(command) if command == "nim" else solve(command, "nim")
+    assert refused.exit_code == 1
+    assert f"nim: its option '{option}' is taken: `solve {command}` has a --{option} of its own" in refused.stderr
+    assert f"nim: its option '{option}' is taken: `solve " in solve("check", "nim").stderr
+
+
+def test_a_flag_cannot_be_turned_off_by_what_a_command_has(install, codes):
+    install("nim", codes.variants.replace('Option("quick-end"', 'Option("save"'))
+    assert "has a --no-save of its own" in solve("nim").stderr
+    assert solve("rules", "nim").exit_code == 0  # which has no such option
+
+
+# ---- rules that change ----
+
+
+def test_the_module_or_the_variant_says_which_version_of_the_rules_it_is(codes):
+    in_module = codes.variants + "\nRULES_VERSION = 4\n"
+    in_object = codes.variants.replace("class Variant:", "class Variant:\n    RULES_VERSION = 5")
+    assert make_game(codes.module_of(in_module)).rules_version == 4
+    assert make_game(codes.module_of(in_object)).rules_version == 5
+    assert make_game(codes.module_of(in_object + "\nRULES_VERSION = 4\n")).rules_version == 5  # nearer to the rules
+    with pytest.raises(PluginError, match="RULES_VERSION is 0: an int from 1 up was expected"):
+        make_game(codes.module_of(codes.variants + "\nRULES_VERSION = 0\n"))
+
+
+def test_a_kernel_and_its_module_agree_on_the_version_of_the_rules():
+    @hookimpl
+    def kernel():
+        return load_game("connect4").kernel
+
+    same, other = (types.SimpleNamespace(kernel=kernel, RULES_VERSION=version) for version in (1, 2))
+    assert make_game(same).rules_version == 1
+    with pytest.raises(PluginError, match="RULES_VERSION is 2, but the kernel's rules_version is 1"):
+        make_game(other)
+
+
+@pytest.mark.parametrize("code", ["subtraction", "variants"])
+def test_a_table_made_by_other_code_of_an_installed_game_is_not_believed(install, codes, code):
+    install("stones", getattr(codes, code))
+    assert solve("stones").exit_code == 0
+    assert solve("show", "stones").exit_code == 0
+    change(install, "(1, 2)", "(1, 2, 3)")
+    for line in ("show", "stones"), ("stones",):
+        refused = solve(*line)
+        assert refused.exit_code == 1
+        assert "was made before the code of stones changed: delete it and solve again" in refused.stderr
+
+
+def test_a_game_that_declares_the_version_of_its_rules_may_change_its_code(install, codes):
+    install("stones", codes.subtraction + "\nRULES_VERSION = 1\n")
+    assert solve("stones").exit_code == 0
+    change(install, '"""Take one', '"""Please take one')
+    assert solve("show", "stones").exit_code == 0
+    change(install, "RULES_VERSION = 1", "RULES_VERSION = 2")
+    assert "version 1 of the rules of stones, this is version 2" in solve("show", "stones").stderr
+
+
+def change(install, old: str, new: str) -> None:
+    """Change the code of the game that was installed, for whoever imports it next."""
+    (file,) = install.path.glob("*.py")
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    sys.modules.pop(file.stem, None)
+    shutil.rmtree(install.path / "__pycache__", ignore_errors=True)  # of the same second, and perhaps the same size
+    importlib.invalidate_caches()
+
+
+# ---- hooks that misbehave ----
+
+
+def test_what_a_plugin_prints_is_no_part_of_json(install, codes):
+    loud = codes.variants.replace("@hookimpl\ndef", "print('imported')\n@hookimpl\ndef")
+    for hook in ("options", "configure", "start", "status", "moves"):
+        loud = re.sub(rf"(def {hook}\(.*\):) *\n? *", rf"\1 print('{hook} asked'); ", loud)
+    install("nim", loud)
+    commands = ("nim", "show nim", "line nim", "stats nim", "random nim 2", "verify nim", "rules nim", "check nim")
+    for command in commands:
+        done = solve(*command.split(), "--json")
+        assert done.exit_code == 0, done.stderr
+        json.loads(done.stdout)
+        assert "options asked" in done.stderr
+        assert "start asked" in done.stderr
+    assert {game["name"] for game in json.loads(solve("games", "--json").stdout)} >= {"nim", "gobblet"}
+
+
+@pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize"])
+def test_a_hook_that_raises_once_is_the_one_that_is_blamed(codes, hook):
+    """Asked again it answers, so only the error itself tells which of the three was asked."""
+    game = make_game(codes.module_of(codes.subtraction), name="stones")
+    answer, calls = getattr(game.rules, hook), iter(range(100))
+
+    def late(*arguments):
+        if next(calls) == 3:
+            raise KeyError("late")
+        return answer(*arguments)
+
+    game.rules = replace(game.rules, **{hook: late})
+    with pytest.raises(PluginError, match=f"stones: hook '{hook}' raised KeyError: 'late' in position"):
+        solve_game(game)
+
+
+def test_rules_that_contradict_themselves_are_sent_to_check(install, codes):
+    install("stones", codes.subtraction.replace("if position else Status.LOST", ""))
+    refused = solve("stones")
+    assert refused.exit_code == 1
+    assert "'status' says ONGOING in position 0, but hook 'moves' has no move there" in refused.stderr
+    assert refused.stderr.endswith("; run `solve check stones`\n")
+
+
+def test_a_move_to_what_is_not_a_position_is_not_the_users_fault(install, codes):
+    install("stones", codes.subtraction.replace("position <= 7", "position != 2"))
+    assert solve("stones").exit_code == 0
+    refused = solve("show", "stones", "3")
+    assert refused.exit_code == 1
+    assert "the table does not know every move of position 3" in refused.stderr
+    assert refused.stderr.endswith("run `solve check stones`\n")
+
+
+def test_what_the_engine_finds_wrong_with_the_rules_is_the_plugins_fault(codes):
+    game = make_game(codes.module_of(codes.variants), name="nim", stones=5)
+    error = translate_error(stuck(3), game)
+    assert isinstance(error, PluginError)
+    assert str(error).startswith("nim: position 3 is ONGOING but has no move")
+    assert str(error).endswith("; run `solve check nim --stones 5`")
