@@ -53,7 +53,7 @@ def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None
     rows = [("GAME", "TITLE", "VERSION", "RULES", "TABLE", "OPTIONS")]
     for game in games:
         options = " ".join(as_words({each.name: each.default for each in game.options}))
-        state = ", ".join(_state(table) for table in tables.get(game.name, [])) or "not solved"
+        state = _state(tables.get(game.name, []))
         title = game.title if game.title != game.name else ""
         rows.append((game.name, title, game.version, "broken" if game.broken else game.kind, state, options))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -77,7 +77,13 @@ def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
     return found
 
 
-def _state(table: dict[str, Any]) -> str:
-    words = "solved" if table["status"] == "complete" else "unfinished"
-    options = " ".join(as_words(table["options"]))
+def _state(tables: Tables) -> str:
+    """What is solved of a game; of several variants only how many, as `solve tables` lists them."""
+    if not tables:
+        return "not solved"
+    if len(tables) > 1:
+        solved = sum(table["status"] == "complete" for table in tables)
+        return f"{len(tables)} variants, {'all' if solved == len(tables) else solved} solved"
+    words = "solved" if tables[0]["status"] == "complete" else "unfinished"
+    options = " ".join(as_words(tables[0]["options"]))
     return f"{words} ({options})" if options else words
