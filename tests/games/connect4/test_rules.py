@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay import Game, Outcome, PluginError, UsageError, Value, load_game, solve_game, verify_table
+from perfectplay import Game, Outcome, UsageError, Value, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
 
 from . import reference
@@ -152,7 +152,7 @@ def test_what_is_not_a_legal_move_is_refused(text: str, reason: str) -> None:
 
 
 def test_a_board_that_needs_more_than_63_bits_is_refused() -> None:
-    with pytest.raises(PluginError, match=r"width × \(height \+ 1\) must be at most 63"):
+    with pytest.raises(UsageError, match=r"width × \(height \+ 1\) must be at most 63"):
         load_game("connect4", width=8, height=7)
 
 
