@@ -19,7 +19,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [
     "README.md",
-    *(f"docs/{name}.md" for name in ("commands", "connect4", "openspiel", "quixo", "results", "tables", "weak")),
+    *(
+        f"docs/{name}.md"
+        for name in ("commands", "connect4", "dots", "kalah", "openspiel", "quixo", "results", "tables", "weak")
+    ),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -1,0 +1,1 @@
+"""Dots and boxes on boards of many sizes, a perfectplay plugin."""

@@ -1,0 +1,183 @@
+"""Dots and boxes as a perfectplay plugin: rules from the C kernel, which draws the encoding; texts and board here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from perfectplay import About, Board, Cell, Click, Option, Piece, hookimpl
+from perfectplay_dots._kernel import ffi, lib
+from perfectplay_native.kernel import Kernel
+
+PLAYERS = ("Red", "Blue")
+MOST_EDGES = 56
+LEAD_BITS = 6
+_COUNT = re.compile(r"(\d+)-(\d+):([RB])", re.IGNORECASE)
+_MOVE = re.compile(r"([a-z]\d+)[\s-]*([a-z]\d+)", re.IGNORECASE)
+_DOT = Piece(None, "+", size=0.3)
+_EDGES = (Piece(None, "—", size=0.9, shape="text"), Piece(None, "|", size=0.9, shape="text"))
+_CLOSED = Piece(None, "■", size=0.7, shape="square")
+
+_RULES = """
+Draw an edge between two neighbouring dots. Who draws the fourth edge of a box owns it, and must draw again. When all
+edges are drawn, the one with more boxes wins, by the difference.
+"""
+
+
+class DotsAndBoxes:
+    """The game on one board. Edges are every second place of a grid in which boxes lie between their edges."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows, self.columns = rows, columns
+        self.boxes = rows * columns
+        self.width, self.height = 2 * columns + 1, 2 * rows + 1
+        self.edge_count = self.width * self.height // 2
+        if self.edge_count > MOST_EDGES:
+            raise ValueError(
+                f"{rows}×{columns} boxes have {self.edge_count} edges: at most {MOST_EDGES} fit a position"
+            )
+        self.names = [self._name(edge) for edge in range(self.edge_count)]
+        board = ffi.new("dots_board *")
+        lib.dots_board_fill(board, rows, columns)
+        self._kernel = Kernel(
+            ffi, lib.dots_kernel, context=board, max_moves=self.edge_count, tier_count=self.edge_count + 1
+        )
+
+    def _place(self, edge: int) -> tuple[int, int]:
+        return divmod(2 * edge + 1, self.width)
+
+    def _dot(self, y: int, x: int) -> str:
+        return f"{chr(ord('a') + x // 2)}{self.rows - y // 2 + 1}"
+
+    def _name(self, edge: int) -> str:
+        """The two dots it joins: to the right, or upwards."""
+        y, x = self._place(edge)
+        return (
+            f"{self._dot(y, x - 1)}-{self._dot(y, x + 1)}"
+            if y % 2 == 0
+            else f"{self._dot(y + 1, x)}-{self._dot(y - 1, x)}"
+        )
+
+    @hookimpl
+    def kernel(self) -> Kernel:
+        return self._kernel
+
+    @hookimpl
+    def about(self) -> About:
+        return About(f"Dots and boxes {self.rows}×{self.columns}", _RULES)
+
+    @hookimpl
+    def players(self) -> tuple[str, str]:
+        return PLAYERS
+
+    # ---- positions ----
+
+    def _is_drawn(self, position: int, y: int, x: int) -> bool:
+        return bool(position >> (y * self.width + x) // 2 & 1)
+
+    def _is_closed(self, position: int, y: int, x: int) -> bool:
+        sides = ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1))
+        return all(self._is_drawn(position, *side) for side in sides)
+
+    def _closed(self, position: int) -> list[tuple[int, int]]:
+        places = ((y, x) for y in range(1, self.height, 2) for x in range(1, self.width, 2))
+        return [place for place in places if self._is_closed(position, *place)]
+
+    def _owned(self, position: int) -> tuple[int, int]:
+        """How many boxes each player has."""
+        closed = len(self._closed(position))
+        lead = (position >> self.edge_count & (1 << LEAD_BITS) - 1) - self.boxes
+        return (closed + lead) // 2, (closed - lead) // 2
+
+    def _mover(self, position: int) -> int:
+        return position >> self.edge_count + LEAD_BITS
+
+    @hookimpl
+    def decode(self, position: int) -> str:
+        rows = []
+        for y in range(self.height):
+            edges = (self._is_drawn(position, y, x) for x in range(1 - y % 2, self.width, 2))
+            rows.append("".join("_|"[y % 2] if drawn else "." for drawn in edges))
+        red, blue = self._owned(position)
+        return f"{'/'.join(rows)}/{red}-{blue}:{PLAYERS[self._mover(position)][0]}"
+
+    @hookimpl
+    def encode(self, text: str) -> int:
+        """The position of `_./.../../.|./../0-0:B`; ValueError says what is wrong."""
+        *rows, ending = "".join(text.split()).split("/")
+        match = _COUNT.fullmatch(ending)
+        widths = [self.columns + y % 2 for y in range(self.height)]
+        if match is None or [len(row) for row in rows] != widths:
+            example = self.decode(self._kernel.start())
+            raise ValueError(f"write the rows of edges, each player's boxes and who is to move, like {example}")
+        for y, row in enumerate(rows):
+            if strange := set(row) - {".", "_|"[y % 2]}:
+                raise ValueError(f"{min(strange)!r} in row {y + 1} is neither . nor {'_|'[y % 2]}")
+        drawn = sum(1 << edge for edge, mark in enumerate("".join(rows)) if mark != ".")
+        red, blue = (int(count) for count in match.group(1, 2))
+        closed = len(self._closed(drawn))
+        if red + blue != closed:
+            raise ValueError(f"{closed} boxes are closed, but the players have {red} and {blue}")
+        mover = "RB".index(match.group(3).upper())
+        return (mover << LEAD_BITS | red - blue + self.boxes) << self.edge_count | drawn
+
+    # ---- moves ----
+
+    @hookimpl
+    def format_move(self, position: int, move: int) -> str:
+        return self.names[move]
+
+    @hookimpl
+    def parse_move(self, position: int, text: str) -> int:
+        """The edge `a1-b1`, its dots in either order; ValueError says why it is none, or not legal here."""
+        match = _MOVE.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is not a move: write two dots, like {self.names[0]}")
+        one, other = (dot.lower() for dot in match.groups())
+        for name in (f"{one}-{other}", f"{other}-{one}"):
+            if name in self.names:
+                move = self.names.index(name)
+                if position >> move & 1:
+                    raise ValueError(f"{name} is not legal: the edge is drawn already")
+                return move
+        raise ValueError(f"{one} and {other} are not neighbouring dots of this board")
+
+    # ---- the board ----
+
+    @hookimpl
+    def board(self, position: int) -> Board:
+        """A click draws an edge. Numbers at the right count the boxes: a position does not know whose is which."""
+        cells = [
+            Cell(self._dot(y, x), y, x, (_DOT,)) for y in range(0, self.height, 2) for x in range(0, self.width, 2)
+        ]
+        for edge, name in enumerate(self.names):
+            y, x = self._place(edge)
+            cells.append(Cell(name, y, x, (_EDGES[y % 2],) if position >> edge & 1 else ()))
+        cells += [Cell(f"box-{y}-{x}", y, x, (_CLOSED,)) for y, x in self._closed(position)]
+        for owner, (player, count) in enumerate(zip(PLAYERS, self._owned(position), strict=True)):
+            number = Piece(owner, str(count), size=0.8, shape="text")
+            cells.append(Cell(player.lower(), owner * (self.height - 1), self.width, (number,)))
+        return Board(
+            rows=self.height,
+            columns=self.width + 1,
+            cells=tuple(cells),
+            to_move=self._mover(position),
+            players=PLAYERS,
+            clicks=tuple(Click(move, self.names[move]) for move in self._kernel.moves(position)),
+            row_labels=tuple("" if y % 2 else str(self.rows - y // 2 + 1) for y in range(self.height)),
+            column_labels=(*("" if x % 2 else chr(ord("a") + x // 2) for x in range(self.width)), ""),
+        )
+
+
+@hookimpl
+def options() -> list[Option]:
+    return [
+        Option("rows", 2, "rows of boxes", minimum=1, maximum=18),
+        Option("columns", 2, "columns of boxes", minimum=1, maximum=18),
+    ]
+
+
+@hookimpl
+def configure(options: Mapping[str, Any]) -> object:
+    return DotsAndBoxes(options["rows"], options["columns"])

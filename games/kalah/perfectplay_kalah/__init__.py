@@ -1,0 +1,1 @@
+"""Kalah, the sowing game, with few or many pits and seeds, a perfectplay plugin."""

@@ -1,0 +1,184 @@
+"""Kernel and plugin against the reference, whole solves against a plain search, what people type and read."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perfectplay import Game, Outcome, UsageError, load_game, solve_game, verify_table
+from perfectplay.testing import check_game
+
+from . import reference
+from .reference import Position
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "hashes.json").read_text())
+SIZES = [(2, 2), (2, 3), (3, 2), (1, 1), (1, 18), (18, 1), (3, 3), (4, 5), (5, 4)]
+"""Rows and columns of boxes."""
+
+
+@cache
+def dots(rows: int, columns: int) -> Game:
+    return load_game("dots", rows=rows, columns=columns)
+
+
+def code_of(position: Position) -> int:
+    return dots(position.rows, position.columns).encode(reference.text(position))
+
+
+def check_against_reference(position: Position) -> None:
+    game, code = dots(position.rows, position.columns), code_of(position)
+    assert game.valid(code)
+    assert game.decode(code) == reference.text(position)
+    assert game.mover(code) == ("Red", "Blue").index(position.mover)
+    assert game.tier(code) == len(position.edges)
+    lines = reference.moves(position)
+    moves = [game.parse_move(code, reference.move_text(position, line)) for line in lines]
+    assert sorted(moves) == sorted(game.moves(code))
+    for line, move in zip(lines, moves, strict=True):
+        child = code_of(reference.apply(position, line))
+        assert game.apply(code, move) == child
+        assert game.undo(child, move) == code
+    images = [code_of(image) for image in reference.images(position)]
+    assert {game.canonicalize(image) for image in images} == {min(images)}
+    score = reference.score(position)
+    ended = "WON" if score > 0 else "LOST" if score < 0 else "DRAWN"
+    assert game.status(code).name == ("ONGOING" if lines else ended)
+    if not lines:
+        assert game.score(code) == score
+
+
+def playouts(size: tuple[int, int], count: int) -> Iterator[Position]:
+    generator = random.Random(1)
+    position = Position(*size)
+    for _ in range(count):
+        yield position
+        lines = reference.moves(position)
+        position = reference.apply(position, generator.choice(lines)) if lines else Position(*size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_agrees_with_the_reference_on_random_games(size: tuple[int, int]) -> None:
+    for position in playouts(size, 30):
+        check_against_reference(position)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(SIZES[:5]), st.lists(st.integers(0, 60), max_size=60))
+def test_agrees_with_the_reference_on_any_game(size: tuple[int, int], choices: list[int]) -> None:
+    position = Position(*size)
+    for choice in choices:
+        if lines := reference.moves(position):
+            position = reference.apply(position, lines[choice % len(lines)])
+    check_against_reference(position)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**64 - 2) | st.integers(0, 2**11 - 1))
+def test_what_is_a_position(code: int) -> None:
+    """One box: four edges, six bits for the lead and one, and the turn."""
+    lead, turn = (code >> 4 & 63) - 1, code >> 10
+    leads = (-1, 1) if code & 15 == 15 else (0,)
+    assert dots(1, 1).valid(code) == (turn < 2 and lead in leads)
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+def test_the_laws_hold(size: tuple[int, int]) -> None:
+    check_game(dots(*size))
+
+
+# ---- whole solves ----
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2)])
+def test_every_score_is_that_of_a_plain_search(size: tuple[int, int]) -> None:
+    scores: dict[str, int] = {}
+    positions: dict[str, Position] = {}
+
+    def search(position: Position) -> int:
+        name = reference.text(position)
+        if name not in scores:
+            positions[name] = position
+            answers = []
+            for child in (reference.apply(position, line) for line in reference.moves(position)):
+                answers.append(search(child) if child.mover == position.mover else -search(child))
+            scores[name] = max(answers, default=reference.score(position))
+        return scores[name]
+
+    search(Position(*size))
+    game = dots(*size)
+    kinds = {min(map(code_of, reference.images(position))) for position in positions.values()}
+    with solve_game(game, save=False).table as table:
+        assert table.statistics.positions == len(kinds)
+        assert {name: table.probe(game.encode(name)).score for name in scores} == scores
+        assert verify_table(table).bad == 0
+
+
+def test_four_boxes_are_won_from_the_rim_as_is_known() -> None:
+    """Puzzling Stack Exchange, "Optimal play for 2 by 2 dots and boxes": an edge at the rim wins, an inner one ties."""
+    game = dots(2, 2)
+    with solve_game(game, save=False).table as table:
+        assert table.info.hash == GOLDEN[game.identity]
+        assert table.probe(game.start()).outcome == Outcome.WIN
+        assert table.probe(game.start()).score == 2
+        inner = {"a2-b2", "b2-c2", "b1-b2", "b2-b3"}
+        for move in game.moves(game.start()):
+            answer = table.probe(game.apply(game.start(), move)).outcome
+            assert answer == (Outcome.DRAW if game.format_move(game.start(), move) in inner else Outcome.LOSS)
+
+
+# ---- what people type and read ----
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("../.../../...", "write the rows of edges"),
+        ("../.../../.../..:R", "write the rows of edges"),
+        ("../._./../.../../0-0:R", "'_' in row 2 is neither . nor |"),
+        ("_./||./_./.../../0-0:R", "1 boxes are closed, but the players have 0 and 0"),
+    ],
+)
+def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        dots(2, 2).encode(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a1", "write two dots"),
+        ("a1-c1", "a1 and c1 are not neighbouring dots"),
+        ("a4-b4", "a4 and b4 are not neighbouring dots"),
+        ("b3 a3", "the edge is drawn already"),
+    ],
+)
+def test_what_is_not_a_legal_move_is_refused(text: str, reason: str) -> None:
+    game = dots(2, 2)
+    with pytest.raises(UsageError, match=reason):
+        game.parse_move(game.encode("_./.../../.../../0-0:B"), text)
+
+
+def test_more_edges_than_fit_are_refused() -> None:
+    with pytest.raises(UsageError, match="5×5 boxes have 60 edges: at most 56"):
+        load_game("dots", rows=5, columns=5)
+
+
+def test_the_board_shows_edges_closed_boxes_and_who_has_how_many() -> None:
+    game = dots(2, 2)
+    board = game.board(game.encode("_./||./_./.../../0-1:B"))
+    marks = {cell.id: (cell.row, cell.column, "".join(piece.label for piece in cell.stack)) for cell in board.cells}
+    assert marks["a3-b3"] == (0, 1, "—")
+    assert marks["a2-a3"] == (1, 0, "|")
+    assert marks["b3-c3"] == (0, 3, "")
+    assert marks["box-1-1"] == (1, 1, "■")
+    assert "box-1-3" not in marks
+    assert marks["red"] == (0, 5, "0")
+    assert marks["blue"] == (4, 5, "1")
+    assert {click.target for click in board.clicks} == {name for name in marks if marks[name][2] == ""}

@@ -1,0 +1,82 @@
+"""The rules of Kalah in plain Python, written to be read and believed.
+
+The C kernel and the plugin are tested against this file, so it shares nothing with them: seeds lie in places that have
+names, ("South", 0) is South's leftmost pit and ("South", "store") his store, and a hand walks from place to place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+Place = tuple[str, int | str]
+OTHER = {"South": "North", "North": "South"}
+
+
+@dataclass(frozen=True)
+class Position:
+    south: tuple[int, ...]
+    """From the player's left to his right, as he sows."""
+    north: tuple[int, ...]
+    south_store: int
+    north_store: int
+    mover: str
+    empty_capture: bool
+
+
+def start(pits: int, seeds: int, empty_capture: bool) -> Position:
+    return Position((seeds,) * pits, (seeds,) * pits, 0, 0, "South", empty_capture)
+
+
+def own_pits(position: Position) -> tuple[int, ...]:
+    return position.south if position.mover == "South" else position.north
+
+
+def moves(position: Position) -> list[int]:
+    """Which of his pits the mover may empty, counted from his left."""
+    return [pit for pit, seeds in enumerate(own_pits(position)) if seeds]
+
+
+def apply(position: Position, move: int) -> Position:
+    pits, mover = len(position.south), position.mover
+    board: dict[Place, int] = {}
+    board |= {("South", pit): seeds for pit, seeds in enumerate(position.south)}
+    board |= {("South", "store"): position.south_store}
+    board |= {("North", pit): seeds for pit, seeds in enumerate(position.north)}
+    board |= {("North", "store"): position.north_store}
+    circle = [place for place in board if place != (OTHER[mover], "store")]
+    at = circle.index((mover, move))
+    hand, board[mover, move] = board[mover, move], 0
+    for _ in range(hand):
+        at = (at + 1) % len(circle)
+        board[circle[at]] += 1
+    side, last = circle[at]
+    to_move = mover if last == "store" else OTHER[mover]
+    if side == mover and isinstance(last, int) and board[mover, last] == 1:
+        opposite = (OTHER[mover], pits - 1 - last)
+        if board[opposite] or position.empty_capture:
+            board[mover, "store"] += 1 + board[opposite]
+            board[mover, last] = board[opposite] = 0
+    if not any(board[to_move, pit] for pit in range(pits)):
+        for pit in range(pits):
+            board[OTHER[to_move], "store"] += board[OTHER[to_move], pit]
+            board[OTHER[to_move], pit] = 0
+    return replace(
+        position,
+        south=tuple(board["South", pit] for pit in range(pits)),
+        north=tuple(board["North", pit] for pit in range(pits)),
+        south_store=board["South", "store"],
+        north_store=board["North", "store"],
+        mover=to_move,
+    )
+
+
+def score(position: Position) -> int:
+    """By how many seeds the mover is ahead."""
+    lead = position.south_store - position.north_store
+    return lead if position.mover == "South" else -lead
+
+
+def text(position: Position) -> str:
+    rows = (position.north[::-1], position.south)
+    pits = "/".join(",".join(map(str, row)) for row in rows)
+    return f"{pits}/{position.south_store}-{position.north_store}:{position.mover[0]}"

@@ -1,0 +1,206 @@
+"""Kernel and plugin against the reference, whole solves against a plain search, what people type and read."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perfectplay import Game, Outcome, UsageError, load_game, solve_game, verify_table
+from perfectplay.testing import check_game
+
+from . import reference
+from .reference import Position
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "hashes.json").read_text())
+VARIANTS = [
+    (3, 3, False),
+    (3, 3, True),
+    (6, 4, False),
+    (6, 4, True),
+    (4, 6, True),
+    (1, 29, False),
+    (1, 1, True),
+    (2, 14, True),
+    (15, 1, False),
+]
+"""Pits, seeds, and whether a seed without any opposite is captured."""
+
+
+@cache
+def kalah(pits: int, seeds: int, empty_capture: bool) -> Game:
+    return load_game("kalah", **{"pits": pits, "seeds": seeds, "empty-capture": empty_capture})
+
+
+def game_of(position: Position) -> Game:
+    seeds = sum(position.south + position.north) + position.south_store + position.north_store
+    pits = len(position.south)
+    return kalah(pits, seeds // (2 * pits), position.empty_capture)
+
+
+def code_of(position: Position) -> int:
+    return game_of(position).encode(reference.text(position))
+
+
+def check_against_reference(position: Position) -> None:
+    game, code = game_of(position), code_of(position)
+    assert game.valid(code)
+    assert game.decode(code) == reference.text(position)
+    assert game.mover(code) == ("South", "North").index(position.mover)
+    moves = reference.moves(position)
+    first = len(position.south) * game.mover(code)
+    assert game.moves(code) == [first + move for move in moves]
+    for move in moves:
+        child = reference.apply(position, move)
+        assert game.decode(game.apply(code, first + move)) == reference.text(child)
+        assert game.tier(code_of(child)) > game.tier(code)
+    if not moves:
+        score = reference.score(position)
+        assert game.score(code) == score
+        assert game.status(code).name == ("WON" if score > 0 else "LOST" if score < 0 else "DRAWN")
+    else:
+        assert game.status(code).name == "ONGOING"
+
+
+def playouts(variant: tuple[int, int, bool], count: int) -> Iterator[Position]:
+    generator = random.Random(1)
+    position = reference.start(*variant)
+    for _ in range(count):
+        yield position
+        moves = reference.moves(position)
+        position = reference.apply(position, generator.choice(moves)) if moves else reference.start(*variant)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_agrees_with_the_reference_on_random_games(variant: tuple[int, int, bool]) -> None:
+    for position in playouts(variant, 300):
+        check_against_reference(position)
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> Position:
+    """Seeds anywhere, so that long sowings and rare captures come up."""
+    pits, seeds, empty_capture = draw(st.sampled_from(VARIANTS))
+    total = 2 * pits * seeds
+    walls = sorted(draw(st.lists(st.integers(0, total), min_size=2 * pits + 1, max_size=2 * pits + 1)))
+    counts = [end - first for first, end in zip([0, *walls], [*walls, total], strict=True)]
+    south, north = tuple(counts[:pits]), tuple(counts[pits : 2 * pits])
+    mover = "South" if any(south) else "North"
+    if not any(south) and not any(north):
+        mover = draw(st.sampled_from(["South", "North"]))
+    return Position(south, north, *counts[-2:], mover, empty_capture)
+
+
+@settings(max_examples=200, deadline=None)
+@given(boards())
+def test_agrees_with_the_reference_on_any_board(position: Position) -> None:
+    check_against_reference(position)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**64 - 2) | st.integers(0, 2**11 - 1))
+def test_what_is_a_position(code: int) -> None:
+    """Kalah(2, 1): 4 seeds and 5 walls in a row of nine bits, and the turn above it."""
+    row, turn = code % 2**9, code >> 9
+    pits = [len(place) for place in f"{row:09b}"[::-1].split("0")][:4]
+    stuck = not any(pits[2 * turn : 2 * turn + 2]) if turn < 2 else True
+    assert kalah(2, 1, False).valid(code) == (turn < 2 and row.bit_count() == 4 and (not stuck or not any(pits)))
+
+
+@pytest.mark.parametrize("variant", VARIANTS[:2])
+def test_the_laws_hold(variant: tuple[int, int, bool]) -> None:
+    check_game(kalah(*variant))
+
+
+# ---- whole solves ----
+
+
+@pytest.mark.parametrize("variant", [(3, 2, False), (3, 2, True), (2, 4, False), (2, 4, True), (1, 6, False)])
+def test_every_score_is_that_of_a_plain_search(variant: tuple[int, int, bool]) -> None:
+    scores: dict[Position, int] = {}
+
+    def search(position: Position) -> int:
+        if position not in scores:
+            answers = []
+            for child in (reference.apply(position, move) for move in reference.moves(position)):
+                answers.append(search(child) if child.mover == position.mover else -search(child))
+            scores[position] = max(answers, default=reference.score(position))
+        return scores[position]
+
+    search(reference.start(*variant))
+    with solve_game(kalah(*variant), save=False).table as table:
+        assert table.statistics.positions == len(scores)
+        assert {position: table.probe(code_of(position)).score for position in scores} == scores
+        assert verify_table(table).bad == 0
+
+
+@pytest.mark.parametrize("empty_capture", [False, True])
+def test_three_pits_of_three_seeds_have_the_same_table_as_ever(empty_capture: bool) -> None:
+    game = kalah(3, 3, empty_capture)
+    with solve_game(game, save=False).table as table:
+        assert table.info.hash == GOLDEN[game.identity]
+        assert table.probe(game.start()).outcome == Outcome.WIN
+        assert table.probe(game.start()).score == (4 if empty_capture else 2)
+
+
+def test_six_pits_of_one_seed_are_won_by_two_as_published() -> None:
+    """Irving, Donkers & Uiterwijk 2000, table 9."""
+    game = kalah(6, 1, True)
+    with solve_game(game, save=False).table as table:
+        assert table.probe(game.start()).score == 2
+
+
+# ---- what people type and read ----
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("3,3,3/3,3,3", "write North's pits, South's, the two stores"),
+        ("3,3/3,3,3/0-3:S", "each player has 3 pits"),
+        ("3,3,3/3,3,3/0-1:S", "there must be 18 seeds, not 19"),
+        ("3,3,3/0,0,0/4-5:S", "not a position|no position"),
+    ],
+)
+def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        kalah(3, 3, False).encode(text)
+
+
+@pytest.mark.parametrize(
+    ("board", "move", "reason"),
+    [
+        ("3,3,3/3,3,3/0-0:S", "d", "write one of South's pits, a to c"),
+        ("3,3,3/3,3,3/0-0:N", "", "write one of North's pits, A to C"),
+        ("3,3,3/0,4,4/0-1:S", "a", "the pit is empty"),
+        ("0,0,0/0,0,0/9-9:S", "a", "the game is over"),
+    ],
+)
+def test_what_is_not_a_legal_move_is_refused(board: str, move: str, reason: str) -> None:
+    game = kalah(3, 3, False)
+    with pytest.raises(UsageError, match=reason):
+        game.parse_move(game.encode(board), move)
+
+
+def test_more_seeds_than_63_bits_hold_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"2 × pits × \(seeds \+ 1\) \+ 2 must be at most 63"):
+        load_game("kalah", pits=6, seeds=5)
+
+
+def test_the_board_shows_both_sides_as_they_sit() -> None:
+    game = kalah(3, 3, False)
+    board = game.board(game.encode("1,2,3/0,4,5/2-1:S"))
+    places = {cell.id: (cell.row, cell.column, "".join(piece.label for piece in cell.stack)) for cell in board.cells}
+    assert places["C"] == (0, 1, "1")
+    assert places["A"] == (0, 3, "3")
+    assert places["a"] == (1, 1, "")
+    assert places["c"] == (1, 3, "5")
+    assert places["south"] == (0.5, 4, "2")
+    assert places["north"] == (0.5, 0, "1")
+    assert [click.target for click in board.clicks] == ["b", "c"]
