@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from traceback import walk_tb
 
-from perfectplay.errors import PerfectPlayError, PluginError, UsageError
+from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game import Game
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.python_kernel import MAX_MOVES, MAX_TIERS, PythonKernel
@@ -26,10 +26,10 @@ def explain_fault(game: Game, question: str, position: int, error: Exception) ->
     """The error to raise for `question` (a hook, or `children`) about `position`, which ended in `error`."""
     try:
         _ask_again(game, question, position)
-    except UsageError as found:  # nobody asked for that position: play leads there
-        return PluginError(f"{game.name}: {found}, but play leads there; {game.advice}")
-    except PerfectPlayError as found:
+    except PluginError as found:
         return PluginError(f"{found}; {game.advice}")
+    except PerfectPlayError as found:  # the plugin's own words
+        return found
     # Asked again, all is well: the hook is not a pure function.
     fallback = "moves" if question == "children" else question
     return game.hook_error(_raising_hook(game, error) or fallback, position, error)
@@ -42,6 +42,8 @@ def _raising_hook(game: Game, error: Exception) -> str | None:
 
 
 def _ask_again(game: Game, question: str, position: int) -> None:
+    if question not in ("start", "valid") and not game.valid(position):
+        raise PluginError(f"{game.name}: play leads to position {position}, which hook 'valid' refuses")
     if question == "children":
         _ask_children(game, position)
     elif question == "tier":

@@ -172,6 +172,8 @@ def test_what_a_plugin_prints_is_no_part_of_json(install, codes):
         json.loads(done.stdout)
         assert "options asked" in done.stderr
         assert "start asked" in done.stderr
+    talk = CliRunner().invoke(root, ["talk", "nim"], input="5\n")
+    assert json.loads(talk.stdout)["position"] == "5"
     assert {game["name"] for game in json.loads(solve("games", "--json").stdout)} >= {"nim", "gobblet"}
 
 
@@ -206,6 +208,17 @@ def test_a_move_to_what_is_not_a_position_is_not_the_users_fault(install, codes)
     assert refused.exit_code == 1
     assert "the table does not know every move of position 3" in refused.stderr
     assert refused.stderr.endswith("run `solve check stones`\n")
+
+
+def test_a_fault_in_what_is_not_a_position_is_told_as_what_it_is(codes):
+    """It was once said that 2 is not a position, to somebody who had asked to solve the game."""
+    broken = codes.subtraction.replace("position <= 7", "position != 2").replace(
+        "if taken <= position]", "if taken <= position and 6 // (position - 2) < 9]"
+    )
+    game = make_game(codes.module_of(broken), name="stones")
+    with pytest.raises(PluginError) as caught:
+        solve_game(game, save=False)
+    assert str(caught.value) == "stones: play leads to position 2, which hook 'valid' refuses; run `solve check stones`"
 
 
 def test_what_the_engine_finds_wrong_with_the_rules_is_the_plugins_fault(codes):

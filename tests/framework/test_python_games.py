@@ -93,7 +93,8 @@ def failing_at_four(function):
 @pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize", "status", "tier"])
 def test_an_exception_names_the_game_the_hook_and_the_position(hook):
     function = (lambda self, position: 7 - position) if hook == "tier" else getattr(Stones, hook)
-    with pytest.raises(PluginError, match=f"stones: hook '{hook}' raised KeyError: 'no such key' in position 4$"):
+    words = f"^stones: hook '{hook}' raised KeyError: 'no such key' in position 4; run `solve check stones`$"
+    with pytest.raises(PluginError, match=words):
         solve(changed(**{hook: failing_at_four(function)}))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,12 @@ def command(game: Game, directory: Path | None) -> None:
     {"position": …, "moves": true} to have every move with its value. The answer is an object on one line, in the order
     of the questions; a question that cannot be answered gets {"error": …}.
     """
-    with open_game_table(game, directory) as table:
+    answers = sys.stdout  # for answers alone: what hooks print goes to stderr
+    with redirect_stdout(sys.stderr), open_game_table(game, directory) as table:
         for line in sys.stdin:
             if line.strip():
-                sys.stdout.write(json.dumps(answer(table, line), ensure_ascii=False) + "\n")
-                sys.stdout.flush()  # whoever asks one by one waits for this
+                answers.write(json.dumps(answer(table, line), ensure_ascii=False) + "\n")
+                answers.flush()  # whoever asks one by one waits for this
 
 
 def answer(table: Table, line: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from perfectplay import Option, hookimpl
 
+RULES_VERSION = 1
+
 
 @hookimpl
 def options() -> list[Option]:

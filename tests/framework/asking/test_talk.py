@@ -12,7 +12,7 @@ from perfectplay.cli.talk import answer
 
 @pytest.fixture(scope="module")
 def table():
-    with solve_game(load_game("openspiel", game="tic_tac_toe")).table as solved:
+    with solve_game(load_game("openspiel", game="tic_tac_toe"), save=False).table as solved:
         yield solved
 
 
