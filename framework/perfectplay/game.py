@@ -44,6 +44,8 @@ class GameInfo:
     options: tuple[Option, ...] = ()
     broken: str | None = None
     title: str = ""
+    needs: str | None = None
+    """What must be installed before it can be used; it is not broken then."""
 
 
 DEFAULT_PLAYERS = ("First", "Second")
@@ -428,6 +430,8 @@ def _info(name: str) -> GameInfo:
     try:
         game = load_game(name)
         title = game.about.title
+    except UsageError as error:  # nobody chose an option: `configure` refuses the default, as something is missing
+        return GameInfo(name, plugins.game_version(name), "", needs=str(error).removeprefix(f"{name}: "))
     except PerfectPlayError as error:
         return GameInfo(name, plugins.game_version(name), "", broken=str(error).removeprefix(f"{name}: "))
     return GameInfo(name, game.version, game.kind, game.declared_options, title=title)

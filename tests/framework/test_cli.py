@@ -96,6 +96,7 @@ def test_games_as_json(solve):
         "options": [],
         "tables": [],
         "broken": None,
+        "needs": None,
     }
     assert games["nim"]["options"][0]["allowed"] == "a whole number from 1 to 30"
     assert "ZeroDivisionError" in games["broken"]["broken"]

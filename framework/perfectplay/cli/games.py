@@ -46,6 +46,7 @@ def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
         ],
         "tables": tables,
         "broken": game.broken,
+        "needs": game.needs,
     }
 
 
@@ -55,15 +56,15 @@ def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None
         options = " ".join(as_words({each.name: each.default for each in game.options}))
         state = _state(tables.get(game.name, []))
         title = game.title if game.title != game.name else ""
-        rows.append((game.name, title, game.version, "broken" if game.broken else game.kind, state, options))
+        kind = "broken" if game.broken else "needs more" if game.needs else game.kind
+        rows.append((game.name, title, game.version, kind, state, options))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         click.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
-    broken = [game for game in games if game.broken]
-    if broken:
-        click.echo()
-    for game in broken:
-        click.echo(f"{game.name} is broken: {game.broken}")
+    notes = [f"{game.name} is broken: {game.broken}" for game in games if game.broken]
+    notes += [f"{game.name}: {game.needs}" for game in games if game.needs]
+    if notes:
+        click.echo("\n" + "\n".join(notes))
 
 
 def _tables_by_game(directory: Path | None) -> dict[str, Tables]:

@@ -125,6 +125,8 @@ class Library:
     def _installed(self) -> list[Game]:
         games: list[Game] = []
         for info in installed_games():
+            if info.needs:
+                continue
             if info.broken:
                 self.broken[info.name] = info.broken
                 continue
