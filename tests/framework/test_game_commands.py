@@ -90,3 +90,9 @@ def test_a_file_that_is_no_game_is_refused_in_one_line(tmp_path, monkeypatch, fi
         assert refused.exit_code in (1, 2)
         assert message in refused.stderr
         assert refused.stderr.count("\n") == 1
+
+
+def test_check_leaves_nothing_behind(run_solve, tmp_path):
+    checked = run_solve("check", "kalah", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert not list(tmp_path.iterdir())

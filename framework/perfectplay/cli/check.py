@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +24,8 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
     from perfectplay.testing import run_checks
 
     _refuse_taken_options(ctx, game)
-    results = run_checks(game)
+    with _hypothesis_elsewhere():
+        results = run_checks(game)
     broken = any(result.breach for result in results)
     if as_json:
         laws = [
@@ -33,6 +36,19 @@ def command(ctx: click.Context, game: Game, as_json: bool) -> None:
     else:
         _print_results(game, results)
     ctx.exit(1 if broken else 0)
+
+
+@contextmanager
+def _hypothesis_elsewhere() -> Iterator[None]:
+    """Let hypothesis keep what it keeps in a directory that goes away, and not in the user's."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    with TemporaryDirectory() as home:
+        set_hypothesis_home_dir(home)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
 
 
 def _refuse_taken_options(ctx: click.Context, game: Game) -> None:

@@ -47,8 +47,9 @@ class ServedGame:
         return self.job is not None and self.job.running
 
     def find_table(self) -> Table | None:
-        """The table, opened if it has come into being; None where there is none (yet)."""
-        if self.table is None and not self.solving:
+        """The table, opened if it has come into being, and again while it grows; None where there is none (yet)."""
+        finished = self.table is not None and self.table.complete
+        if not finished and not self.solving:
             if not has_table(self.path):
                 self.problem = self._tried = None
             elif self._tried != (changed := _changed(self.path)):
@@ -58,7 +59,7 @@ class ServedGame:
 
     def _open(self) -> None:
         try:
-            self.table = open_table(self.game, self.path)
+            self.table, self.overview = open_table(self.game, self.path), None
             self.problem = None
         except PerfectPlayError as error:
             # The path is nobody's business but the terminal's.
