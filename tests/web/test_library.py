@@ -15,7 +15,7 @@ STONES = 3000
 
 
 class Stones:
-    """Take one or two stones; who takes the last one wins. `when` is set once the rules were asked for so many moves."""
+    """Take one or two stones; who takes the last one wins. `when` is set after the moves were asked for so often."""
 
     RULES_VERSION = 1
 
