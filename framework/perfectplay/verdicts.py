@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfectplay import wording
 from perfectplay.game import DEFAULT_PLAYERS, Game
-from perfectplay.values import Value
+from perfectplay.values import Outcome, Value
 
 
 def sides(game: Game, mover: int | None) -> tuple[str, str]:
@@ -13,6 +13,15 @@ def sides(game: Game, mover: int | None) -> tuple[str, str]:
         return "The player to move", "The opponent"
     names = ("First player", "Second player") if game.players == DEFAULT_PLAYERS else game.players
     return names[mover], names[len(names) - 1 - mover]
+
+
+def worth(game: Game, value: Value) -> str:
+    """What a move or a position is worth, in a few words: a puzzle is not won, but solved."""
+    if not game.is_puzzle:
+        return str(value)
+    if value.outcome is Outcome.DRAW:
+        return "never solved"
+    return f"{'solved' if value.outcome is Outcome.WIN else 'dead end'} in {value.remoteness}"
 
 
 def game_verdict(game: Game, value: Value, mover: int | None) -> str:

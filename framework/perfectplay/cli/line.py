@@ -14,7 +14,7 @@ from perfectplay.display.board_text import draw
 from perfectplay.match import Match
 from perfectplay.queries.moves import Line, best_line
 from perfectplay.values import value_json
-from perfectplay.verdicts import game_verdict, sides
+from perfectplay.verdicts import game_verdict, sides, worth
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -46,7 +46,9 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     name_width = max(map(len, names))
     for ply, (step, (first, *others)) in enumerate(zip(line.steps, moves, strict=True), start=1):
         also = f"  or {', '.join(others)}" if others else ""
-        click.echo(f"{ply:>3}. {names[ply - 1]:<{name_width}}  {first:<{width}}  {step.value}{also}".rstrip())
+        click.echo(
+            f"{ply:>3}. {names[ply - 1]:<{name_width}}  {first:<{width}}  {worth(game, step.value)}{also}".rstrip()
+        )
     if line.steps:
         click.echo()
     if (board := game.board(line.end)) is not None:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from perfectplay.cli.colours import coloured
+from perfectplay.verdicts import worth
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -20,12 +21,12 @@ def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves], *, width
     `width` is that of the terminal unless it is given.
     """
     width = width or shutil.get_terminal_size().columns
-    margin = max((len(str(each.value)) for each in rated), default=0) + 2
+    margin = max((len(worth(game, each.value)) for each in rated), default=0) + 2
     lines = []
     for value, classes in groupby(rated, key=lambda each: each.value):
         names = [[game.format_move(position, move) for move in each.moves] for each in classes]
         first, *rest = wrapped(_words(names), width - margin)
-        lines.append(coloured(f"{value!s:<{margin}}", value.outcome) + first)
+        lines.append(coloured(f"{worth(game, value):<{margin}}", value.outcome) + first)
         lines += [" " * margin + line for line in rest]
     return lines
 

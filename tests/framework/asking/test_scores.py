@@ -111,7 +111,10 @@ def test_a_puzzle_is_shown_and_counted_without_sides(monkeypatch, tmp_path):
 
     assert "Solved in 15 moves" in solve("sliding.py", "--quiet")
     for command in ("show", "line"):
-        assert "to move" not in solve(command, "sliding.py")
+        shown = solve(command, "sliding.py")
+        assert "to move" not in shown
+        assert "solved in 15" in shown
+        assert "win in" not in shown
     counted = solve("stats", "sliding.py")
     assert re.search(r"solvable +360", counted)
     assert re.search(r"hardest +21 moves", counted)
