@@ -67,6 +67,7 @@ def test_the_installed_wheel_brings_its_games(installed: Path, tmp_path: Path):
 
 
 def test_a_third_party_builds_a_kernel_against_it(installed: Path, tmp_path: Path):
+    run(installed / "pip", "install", "--quiet", "hypothesis", cwd=tmp_path)  # the extra `check`
     printed = run(installed / "solve", "new", "quick", "--c", cwd=tmp_path)
     for advice in re.findall(r"^    (.*)$", printed, re.MULTILINE):
         command, *words = shlex.split(advice)
