@@ -146,19 +146,21 @@ def test_the_opponents_move_is_announced(open_page: OpenPage, small_server: str)
 
 
 def expect_scrolling(page: Page, key: str) -> None:
-    """Press a key until the page has moved: the first press may come before the page listens."""
-    for _ in range(20):
-        page.locator("body").press(key)
-        page.wait_for_timeout(250)
+    """One press of a key scrolls a page that is at rest at its top."""
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    page.wait_for_timeout(300)  # the last key's scrolling has come to its end
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    page.locator("body").press(key)
+    for _ in range(50):
         if page.evaluate("scrollY") > 0:
             return
+        page.wait_for_timeout(100)
     pytest.fail(f"{key!r} does not scroll the page")
 
 
 def test_single_keys_can_be_turned_off_and_never_take_scrolling(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe", viewport={"width": 600, "height": 400})
     for key in (" ", "ArrowDown", "PageDown"):
-        page.evaluate("scrollTo(0, 0)")
         expect_scrolling(page, key)
     assert page.locator("#history li").count() == 1
     page.locator("body").press("b")
