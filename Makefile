@@ -30,7 +30,7 @@ quick:
 	$(BIN)/pytest -q tests/framework tests/games
 
 test:
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 docs:
 	$(BIN)/python docs/make_help.py

@@ -1,4 +1,4 @@
-"""Solves large games and checks what is published about them, with the CPU time and the memory of each solve.
+"""Solves large games and checks what is published about them, and the CPU time, memory and disk that each may take.
 
 python benchmarks/large_games.py                  every game of benchmarks/large
 python benchmarks/large_games.py quixo connect4   these alone
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from large.facts import Facts
+from large.facts import MOST_WRITTEN, Facts
 
 FOLDER = Path(__file__).with_name("large")
 
@@ -29,7 +29,8 @@ def facts_of(game: str) -> tuple[Facts, ...]:
     return facts or ()
 
 
-def check(facts: Facts, directory: str) -> bool:
+def check(facts: Facts, directory: str, cost_before: float) -> tuple[bool, float]:
+    """Whether all is as it must be, and the CPU time a position; `cost_before` is that of the solve before."""
     saving = ("--dir", directory) if "--backend" in facts.command else ("--no-save",)
     command = ["solve", *facts.command, *saving, "--json"]
     print("$", *command, flush=True)
@@ -37,15 +38,30 @@ def check(facts: Facts, directory: str) -> bool:
     assert process.stdout is not None
     output = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
-    print(f"    CPU {used.ru_utime + used.ru_stime:.1f} s, peak memory {used.ru_maxrss >> 10} MiB")
+    cpu = used.ru_utime + used.ru_stime
+    print(f"    CPU {cpu:.1f} s, peak memory {used.ru_maxrss >> 10} MiB")
     if status:
         print(f"    FAILED, with exit code {os.waitstatus_to_exitcode(status)}")
-        return False
+        return False, cost_before
     answer = json.loads(output)
-    wrong = {name: value for name, value in facts.expected.items() if answer[name] != value}
+    cost = cpu / answer["positions"]
+    right = [_at_most("CPU-seconds", cpu, facts.most_cpu)]
+    if answer["table"] is not None:
+        size = sum(file.stat().st_size for file in Path(answer["table"]).iterdir())
+        print(f"    {used.ru_oublock * 512 >> 20} MiB written to disk, for a table of {size >> 20} MiB")
+        right.append(_at_most("times its size written", used.ru_oublock * 512 / size, MOST_WRITTEN))
+    if facts.most_cost is not None:
+        right.append(_at_most("times the CPU time a position", cost / cost_before, facts.most_cost))
     for name, value in facts.expected.items():
-        print(f"    {name}: {answer[name]}" + (f"  WRONG, should be {value}" if name in wrong else ""), flush=True)
-    return not wrong
+        right.append(answer[name] == value)
+        print(f"    {name}: {answer[name]}" + ("" if right[-1] else f"  WRONG, should be {value}"), flush=True)
+    return all(right), cost
+
+
+def _at_most(what: str, value: float, most: float | None) -> bool:
+    if most is not None:
+        print(f"    {value:.2f} {what}" + ("" if value <= most else f"  TOO MUCH, at most {most}"), flush=True)
+    return most is None or value <= most
 
 
 def main() -> None:
@@ -63,9 +79,12 @@ def main() -> None:
             print("   ", facts.source)
             print("   ", ", ".join(f"{name} {value}" for name, value in facts.expected.items()))
         return
+    failed, cost = 0, 0.0
     with tempfile.TemporaryDirectory() as directory:
-        failed = [facts.command for facts in everything if not check(facts, directory)]
-    sys.exit(f"{len(failed)} of {len(everything)} are wrong" if failed else 0)
+        for facts in everything:
+            right, cost = check(facts, directory, cost)
+            failed += not right
+    sys.exit(f"{failed} of {len(everything)} are wrong" if failed else 0)
 
 
 if __name__ == "__main__":

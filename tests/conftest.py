@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,22 +52,71 @@ def program() -> Callable[[str], str]:
     return find
 
 
+Make = Callable[[Path], None]
+
+
 @pytest.fixture(scope="session")
-def gobblet_tables(
-    tmp_path_factory: pytest.TempPathFactory,
-    run_solve: Callable[..., subprocess.CompletedProcess[str]],
-    pytestconfig: pytest.Config,
-) -> Iterator[Path]:
-    """A directory with the finished table of Gobblet Gobblers, for reading; solved once a session."""
-    if given := os.environ.get(GIVEN_TABLES):
-        yield Path(given)
-        return
-    directory = tmp_path_factory.mktemp("tables")
-    done = run_solve("gobblet", "--json", tables=directory)
-    assert done.returncode == 0, done.stderr
-    pytestconfig.stash[solve_report] = json.loads(done.stdout)
-    yield directory
-    shutil.rmtree(directory)  # pytest would keep a quarter of a gigabyte of each of the last runs
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Make], Path]:
+    """shared("tables", make): a directory that `make` fills once, whichever of pytest-xdist's workers comes first."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+
+    def shared(name: str, make: Make) -> Path:
+        place, unfinished = base / name, base / f"{name}.unfinished"
+        with (base / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not place.exists():
+                shutil.rmtree(unfinished, ignore_errors=True)  # of a worker that failed
+                unfinished.mkdir()
+                make(unfinished)
+                unfinished.rename(place)
+        return place
+
+    return shared
+
+
+@pytest.fixture(scope="session")
+def solved(
+    shared: Callable[[str, Make], Path], run_solve: Callable[..., subprocess.CompletedProcess[str]]
+) -> Callable[[str], Path]:
+    """solved("quantik"): a directory with the finished table of a game, for reading, and what the solve reported."""
+
+    def solved(game: str) -> Path:
+        def solve(directory: Path) -> None:
+            done = run_solve(game, "--json", tables=directory)
+            assert done.returncode == 0, done.stderr
+            (directory / "report.json").write_text(done.stdout)
+
+        given = os.environ.get(GIVEN_TABLES)
+        return Path(given) if given and (Path(given) / game).exists() else shared(f"{game}-tables", solve)
+
+    return solved
+
+
+@pytest.fixture(scope="session")
+def gobblet_tables(solved: Callable[[str], Path], pytestconfig: pytest.Config) -> Path:
+    """A directory with the finished table of Gobblet Gobblers, for reading."""
+    directory = solved("gobblet")
+    if (directory / "report.json").exists():
+        report = json.loads((directory / "report.json").read_text())
+        pytestconfig.stash[solve_report] = report
+        if hasattr(pytestconfig, "workeroutput"):  # only the process that started the workers writes to the terminal
+            pytestconfig.workeroutput["gobblet"] = report
+    return directory
+
+
+@pytest.fixture(scope="session")
+def quantik_tables(solved: Callable[[str], Path]) -> Path:
+    """A directory with the finished table of Quantik, for reading."""
+    return solved("quantik")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """One of pytest-xdist's workers has ended."""
+    if report := getattr(node, "workeroutput", {}).get("gobblet"):
+        node.config.stash[solve_report] = report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

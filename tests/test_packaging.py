@@ -10,9 +10,12 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parent.parent
 NOT_SHIPPED = shutil.ignore_patterns(
@@ -55,6 +58,24 @@ def test_the_sdist_is_the_whole_project(installed: Path):
 def test_the_wheel_serves_every_python_from_3_11(installed: Path):
     (wheel,) = (installed.parents[1] / "dist").glob("*.whl")
     assert "-cp311-abi3-" in wheel.name
+
+
+def test_wheels_are_built_for_manylinux_and_macos_and_tried_out(installed: Path, tmp_path: Path):
+    """As cibuildwheel reads it: one wheel a system, of the oldest Python, and not for musl. Its try-out must work."""
+    wheels = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
+    known = [f"cp{minor}-{system}" for minor in (311, 312) for system in ("manylinux_x86_64", "macosx_arm64")]
+    chosen = [name for name in known if fnmatch(name, wheels["build"]) and not fnmatch(name, wheels["skip"])]
+    assert chosen == ["cp311-manylinux_x86_64", "cp311-macosx_arm64"]
+    assert fnmatch("cp311-musllinux_x86_64", wheels["skip"])
+    assert {system: wheels[system]["archs"] for system in ("linux", "macos")} == {
+        "linux": ["auto64"],
+        "macos": ["auto64"],
+    }
+    jobs = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))["jobs"]
+    assert jobs["wheels"]["strategy"]["matrix"]["os"] == ["ubuntu-latest", "macos-latest"]
+    command, *words = shlex.split(wheels["test-command"])
+    proven = json.loads(run(installed / command, *words, cwd=tmp_path))
+    assert (proven["outcome"], proven["verdict"]) == ("loss", "Second player wins")
 
 
 def test_the_installed_wheel_brings_its_games(installed: Path, tmp_path: Path):

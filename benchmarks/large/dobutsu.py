@@ -89,7 +89,7 @@ class Enumerated:
 
 def enumerated() -> None:
     solution = solve_game(make_game(Enumerated(), name="dobutsu-enumerated"), save=False)
-    print(f"enumerated: CPU {solution.cpu_seconds:.0f} s, peak memory {solution.peak_rss >> 20} MiB")
+    print(f"enumerated: CPU {solution.cpu_seconds:.0f} s, peak memory {solution.peak.total >> 20} MiB")
     with solution.table as table:
         found = survey(table)
         tier = found.tiers[0]

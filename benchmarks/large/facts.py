@@ -1,4 +1,4 @@
-"""What a module of this folder says: which variant to solve, and what must come out."""
+"""What a module of this folder says: which variant to solve, what must come out, and what it may take."""
 
 from __future__ import annotations
 
@@ -13,3 +13,11 @@ class Facts:
     command: tuple[str, ...]
     expected: Mapping[str, object]
     source: str
+    most_cpu: float | None = None
+    """CPU-seconds that it may take."""
+    most_cost: float | None = None
+    """Of the CPU time a position, how many times that of the solve before it."""
+
+
+MOST_WRITTEN = 3.0
+"""Times its own size that a table on disk may cost in writing."""

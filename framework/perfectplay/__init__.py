@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from perfectplay.errors import NotInTable, PerfectPlayError, PluginError, TableError, UsageError
     from perfectplay.exports.export import export_table
     from perfectplay.exports.gbl2_compare import compare_gbl2
-    from perfectplay.game import Game, installed_games, load_game, make_game
+    from perfectplay.game import Game
     from perfectplay.hookspecs import hookimpl
+    from perfectplay.loading import installed_games, load_game, make_game
     from perfectplay.match import Match, load_match
     from perfectplay.options import Option
     from perfectplay.position import Position
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from perfectplay.tables.opening import open_table
     from perfectplay.tables.table import Table
     from perfectplay.values import Outcome, Status, Value
+    from perfectplay_native.rules import Studied
 
     __version__: str
 
@@ -40,8 +42,9 @@ _HOMES = {
     "errors": ("NotInTable", "PerfectPlayError", "PluginError", "TableError", "UsageError"),
     "exports.export": ("export_table",),
     "exports.gbl2_compare": ("compare_gbl2",),
-    "game": ("Game", "installed_games", "load_game", "make_game"),
+    "game": ("Game",),
     "hookspecs": ("hookimpl",),
+    "loading": ("installed_games", "load_game", "make_game"),
     "match": ("Match", "load_match"),
     "options": ("Option",),
     "position": ("Position",),
@@ -57,6 +60,7 @@ _HOMES = {
     "tables.opening": ("open_table",),
     "tables.table": ("Table",),
     "values": ("Outcome", "Status", "Value"),
+    "perfectplay_native.rules": ("Studied",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -79,6 +83,7 @@ __all__ = [
     "Solution",
     "Status",
     "Strength",
+    "Studied",
     "Table",
     "TableError",
     "Tray",
@@ -113,7 +118,8 @@ def __getattr__(name: str) -> Any:
         return version("perfectplay")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'perfectplay' has no attribute {name!r}")
-    return getattr(import_module(f"perfectplay.{_HOME_OF[name]}"), name)
+    home = _HOME_OF[name]
+    return getattr(import_module(home if home.startswith("perfectplay_native") else f"perfectplay.{home}"), name)
 
 
 def __dir__() -> list[str]:

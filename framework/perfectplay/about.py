@@ -11,3 +11,5 @@ class About:
 
     title: str
     rules: str = ""
+    players: tuple[str, ...] = ()
+    """The players' names, as the hook `players` gives them; for a game without that hook."""

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 MAX_SIDE = 64
 """The most rows and columns that can be drawn."""
@@ -137,15 +138,22 @@ def headings(board: Board) -> tuple[Sequence[str], Sequence[str]]:
     rows, columns = math.ceil(board.rows), math.ceil(board.columns)
     if board.row_labels or board.column_labels:
         return _filled(board.row_labels, rows), _filled(board.column_labels, columns)
+    return _told_by_ids(rows, columns, tuple((cell.id, cell.row, cell.column) for cell in board.cells))
+
+
+@lru_cache(maxsize=200)  # all boards of a game have the same places
+def _told_by_ids(
+    rows: int, columns: int, places: tuple[tuple[str, float, float], ...]
+) -> tuple[Sequence[str], Sequence[str]]:
     nothing = [""] * rows, [""] * columns
-    if not board.cells or any(cell.row != int(cell.row) or cell.column != int(cell.column) for cell in board.cells):
+    by_number = {name: (int(row), int(column)) for name, row, column in places}
+    if not places or any((row, column) != by_number[name] for name, row, column in places):
         return nothing
-    by_number = {cell.id: (int(cell.row), int(cell.column)) for cell in board.cells}
     if all(name == f"({row},{column})" for name, (row, column) in by_number.items()):
         return [str(row) for row in range(rows)], [str(column) for column in range(columns)]
-    row_of = {int(cell.row): cell.id[1:] for cell in board.cells}
-    column_of = {int(cell.column): cell.id[:1] for cell in board.cells}
-    chess_like = all(re.fullmatch(r"[A-Za-z][0-9]+", cell.id) for cell in board.cells)
+    row_of = {row: name[1:] for name, (row, _) in by_number.items()}
+    column_of = {column: name[:1] for name, (_, column) in by_number.items()}
+    chess_like = all(re.fullmatch(r"[A-Za-z][0-9]+", name) for name in by_number)
     if chess_like and all(name == column_of[column] + row_of[row] for name, (row, column) in by_number.items()):
         return [row_of.get(row, "") for row in range(rows)], [column_of.get(column, "") for column in range(columns)]
     return nothing
@@ -172,34 +180,42 @@ def _faults(board: Board) -> Iterator[str]:
             yield f"{name} is {side!r}: a number above 0 up to {MAX_SIDE} was expected"
     if board.to_move not in range(len(board.players)) or len(board.players) not in (1, 2):
         yield f"to_move is {board.to_move!r} among {len(board.players)} players"
-    ids = Counter([cell.id for cell in board.cells] + [tray.id for tray in board.trays])
-    yield from (f"there are {count} places {name!r}" for name, count in ids.items() if count > 1)
+    ids = [cell.id for cell in board.cells] + [tray.id for tray in board.trays]
+    known = set(ids)
+    if len(known) != len(ids):
+        yield from (f"there are {count} places {name!r}" for name, count in Counter(ids).items() if count > 1)
+    last_row, last_column = board.rows - 0.5, board.columns - 0.5
     for cell in board.cells:
         if not (_is_number(cell.row) and _is_number(cell.column)):
             yield f"cell {cell.id!r} is at {cell.row!r}, {cell.column!r}: numbers were expected"
-        if not (-1 < cell.row <= board.rows - 0.5 and -1 < cell.column <= board.columns - 0.5):
+        if not (-1 < cell.row <= last_row and -1 < cell.column <= last_column):
             yield f"cell {cell.id!r} at row {cell.row}, column {cell.column} is outside the board"
-        yield from (fault for piece in cell.stack for fault in _piece_faults(piece))
     for tray in board.trays:
         if not isinstance(tray.count, int) or tray.count < 0:
             yield f"tray {tray.id!r} holds {tray.count!r} pieces"
-        yield from _piece_faults(tray.piece)
-    named = [name for click in board.clicks for name in (click.source, click.target) if name is not None]
-    named += [name for group in (*board.edges, *board.zones, board.highlight) for name in group]
-    yield from (f"there is no place {name!r}" for name in named if name not in ids)
+    pieces = [piece for cell in board.cells for piece in cell.stack] + [tray.piece for tray in board.trays]
+    for piece in {id(piece): piece for piece in pieces}.values():  # many are the same object
+        if fault := _piece_fault(piece):
+            yield fault
+    named = {click.target for click in board.clicks} | {click.source for click in board.clicks}
+    named = named.union(board.highlight, *board.edges, *board.zones) - known - {None}
+    yield from (f"there is no place {name!r}" for name in named)
     yield from (f"edge {edge!r} does not join two cells" for edge in board.edges if len(edge) != 2)
     texts = [*ids, *board.players, *board.row_labels, *board.column_labels, *board.colours]
-    texts += [click.label for click in board.clicks] + [cell.label for cell in board.cells]
+    texts += {click.label for click in board.clicks} | {cell.label for cell in board.cells}
     texts += [*board.warnings, *board.warnings.values()]
-    texts += [text for source in board.blocked.values() for pair in source.items() for text in pair]
-    yield from (f"{text!r} is not a text" for text in texts if not isinstance(text, str))
+    for refused in board.blocked.values():
+        texts += [*refused, *refused.values()]
+    if {*map(type, texts)} != {str}:
+        yield from (f"{text!r} is not a text" for text in texts if not isinstance(text, str))
 
 
-def _piece_faults(piece: Piece) -> Iterator[str]:
+def _piece_fault(piece: Piece) -> str | None:
     if piece.owner not in (0, 1, None) or not isinstance(piece.label, str) or not isinstance(piece.shape, str):
-        yield f"{piece!r} is not a piece that can be drawn"
-    elif not _is_number(piece.size) or not 0 < piece.size <= 1:
-        yield f"a piece's size is {piece.size!r}: a number above 0 up to 1 was expected"
+        return f"{piece!r} is not a piece that can be drawn"
+    if not _is_number(piece.size) or not 0 < piece.size <= 1:
+        return f"a piece's size is {piece.size!r}: a number above 0 up to 1 was expected"
+    return None
 
 
 def _is_number(thing: object) -> bool:

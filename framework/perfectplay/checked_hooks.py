@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import repeat
 from typing import Any
 
 from perfectplay.about import About
 from perfectplay.board import Board
-from perfectplay.errors import UsageError
+from perfectplay.errors import PLUGIN_FAULTS, UsageError
 from perfectplay.hook_guard import MAX_POSITION, Guard, as_int, brief
 from perfectplay.plugins import Hook
 from perfectplay.values import Status
@@ -69,10 +71,17 @@ class CheckedHooks:
         return self.guard.score(position, self.call("score", position))
 
     def players(self) -> tuple[str, ...]:
-        answer = self.guard.sequence("players", None, self.call("players"), "a list of one name or two")
-        names = tuple(self.guard.text("players", None, name) for name in answer)
+        """What the hook says, or `about`; nobody where neither does."""
+        if self.has("players"):
+            return self._names("players", self.call("players"))
+        named = self.about().players if self.has("about") else ()
+        return self._names("about", named) if named else ()
+
+    def _names(self, hook: str, given: object) -> tuple[str, ...]:
+        answer = self.guard.sequence(hook, None, given, "a list of one name or two")
+        names = tuple(self.guard.text(hook, None, name) for name in answer)
         if not 1 <= len(set(names)) == len(names) <= 2 or not all(map(str.strip, names)):
-            raise self.guard.refuse("players", None, answer, "two different names were expected, or one for a puzzle")
+            raise self.guard.refuse(hook, None, answer, "two different names were expected, or one for a puzzle")
         return names
 
     def about(self) -> About:
@@ -106,10 +115,10 @@ class CheckedHooks:
     def _read(self, hook: str, *arguments: Any, reading: str) -> Any:
         """What a hook makes of a text; its ValueError is the user's mistake, anything else the plugin's."""
         try:
-            return self.functions[hook](*arguments)
+            return self.guard.ask(hook, self.functions[hook], *arguments)
         except ValueError as error:
             raise UsageError(f"{reading}: {error}") from error
-        except (Exception, SystemExit) as error:
+        except PLUGIN_FAULTS as error:
             raise self.guard.raised(hook, arguments[0], error) from error
 
     def decode(self, position: int) -> str:
@@ -124,11 +133,33 @@ class CheckedHooks:
     def format_move(self, position: int, move: int) -> str:
         return self.guard.text("format_move", position, self.call("format_move", position, move))
 
+    def format_moves(self, position: int, moves: Sequence[int]) -> list[str]:
+        """The texts of several moves, asked without a detour; one by one where one is wrong, to say which."""
+        if self.guard.watcher is None:
+            with suppress(*PLUGIN_FAULTS):
+                texts = list(map(self.functions["format_move"], repeat(position), moves))
+                if {*map(type, texts)} <= {str}:
+                    return texts
+        return [self.format_move(position, move) for move in moves]
+
     def board(self, position: int) -> Board:
         answer = self.call("board", position)
         if not isinstance(answer, Board):
             raise self.guard.refuse("board", position, answer, "a Board was expected")
         return answer
+
+    def benchmarks(self) -> Iterator[tuple[str, float, str]]:
+        """The game's own measurements, each made when it is asked for."""
+        answer = self.call("benchmarks")
+        if not isinstance(answer, Iterable):
+            raise self.guard.refuse("benchmarks", None, answer, "(what, rate, unit) of each measurement was expected")
+        measuring = iter(answer)
+        while (found := self.guard.call("benchmarks", next, measuring, None)) is not None:
+            match found:
+                case (str(what), int() | float() as rate, str(unit)):
+                    yield what, rate, unit
+                case _:
+                    raise self.guard.refuse("benchmarks", None, found, "(what, rate, unit) was expected")
 
     # ---- many positions at once ----
 

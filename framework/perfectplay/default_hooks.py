@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from perfectplay import plugins
@@ -53,9 +53,9 @@ def kernel_players(kernel: Kernel | None) -> int:
     return 2 if kernel is None else kernel.players
 
 
-def bare_rules(hooks: Mapping[str, Hook], *, players: int) -> Rules:
+def bare_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> Rules:
     """The hooks that an engine asks, called as they are."""
-    status = hooks["status"]
+    status, apply, canonicalize = hooks["status"], hooks["apply"], hooks["canonicalize"]
 
     def strict_status(position: int) -> Status:
         answer: Status = status(position)
@@ -63,19 +63,25 @@ def bare_rules(hooks: Mapping[str, Hook], *, players: int) -> Rules:
             raise TypeError("not a Status")
         return answer
 
+    def follow(position: int, moves: Sequence[int]) -> tuple[list[int], list[int]]:
+        children = [apply(position, move) for move in moves]
+        return children, [canonicalize(child) for child in children]
+
+    by_kernel = kernel is not None and (apply, canonicalize) == (kernel.apply, kernel.canonicalize)
     return Rules(
         start=hooks["start"],
         valid=hooks["valid"],
         moves=hooks["moves"],
-        apply=hooks["apply"],
-        canonicalize=hooks["canonicalize"],
+        apply=apply,
+        canonicalize=canonicalize,
         status=strict_status,
-        format_move=hooks["format_move"],
+        follow=kernel.follow if kernel is not None and by_kernel else follow,
         undo=hooks.get("undo"),
         tier=hooks.get("tier"),
         parents=hooks.get("parents"),
         mover=hooks.get("mover"),
         score=hooks.get("score"),
+        walk=hooks.get("walk"),
         players=players,
     )
 

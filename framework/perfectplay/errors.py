@@ -12,6 +12,10 @@ class PerfectPlayError(Exception):
     exit_code = 1
 
 
+PLUGIN_FAULTS = (Exception, SystemExit)
+"""What a plugin's own code may raise: its mistake, and no reason to end the program. Ctrl-C is not among them."""
+
+
 class UsageError(PerfectPlayError):
     """The request itself is wrong: an unknown game, a text that is not a position, an option out of range."""
 

@@ -20,11 +20,13 @@ def atomic_write(path: Path) -> Iterator[Path]:
     A symbolic link is followed: the file that it names is replaced, and the link stays. What is there and is not a
     regular file is never replaced: a device or a FIFO is written through, anything else refused.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(require_path(path)))
     if target.is_dir():
         raise UsageError(f"{path} is a directory: give the name of a file")
     if not target.parent.is_dir():
-        raise UsageError(f"there is no directory {path.parent} to write {path.name} to")
+        raise UsageError(
+            f"there is no directory {target.parent if path.is_symlink() else path.parent} to write {target.name} to"
+        )
     try:
         through = _is_stream(target)
         part, handle = _new_part(target.name, Path(tempfile.gettempdir()) if through else target.parent)
@@ -41,6 +43,13 @@ def atomic_write(path: Path) -> Iterator[Path]:
     finally:
         part.unlink(missing_ok=True)
         os.close(handle)
+
+
+def require_path(path: Path) -> Path:
+    """The path itself; UsageError where no file can have such a name."""
+    if "\0" in str(path):
+        raise UsageError(f"{str(path)!r} is not a path: it contains a NUL character")
+    return path
 
 
 def _is_stream(target: Path) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import index
 from pathlib import Path
@@ -21,7 +21,7 @@ from perfectplay.board import Board
 from perfectplay.checked_hooks import CheckedHooks
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
 from perfectplay.hook_guard import Guard, as_int, brief
-from perfectplay.options import Option, OptionValue, as_words, identity, read_options
+from perfectplay.options import Option, OptionValue, as_words, identity
 from perfectplay.plugins import Hook, Plugin
 from perfectplay.position import Position
 from perfectplay.values import Status
@@ -32,20 +32,6 @@ if TYPE_CHECKING:
 
     from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
-
-
-@dataclass(frozen=True, slots=True)
-class GameInfo:
-    """One line of `solve games`. A broken game has a reason in `broken`, and little else."""
-
-    name: str
-    version: str
-    kind: str
-    options: tuple[Option, ...] = ()
-    broken: str | None = None
-    title: str = ""
-    needs: str | None = None
-    """What must be installed before it can be used; it is not broken then."""
 
 
 DEFAULT_PLAYERS = ("First", "Second")
@@ -69,6 +55,7 @@ class Game:
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
         """Names this variant among all games, and its table among all tables."""
+        self._last_checked: int | None = None
         guard = Guard(plugin.name)
         self.kernel: Kernel | None = default_hooks.load_kernel(guard, plugin)
         if self.kernel is None:
@@ -79,7 +66,7 @@ class Game:
         """Whether any change of the code counts as one of the rules, as the game does not say itself."""
         self._try_start()
         self._players = self._declared_players()
-        self.rules = default_hooks.bare_rules(self._ask.functions, players=len(self._players))
+        self.rules = default_hooks.bare_rules(self._ask.functions, self.kernel, players=len(self._players))
 
     def __repr__(self) -> str:
         return f"<Game {self.identity} ({self.kind})>"
@@ -127,8 +114,8 @@ class Game:
 
     @cached_property
     def players(self) -> tuple[str, ...]:
-        """The players' names, who begins first; a puzzle has one. Without the hook they are those on the board."""
-        if self.is_puzzle or self._ask.has("players") or not self._ask.has("board"):
+        """The names, who begins first; a puzzle has one. Where the game names nobody, they are those on the board."""
+        if self.is_puzzle or self._names_players or not self._ask.has("board"):
             return self._players
         return self._ask.board(self._ask.start()).players
 
@@ -239,6 +226,7 @@ class Game:
     def position(self, place: str | SupportsIndex | None = None) -> Position:
         """A position to hold, from a text in any notation or a number; by default the start.
 
+        >>> from perfectplay import load_game
         >>> load_game("gobblet").position("74242").apply("L(1,1)")
         <Position of gobblet: s,m,sL/.,L,./.,.,.:blue>
         """
@@ -265,6 +253,10 @@ class Game:
         """The text people use for a move."""
         return self._ask.format_move(self._checked(position), index(move))
 
+    def format_moves(self, position: SupportsIndex, moves: Sequence[int]) -> list[str]:
+        """The texts of several moves of a position, which is checked once."""
+        return self._ask.format_moves(self._checked(position), moves)
+
     def parse_move(self, position: SupportsIndex, text: str) -> int:
         """The legal move that a text names; UsageError if it names none."""
         position = self._checked(position)
@@ -290,14 +282,18 @@ class Game:
 
     # ---- helpers ----
 
-    def solve_command(self, *, backend: str | None = None, directory: Path | None = None) -> str:
+    def solve_command(
+        self, *, backend: str | None = None, values: str | None = None, directory: Path | None = None
+    ) -> str:
         """The command line that solves this variant, or with its backend resumes it.
 
+        >>> from perfectplay import load_game
         >>> load_game("gobblet").solve_command(backend="lmdb")
         'solve gobblet --backend lmdb'
         """
         words = ["solve", self.command_word, *self._option_words()]
         words += ["--backend", backend] if backend else []
+        words += ["--values", values] if values else []
         words += ["--dir", str(directory)] if directory else []
         return shlex.join(words)
 
@@ -313,18 +309,18 @@ class Game:
 
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """The game's own measurements for `solve bench`; none by default."""
-        measured: Iterable[tuple[str, float, str]] = self._ask.call("benchmarks") if self._ask.has("benchmarks") else ()
-        return measured
+        return self._ask.benchmarks() if self._ask.has("benchmarks") else ()
 
-    def hook_error(self, hook: str, position: int, error: Exception) -> PerfectPlayError:
+    def hook_error(self, hook: str, position: int | None, error: BaseException) -> PerfectPlayError:
         """The error for an engine to raise when one of `rules` raised: it names game, hook and position."""
         return self._ask.guard.raised(hook, position, error)
 
     def _checked(self, position: SupportsIndex) -> int:
         """The position as an int, if it is one; UsageError if not."""
         number = as_int(position)
-        if number is None or not self._ask.valid(number):
+        if number is None or (number != self._last_checked and not self._ask.valid(number)):
             raise UsageError(f"{brief(position)} is not a position of {self.name}")
+        self._last_checked = number  # many things are asked of the same position, one after the other
         return number
 
     # ---- filling the gaps ----
@@ -365,76 +361,14 @@ class Game:
 
     def _declared_players(self) -> tuple[str, ...]:
         count = default_hooks.kernel_players(self.kernel)
-        names = self._ask.players() if self._ask.has("players") else DEFAULT_PLAYERS[:count]
+        named = self._ask.players()
+        self._names_players = bool(named)
+        names = named or DEFAULT_PLAYERS[:count]
         if self.kernel is not None and len(names) != count:
             raise PluginError(
                 f"{self.name}: hook 'players' has {len(names)} names, but the kernel's players is {count}"
             )
         return names
-
-
-def load_game(name: str, /, **options: object) -> Game:
-    """Return an installed game, or the game in a file (`./mygame.py`).
-
-    UsageError if there is none of this name or an option is wrong, PluginError if the game is broken.
-    """
-    return build_game(plugins.load_plugin(name), options)
-
-
-def make_game(source: object, /, *, name: str = "game", version: str = "", **options: object) -> Game:
-    """Return the game of a plugin (module or object) that need not be installed."""
-    return build_game(plugins.make_plugin(source, name=name, version=version), options)
-
-
-def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
-    """Return the variant of a loaded plugin that these options choose."""
-    declared = declared_options(plugin)
-    options = read_options(plugin.name, declared, given)
-    if "configure" in plugin.hooks:
-        source = _configured(plugin, options)
-        variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
-        rules_version = plugin.rules_version if variant.rules_version is None else variant.rules_version
-        plugin = replace(variant, file=plugin.file, code=plugin.code, rules_version=rules_version)
-    return Game(plugin, declared, options)
-
-
-def _configured(plugin: Plugin, options: Mapping[str, OptionValue]) -> object:
-    """What `configure` makes of the options. A ValueError is its word for options that do not go together."""
-
-    def configure(given: Mapping[str, OptionValue]) -> object:
-        try:
-            return plugin.hooks["configure"](given)
-        except ValueError as error:
-            raise UsageError(f"{plugin.name}: {' '.join(str(error).split())}") from error
-
-    return Guard(plugin.name).call("configure", configure, options)
-
-
-def declared_options(plugin: Plugin) -> tuple[Option, ...]:
-    """The options that a plugin has."""
-    if "options" not in plugin.hooks:
-        return ()
-    guard = Guard(plugin.name)
-    declared = guard.call("options", plugin.hooks["options"])
-    if not isinstance(declared, Sequence) or not all(isinstance(option, Option) for option in declared):
-        raise guard.refuse("options", None, declared, "a list of Option was expected")
-    return tuple(declared)
-
-
-def installed_games() -> list[GameInfo]:
-    """Every installed game, the broken ones with their reason."""
-    return [_info(name) for name in plugins.game_names()]
-
-
-def _info(name: str) -> GameInfo:
-    try:
-        game = load_game(name)
-        title = game.about.title
-    except UsageError as error:  # nobody chose an option: `configure` refuses the default, as something is missing
-        return GameInfo(name, plugins.game_version(name), "", needs=str(error).removeprefix(f"{name}: "))
-    except PerfectPlayError as error:
-        return GameInfo(name, plugins.game_version(name), "", broken=str(error).removeprefix(f"{name}: "))
-    return GameInfo(name, game.version, game.kind, game.declared_options, title=title)
 
 
 def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:

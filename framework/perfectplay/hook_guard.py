@@ -5,11 +5,11 @@ Every error says which game, which hook, on which position or text, and what was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import index
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
-from perfectplay.errors import PerfectPlayError, PluginError
+from perfectplay.errors import PLUGIN_FAULTS, PerfectPlayError, PluginError
 
 MAX_POSITION = 2**64 - 2
 """The largest position; all ones stands for "no position" in the engine."""
@@ -21,10 +21,23 @@ Subject = int | str | None
 """What a hook was asked about: a position, a text, or nothing."""
 
 
+class HookWatcher(Protocol):
+    """Hears of every question that a hook is asked: before it is asked, and once it is answered."""
+
+    def asks_hook(self, hook: str, arguments: tuple[Any, ...]) -> None: ...
+
+    def ran_out_of_memory(self) -> None: ...
+
+    def answered(self) -> None: ...
+
+
 class Guard:
     """The guard of one game's hooks."""
 
     __slots__ = ("game",)
+
+    watcher: ClassVar[HookWatcher | None] = None
+    """Set in a process of its own alone, as `solve check` starts one."""
 
     def __init__(self, game: str) -> None:
         self.game = game
@@ -32,9 +45,23 @@ class Guard:
     def call(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a hook; whatever it raises becomes a PluginError."""
         try:
-            return function(*arguments)
-        except (Exception, SystemExit) as error:  # a plugin does not end the program
+            return self.ask(hook, function, *arguments)
+        except PLUGIN_FAULTS as error:
             raise self.raised(hook, arguments[0] if arguments else None, error) from error
+
+    def ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a hook; what it raises is the caller's to deal with."""
+        watcher = Guard.watcher
+        if watcher is None:
+            return function(*arguments)
+        watcher.asks_hook(hook, arguments)
+        try:
+            return function(*arguments)
+        except MemoryError:
+            watcher.ran_out_of_memory()
+            raise
+        finally:
+            watcher.answered()
 
     def raised(self, hook: str, subject: object, error: BaseException) -> PerfectPlayError:
         """The error for a hook that raised; our own errors stay what they are."""
@@ -86,7 +113,10 @@ class Guard:
     def _number(self, hook: str, subject: Subject, answer: Any, what: str, largest: int) -> int:
         number = as_int(answer)
         if number is None:
-            raise self.refuse(hook, subject, answer, f"{what} is an int")
+            pack = "; `Grid` and `Fields` in perfectplay.authoring pack things into one"
+            raise self.refuse(
+                hook, subject, answer, f"{what} is an int{pack if isinstance(answer, Collection) else ''}"
+            )
         if not 0 <= number <= largest:
             bits = largest.bit_length()
             limit = f"2**{bits}-{2**bits - largest}"

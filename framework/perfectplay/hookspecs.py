@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from perfectplay.options import Option
     from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
+    from perfectplay_native.rules import Studied
 
 PROJECT = "perfectplay"
 
@@ -80,7 +81,7 @@ class GameSpec(Protocol):
 
     @hookspec
     def about(self) -> About:
-        """Return the game's title and its rules, as people would tell them (default: its name)."""
+        """Return the game's title, its rules and its players' names, as people would tell them (default: its name)."""
 
     @hookspec
     def format_move(self, position: int, move: int) -> str:
@@ -109,6 +110,10 @@ class GameSpec(Protocol):
     @hookspec
     def parents(self, position: int) -> Sequence[int]:
         """Return the canonical positions with a move into an image of this one; speeds up loopy games."""
+
+    @hookspec
+    def walk(self) -> Iterable[Studied]:
+        """Yield what the hooks above say of all positions, some at a time; saves a solve its calls of Python."""
 
     @hookspec
     def kernel(self) -> Kernel:

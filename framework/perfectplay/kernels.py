@@ -11,8 +11,11 @@ from traceback import walk_tb
 
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game import Game
+from perfectplay.values import Status
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import MAX_MOVES, MAX_TIERS, PythonKernel
+from perfectplay_native.python_kernel import MAX_TIERS, PythonKernel
+from perfectplay_native.rules import MAX_MOVES
+from perfectplay_native.studied import WrongStudyError
 
 
 def game_kernel(game: Game) -> Kernel:
@@ -22,8 +25,10 @@ def game_kernel(game: Game) -> Kernel:
     return PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
 
 
-def explain_fault(game: Game, question: str, position: int, error: Exception) -> PerfectPlayError:
-    """The error to raise for `question` (a hook, or `children`) about `position`, which ended in `error`."""
+def explain_fault(game: Game, question: str, position: int, error: BaseException) -> PerfectPlayError:
+    """The error to raise for `question` (as `Explain` says) about `position`, which ended in `error`."""
+    if question == "walk":  # of no one position: the words are in the error
+        return _fault_of_walk(game, error)
     try:
         _ask_again(game, question, position)
     except PluginError as found:
@@ -31,20 +36,31 @@ def explain_fault(game: Game, question: str, position: int, error: Exception) ->
     except PerfectPlayError as found:  # the plugin's own words
         return found
     # Asked again, all is well: the hook is not a pure function.
-    fallback = "moves" if question == "children" else question
+    fallback = {"children": "moves", "all": "status"}.get(question, question)
     return game.hook_error(_raising_hook(game, error) or fallback, position, error)
 
 
-def _raising_hook(game: Game, error: Exception) -> str | None:
+def _fault_of_walk(game: Game, error: BaseException) -> PerfectPlayError:
+    if isinstance(error, WrongStudyError):
+        return PluginError(f"{game.name}: hook 'walk' answered wrongly: {error}; {game.advice}")
+    return game.hook_error("walk", None, error)
+
+
+_STUDIED = ("status", "moves", "apply", "canonicalize", "mover", "score")
+
+
+def _raising_hook(game: Game, error: BaseException) -> str | None:
     """The hook that was asked when an error was raised, however deep inside it."""
-    asked = {getattr(getattr(game.rules, name), "__code__", None): name for name in ("moves", "apply", "canonicalize")}
+    asked = {getattr(getattr(game.rules, name), "__code__", None): name for name in _STUDIED}
     return next((asked[frame.f_code] for frame, _ in walk_tb(error.__traceback__) if frame.f_code in asked), None)
 
 
 def _ask_again(game: Game, question: str, position: int) -> None:
     if question not in ("start", "valid") and not game.valid(position):
         raise PluginError(f"{game.name}: play leads to position {position}, which hook 'valid' refuses")
-    if question == "children":
+    if question == "all":
+        _ask_all(game, position)
+    elif question == "children":
         _ask_children(game, position)
     elif question == "tier":
         tier = game.tier(position)
@@ -63,6 +79,16 @@ def _ask_again(game: Game, question: str, position: int) -> None:
             _refuse_too_many(game, question, position, len(answer))
 
 
+def _ask_all(game: Game, position: int) -> None:
+    status = game.status(position)
+    if status == Status.ONGOING:
+        _ask_children(game, position)
+    if game.has_mover:
+        game.mover(position)
+    if game.has_score and status != Status.ONGOING:
+        game.score(position)
+
+
 def _ask_children(game: Game, position: int) -> None:
     moves = game.moves(position)
     _refuse_too_many(game, "moves", position, len(moves))
@@ -79,6 +105,8 @@ def _ask_children(game: Game, position: int) -> None:
                 f"hook 'valid' refuses that position"
             )
         game.canonicalize(child)
+        if game.has_mover:
+            game.mover(child)
 
 
 def _refuse_too_many(game: Game, hook: str, position: int, count: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -42,6 +42,8 @@ class Option:
     choices: tuple[str, ...] = ()
     text: bool = False
     """Whether any word will do, such as another program's name for something."""
+    spelling: Callable[[str], str] | None = None
+    """Of a text: the one way to write what can be written in several, so that there is one table for it."""
 
     def __post_init__(self) -> None:
         if not _WORD.fullmatch(self.name):
@@ -74,7 +76,7 @@ class Option:
         if self.text:
             if not isinstance(value, str) or not value.strip():
                 raise UsageError(f"--{self.name} is a text, not {value!r}")
-            return value.strip()
+            return value.strip() if self.spelling is None else self.spelling(value.strip())
         if self.choices:
             if value not in self.choices:
                 hint = did_you_mean(str(value), self.choices)

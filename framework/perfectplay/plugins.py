@@ -13,9 +13,9 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
@@ -23,7 +23,7 @@ from typing import Any
 
 import pluggy
 
-from perfectplay.errors import PluginError, UsageError, did_you_mean
+from perfectplay.errors import PLUGIN_FAULTS, PluginError, UsageError, did_you_mean
 from perfectplay.hookspecs import PROJECT, GameSpec, HostSpec
 
 GAMES_GROUP = "perfectplay.games"
@@ -31,7 +31,7 @@ HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
 RESERVED_NAMES = frozenset(
-    {"games", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables", "talk"}
+    {"games", "plan", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables", "talk"}
     | {"compact", "bench", "new", "check", "serve", "random", "help"}
 )
 """The built-in commands: no game can be called like one of them."""
@@ -77,9 +77,11 @@ def game_names() -> list[str]:
     return sorted(_found(GAMES_GROUP))
 
 
-def game_origin(name: str) -> str:
-    """The distribution that brings a game, without importing it; several are joined by `and`."""
-    return " and ".join(map(_distribution, _found(GAMES_GROUP).get(name, [])))
+def game_origins() -> dict[str, str]:
+    """The distribution that brings each installed game, without importing any; several are joined by `and`."""
+    name_and_version = cache(_name_and_version)  # reading metadata is slow, and many games may come in one
+    found = sorted(_found(GAMES_GROUP).items())
+    return {game: " and ".join(_origin(point, name_and_version) for point in points) for game, points in found}
 
 
 def game_version(name: str) -> str:
@@ -95,7 +97,7 @@ def load_plugin(name: str) -> Plugin:
     found = _found(GAMES_GROUP).get(name, [])
     if not found:
         raise unknown_game(name)
-    origin = game_origin(name)
+    origin = " and ".join(_origin(point) for point in found)
     if problem := _name_problem(name):
         raise PluginError(f"{name}: {problem}; {origin} must give its game another name")
     if len(found) > 1:
@@ -132,7 +134,7 @@ def _load_file(path: Path) -> Plugin:
     sys.path.insert(0, str(path.parent.absolute()))  # as `python mygame.py` has it
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except PLUGIN_FAULTS as error:
         raise _cannot_import(name, str(path), error) from error
     return replace(make_plugin(module, name=name), file=path, code=(path,))
 
@@ -141,7 +143,7 @@ def check_new_name(name: str, package: str) -> None:
     """UsageError where no new game can have this name, as it or its package would replace what is installed."""
     if problem := _name_problem(name):
         raise UsageError(f"no game can be called {name!r}: {problem}")
-    installed = [_distribution(point) for point in entry_points(group=GAMES_GROUP) if point.name == name]
+    installed = [_origin(point) for point in entry_points(group=GAMES_GROUP) if point.name == name]
     if installed:
         raise UsageError(f"there is a game '{name}' already, from {' and '.join(installed)}: choose another name")
     if find_spec(package) is not None:
@@ -194,12 +196,16 @@ def require_rules(plugin: Plugin) -> None:
     raise PluginError(f"{plugin.name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
 
 
-def host_registry() -> Registry:
-    """Load every host plugin, built-in ones first, and collect what they register."""
+def host_registry(*, builtin_only: bool = False) -> Registry:
+    """Load every host plugin, built-in ones first, and collect what they register.
+
+    The names of built-in ones are theirs, and looking for others takes ten milliseconds.
+    """
     registry = Registry()
+    others = {} if builtin_only else _found(HOST_GROUP)
     sources: list[tuple[str, Callable[[], object]]] = [
         *((module, partial(import_module, module)) for module in BUILTIN_HOST_PLUGINS),
-        *((name, partial(_import, point)) for name, found in _found(HOST_GROUP).items() for point in found),
+        *((name, partial(_import, point)) for name, found in others.items() for point in found),
     ]
     for name, load in sources:
         try:
@@ -210,7 +216,7 @@ def host_registry() -> Registry:
             ):
                 if hook in hooks:
                     hooks[hook](_adder(name, known, getattr(import_module(module), check)))
-        except (Exception, SystemExit) as error:
+        except PLUGIN_FAULTS as error:
             registry.broken[name] = str(error).removeprefix(f"{name}: ")
     return registry
 
@@ -266,7 +272,7 @@ def _plain_function(plugin: str, caller: pluggy.HookCaller, known: list[str]) ->
 def _import(point: EntryPoint) -> object:
     try:
         return point.load()
-    except (Exception, SystemExit) as error:
+    except PLUGIN_FAULTS as error:
         raise _cannot_import(point.name, point.value, error) from error
 
 
@@ -294,8 +300,12 @@ def _found(group: str) -> dict[str, list[EntryPoint]]:
     return found
 
 
-def _distribution(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+def _name_and_version(distribution: Distribution) -> str:
+    return f"{distribution.name} {distribution.version}"
+
+
+def _origin(point: EntryPoint, name_and_version: Callable[[Distribution], str] = _name_and_version) -> str:
+    return name_and_version(point.dist) if point.dist else point.value
 
 
 def _quoted(names: list[str]) -> str:

@@ -8,6 +8,8 @@ hurries and the loser resists. Stored, it is one small integer, `score << 16 | r
 Code 0 is the endless draw (neither side can force an end), code 4 marks a slot that holds no position. One byte
 holds remoteness 0 to 63; a tier that needs more is stored in two bytes a position. In a game with scores four bytes
 hold the score too, signed: by how much the side to move wins, which then comes before the number of plies.
+
+A table of outcomes keeps who wins and nothing else, in two bits; in its codes the remoteness is all ones: not known.
 """
 
 from __future__ import annotations
@@ -19,6 +21,12 @@ from typing import Any
 
 NO_POSITION_CODE = 4
 """Stored where a slot of a perfect index holds no position of the game."""
+
+ENDLESS_CODE = 0
+"""Of a draw that never ends."""
+
+UNKNOWN_REMOTENESS = 0x3FFF
+"""In codes: a table stores no remoteness as large."""
 
 
 class Status(IntEnum):
@@ -45,27 +53,35 @@ class Value:
 
     `score` is by how much the side to move wins, negative if it loses; 0 in a draw, and in games without scores.
 
+    With `outcome_only` nobody knows more than who wins: `remoteness` is None, a draw may be endless or not, and `score`
+    says nothing. All values of a table of outcomes are so.
+
     >>> Value(Outcome.WIN, 13)
     Value(outcome=<Outcome.WIN: 1>, remoteness=13)
     >>> str(Value(Outcome.WIN, 13)), str(Value(Outcome.DRAW, None)), str(Value(Outcome.DRAW, 9))
     ('win in 13', 'draw (endless)', 'draw in 9')
     >>> str(Value(Outcome.LOSS, 34, score=-10))
     'loss by 10 in 34'
+    >>> str(Value(Outcome.WIN, None, outcome_only=True))
+    'win'
     """
 
     outcome: Outcome
     remoteness: int | None
     score: int = 0
+    outcome_only: bool = False
 
     def __post_init__(self) -> None:
-        if self.remoteness is None and self.outcome is not Outcome.DRAW:
+        if self.outcome_only and (self.remoteness is not None or self.score):
+            raise ValueError("where only the outcome is known, there is neither remoteness nor score")
+        if self.remoteness is None and self.outcome is not Outcome.DRAW and not self.outcome_only:
             raise ValueError("only a draw can be endless")
         if self.score and (self.score > 0) - (self.score < 0) != self.outcome:
             raise ValueError("the score must be positive in a win, negative in a loss")
 
     def __repr__(self) -> str:
-        score = f", score={self.score}" if self.score else ""
-        return f"Value(outcome={self.outcome!r}, remoteness={self.remoteness}{score})"
+        more = f", score={self.score}" if self.score else ", outcome_only=True" if self.outcome_only else ""
+        return f"Value(outcome={self.outcome!r}, remoteness={self.remoteness}{more})"
 
     @classmethod
     def from_code(cls, code: int) -> Value:
@@ -74,14 +90,22 @@ class Value:
 
     @property
     def code(self) -> int:
-        """The integer stored for this value."""
-        if self.remoteness is None:
-            return 0
+        """The integer that stands for this value."""
+        if self.endless:
+            return ENDLESS_CODE
         kind = {Outcome.LOSS: 1, Outcome.DRAW: 2, Outcome.WIN: 3}[self.outcome]
-        return (self.score & 0xFFFF) << 16 | self.remoteness << 2 | kind
+        remoteness = UNKNOWN_REMOTENESS if self.remoteness is None else self.remoteness
+        return (self.score & 0xFFFF) << 16 | remoteness << 2 | kind
+
+    @property
+    def endless(self) -> bool:
+        """Whether this is a draw that is known never to end."""
+        return self.remoteness is None and not self.outcome_only
 
     def __str__(self) -> str:
-        if self.remoteness is None:
+        if self.outcome_only:
+            return self.outcome.name.lower()
+        if self.endless:
             return "draw (endless)"
         by = f" by {abs(self.score)}" if self.score else ""
         return f"{self.outcome.name.lower()}{by} in {self.remoteness}"
@@ -98,8 +122,8 @@ class Value:
         """
         remoteness = None if self.remoteness is None else self.remoteness + 1
         if keeps_turn:
-            return Value(self.outcome, remoteness, self.score)
-        return Value(Outcome(-self.outcome), remoteness, -self.score)
+            return Value(self.outcome, remoteness, self.score, self.outcome_only)
+        return Value(Outcome(-self.outcome), remoteness, -self.score, self.outcome_only)
 
     def preference(self) -> tuple[int, int, int]:
         """Sort key, the mover's best first: high scores; then quick wins, ties, endless draws, slow losses."""
@@ -111,26 +135,34 @@ class Value:
         return (3, -self.score, -(plies or 0))
 
 
-def value_json(value: Value | None) -> dict[str, Any]:
+_OUTCOME_WORDS = ("draw", "win", "loss")  # by outcome: -1 is the last
+
+
+def value_json(value: Value | None, *, scored: bool) -> dict[str, Any]:
     """A value in JSON, the same in every command and answer; nulls where it is not known.
 
-    >>> value_json(Value(Outcome.WIN, 13))
+    In a `scored` game every known value has a score, a draw's too; where only the outcome is known, none has.
+
+    >>> value_json(Value(Outcome.WIN, 13), scored=False)
     {'outcome': 'win', 'remoteness': 13}
-    >>> value_json(Value(Outcome.LOSS, 4, score=-10))
-    {'outcome': 'loss', 'remoteness': 4, 'score': -10}
+    >>> value_json(Value(Outcome.DRAW, 4), scored=True)
+    {'outcome': 'draw', 'remoteness': 4, 'score': 0}
     """
     if value is None:
         return {"outcome": None, "remoteness": None}
-    score = {"score": value.score} if value.score else {}
-    return {"outcome": value.outcome.name.lower(), "remoteness": value.remoteness, **score}
+    known: dict[str, Any] = {"outcome": _OUTCOME_WORDS[value.outcome], "remoteness": value.remoteness}
+    return known | {"score": value.score} if scored and not value.outcome_only else known
 
 
 @cache
 def _from_code(code: int) -> Value:
     kind, remoteness = code & 3, code >> 2 & 0x3FFF
     score = (code >> 16) - (code >> 31 << 16)  # 16 bits in two's complement
-    if code == 0:
+    if code == ENDLESS_CODE:
         return Value(Outcome.DRAW, None)
     if kind == 0:
         raise ValueError(f"value code {code} stands for no position")
-    return Value({1: Outcome.LOSS, 2: Outcome.DRAW, 3: Outcome.WIN}[kind], remoteness, score)
+    outcome = {1: Outcome.LOSS, 2: Outcome.DRAW, 3: Outcome.WIN}[kind]
+    if remoteness == UNKNOWN_REMOTENESS:
+        return Value(outcome, None, outcome_only=True)
+    return Value(outcome, remoteness, score)

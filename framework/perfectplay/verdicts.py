@@ -19,8 +19,12 @@ def worth(game: Game, value: Value) -> str:
     """What a move or a position is worth, in a few words: a puzzle is not won, but solved."""
     if not game.is_puzzle:
         return str(value)
+    if value.outcome_only:
+        return "can be solved" if value.outcome is Outcome.WIN else "cannot be solved"
     if value.outcome is Outcome.DRAW:
         return "never solved"
+    if value.score < 0:
+        return f"score {wording.signed(value.score)} in {value.remoteness}"
     return f"{'solved' if value.outcome is Outcome.WIN else 'dead end'} in {value.remoteness}"
 
 

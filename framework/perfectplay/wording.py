@@ -13,6 +13,14 @@ _PUZZLE_KINDS = {
     "losses": "dead ends",
     "endless_draws": "unsolvable",
     "ties": "unsolvable, ending",
+    "draws": "unsolvable",
+}
+_SCORED_PUZZLE_KINDS = {
+    "wins": "above zero",
+    "losses": "below zero",
+    "endless_draws": "endless",
+    "ties": "zero",
+    "draws": "zero, or endless",
 }
 
 
@@ -29,7 +37,11 @@ def verdict(
     'Orange wins by 10 in 34 plies'
     >>> verdict(Value(Outcome.DRAW, None))
     'Draw: neither player can force a win, and play need never end'
+    >>> verdict(Value(Outcome.WIN, None, outcome_only=True), "First player", "Second player")
+    'First player wins'
     """
+    if value.outcome_only:
+        return proven(value.outcome, mover, opponent)
     plies_left = value.remoteness
     if value.outcome is Outcome.DRAW:
         if plies_left is None:
@@ -52,12 +64,20 @@ def puzzle_verdict(value: Value) -> str:
     ('Solved in 31 moves', 'Game over: solved')
     >>> puzzle_verdict(Value(Outcome.LOSS, 0)), puzzle_verdict(Value(Outcome.LOSS, 4))
     ('Game over: a dead end', 'Cannot be solved: a dead end in 4 moves')
+    >>> puzzle_verdict(Value(Outcome.LOSS, 0, score=-5)), puzzle_verdict(Value(Outcome.LOSS, 5, score=-5))
+    ('Game over with a score of −5', 'The best score is −5, in 5 moves')
     >>> puzzle_verdict(Value(Outcome.DRAW, None))
     'Cannot be solved'
+    >>> puzzle_verdict(Value(Outcome.WIN, None, outcome_only=True))
+    'Can be solved'
     """
-    left, by = value.remoteness, f" with a score of {value.score:,}" if value.score else ""
+    if value.outcome_only:
+        return "Can be solved" if value.outcome is Outcome.WIN else "Cannot be solved"
+    left, by = value.remoteness, f" with a score of {signed(value.score)}" if value.score else ""
     if value.outcome is Outcome.WIN:
         return f"Solved in {counted(left or 0, 'move')}{by}" if left else f"Game over: solved{by}"
+    if value.score:
+        return f"The best score is {signed(value.score)}, in {counted(left, 'move')}" if left else f"Game over{by}"
     if left == 0:
         return "Game over: a dead end"
     if value.outcome is Outcome.DRAW or left is None:
@@ -65,13 +85,25 @@ def puzzle_verdict(value: Value) -> str:
     return f"Cannot be solved: a dead end in {counted(left, 'move')}"
 
 
-def kind_name(kind: str, *, puzzle: bool) -> str:
+def signed(score: int) -> str:
+    """
+    >>> signed(-1200), signed(7)
+    ('−1,200', '7')
+    """
+    return f"{score:,}".replace("-", "−")
+
+
+def kind_name(kind: str, *, puzzle: bool, scored: bool = False) -> str:
     """How positions of a kind are called that are counted: in a puzzle nobody wins or loses.
 
     >>> kind_name("endless_draws", puzzle=False), kind_name("wins", puzzle=True)
     ('endless draws', 'solvable')
+    >>> kind_name("losses", puzzle=True, scored=True)
+    'below zero'
     """
-    return _PUZZLE_KINDS[kind] if puzzle else kind.replace("_", " ")
+    if not puzzle:
+        return kind.replace("_", " ")
+    return (_SCORED_PUZZLE_KINDS if scored else _PUZZLE_KINDS)[kind]
 
 
 def length(count: int, *, puzzle: bool) -> str:
@@ -93,6 +125,16 @@ def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = 
     if outcome is Outcome.DRAW:
         return "Draw: neither player can force a win"
     return f"{mover if outcome is Outcome.WIN else opponent} wins"
+
+
+def outcomes_only(*, puzzle: bool) -> str:
+    """What a table of outcomes cannot tell.
+
+    >>> outcomes_only(puzzle=False)
+    'This table knows who wins, not in how many moves (--values outcome).'
+    """
+    known = "what can be solved" if puzzle else "who wins"
+    return f"This table knows {known}, not in how many moves (--values outcome)."
 
 
 def plies(count: int) -> str:

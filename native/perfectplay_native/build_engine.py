@@ -30,5 +30,7 @@ ffi.cdef("""
         uint32_t pp_python_tier(const pp_kernel *, pp_position);
         size_t pp_python_children(const pp_kernel *, pp_position, pp_position *);
         size_t pp_python_parents(const pp_kernel *, pp_position, pp_position *);
+        void pp_python_study(const pp_kernel *, const pp_position *, size_t);
+        int pp_python_tiers(const pp_kernel *, const pp_position *, size_t, uint32_t *);
     }
 """)

@@ -7,23 +7,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
 from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.outcomes import bytes_of_slots
 
 BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
 """Values and keys are kept in blocks of this many positions."""
 
 Positions = npt.NDArray[np.uint64]
+_Number = TypeVar("_Number", bound=np.integer[Any])
 
 Codes = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 """Value codes: of 32 bits where a game has scores, else of 16."""
 
 NO_SLOT = NO_POSITION
+NO_ROOM = int(ffi.cast("size_t", -1))
+"""Of a count: memory ran out."""
 
 
 def _pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
@@ -47,7 +51,7 @@ class EngineStopped(EngineError):
     """Someone asked the engine to stop."""
 
 
-class EngineOutOfMemory(EngineError):
+class EngineOutOfMemory(EngineError, MemoryError):
     """The memory budget, or the machine, has no room for what is needed next."""
 
 
@@ -80,6 +84,21 @@ class Fault:
     expected: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class StepCosts:
+    """What the steps of a solve took on a sample of slots, in seconds of processor time."""
+
+    slots: int
+    positions: int
+    open: int
+    """Positions that the rules leave undecided."""
+    children: int
+    parents: int
+    settle_seconds: float
+    expand_seconds: float
+    retract_seconds: float
+
+
 class Engine:
     """One game's tiers in memory. Not thread-safe, but for `stop` and `progress`.
 
@@ -97,7 +116,8 @@ class Engine:
         self._open: Any = ffi.gc(made, partial(_free_engine, self._keep, kernel))
 
     @property
-    def _c(self) -> Any:
+    def c(self) -> Any:
+        """The C engine, for the modules of this package."""
         if self._open is None:
             raise EngineError("it is closed")
         return self._open
@@ -108,15 +128,16 @@ class Engine:
 
     def set_memory(self, budget: int, directory: str | None) -> None:
         """Bound anonymous memory to `budget` bytes (0: no bound), with files in `directory` beyond it."""
-        lib.pp_engine_memory(self._c, budget, ffi.NULL if directory is None else os.fsencode(directory))
+        given = ffi.NULL if directory is None else os.fsencode(directory)
+        self.check(lib.pp_engine_memory(self.c, budget, given))
 
     def stop(self) -> None:
         """Make the running call return as soon as it can. Any thread may ask."""
-        lib.pp_engine_stop(self._c, 1)
+        lib.pp_engine_stop(self.c, 1)
 
     @property
     def progress(self) -> EngineProgress:
-        p = lib.pp_engine_progress(self._c)
+        p = lib.pp_engine_progress(self.c)
         return EngineProgress(p.positions, p.level, p.used)
 
     def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
@@ -127,36 +148,58 @@ class Engine:
             lent = [ffi.from_buffer("uint64_t[]", block) for block in keys]
             self._keep[tier] = [lent]
             pointers = ffi.new("uint64_t *[]", lent)
-        self._check(lib.pp_tier_define(self._c, tier, size, pointers))
+        self.check(lib.pp_tier_define(self.c, tier, size, pointers))
 
     def attach(self, tier: int, width: int, blocks: Sequence[memoryview]) -> None:
         """Use finished values that lie elsewhere, such as in LMDB's memory map; they are not copied."""
         lent = [ffi.from_buffer(block) for block in blocks]
-        self._check(lib.pp_tier_attach(self._c, tier, width, ffi.new("void *[]", lent)))
+        self.check(lib.pp_tier_attach(self.c, tier, width, ffi.new("void *[]", lent)))
+        self.keep(tier, lent)
+
+    def keep(self, tier: int, lent: Any) -> None:
+        """Keep memory that was lent for a tier, until it is dropped or defined anew."""
         self._keep.setdefault(tier, []).append(lent)
 
     def drop(self, tier: int) -> None:
         """Forget a tier and everything lent for it."""
-        lib.pp_tier_drop(self._c, tier)
+        lib.pp_tier_drop(self.c, tier)
         self._keep.pop(tier, None)
 
-    def solve(self, tiers: Sequence[int], *, cyclic: bool, propagation: Propagation = Propagation.AUTO) -> None:
-        """Solve tiers that reach each other; every other tier they lead to must be finished."""
-        self._run(lib.pp_solve, ffi.new("uint32_t[]", list(tiers)), len(tiers), cyclic, propagation)
+    def solve(
+        self,
+        tiers: Sequence[int],
+        *,
+        cyclic: bool,
+        propagation: Propagation = Propagation.AUTO,
+        outcomes: bool = False,
+    ) -> None:
+        """Solve tiers that reach each other; every other tier they lead to must be finished.
+
+        With `outcomes` only who wins is found, in two bits a slot; those other tiers must be of that kind.
+        """
+        self.run(lib.pp_solve, self.c, ffi.new("uint32_t[]", list(tiers)), len(tiers), cyclic, propagation, outcomes)
+
+    def claim(self, tiers: Sequence[int], *, cyclic: bool) -> None:
+        """Find the order that verifying the outcomes of these tiers needs; their values are attached afterwards."""
+        given = ffi.new("uint32_t[]", list(tiers))
+        self.run(lib.pp_claim, self.c, given, len(tiers), cyclic, Propagation.AUTO)
 
     def values(self, tier: int, size: int) -> npt.NDArray[Any]:
-        """The codes of a tier the engine has solved, without copying; valid until the tier is attached or dropped."""
-        width = lib.pp_tier_width(self._c, tier)
-        engine = self._c
+        """The codes of a tier the engine has solved, without copying; valid until the tier is attached or dropped.
+
+        Of outcomes, bytes of four each (outcomes.py).
+        """
+        width = lib.pp_tier_width(self.c, tier)
+        engine = self.c
         # the values are the engine's: it must live as long as somebody looks at them
         values = ffi.gc(lib.pp_tier_values(engine, tier), lambda _, engine=engine: None)
-        memory = ffi.buffer(values, size * width)
-        return np.frombuffer(memory, dtype=f"<u{width}")
+        memory = ffi.buffer(values, bytes_of_slots(size, width))
+        return np.frombuffer(memory, dtype=f"<u{width or 1}")
 
     def find(self, position: int) -> int | None:
-        """The slot of a valid position, None where the index has no such position."""
+        """The slot of a number below 2**64; None where it is not a position, or not in the index."""
         with self.kernel.asking():
-            slot = int(lib.pp_find(self._c, position))
+            slot = int(lib.pp_look_up(self.c, position))
         return None if slot == NO_SLOT else slot
 
     def find_many(self, positions: Positions) -> npt.NDArray[np.uint64]:
@@ -164,23 +207,23 @@ class Engine:
         given = np.ascontiguousarray(positions, dtype=np.uint64)
         slots = np.empty(given.shape, dtype=np.uint64)
         with self.kernel.asking():
-            lib.pp_find_many(self._c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
+            lib.pp_find_many(self.c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
         return slots
 
     def value_of_slot(self, slot: int) -> int:
         """The code stored in a slot; 4 where there is none."""
-        return int(lib.pp_value_of_slot(self._c, slot))
+        return int(lib.pp_value_of_slot(self.c, slot))
 
     def values_of_slots(self, slots: npt.NDArray[np.uint64]) -> Codes:
         """The code stored in each slot, 4 where there is none: in 32 bits for a game with scores, else in 16."""
         codes = np.empty(slots.shape, dtype=np.uint32)
-        lib.pp_values_of_slots(self._c, _pointer("pp_slot[]", slots), slots.size, _pointer("uint32_t[]", codes))
+        lib.pp_values_of_slots(self.c, _pointer("pp_slot[]", slots), slots.size, _pointer("uint32_t[]", codes))
         return codes if self.kernel.scored else codes.astype(np.uint16)
 
     def positions(self, tier: int, first: int, count: int) -> Positions:
         """The positions of consecutive slots of a tier; NO_SLOT where a slot holds none."""
         found = np.empty(count, dtype=np.uint64)
-        lib.pp_positions_of_slots(self._c, slot_of(tier, first), count, _pointer("pp_position[]", found))
+        lib.pp_positions_of_slots(self.c, slot_of(tier, first), count, _pointer("pp_position[]", found))
         return found
 
     def best_moves(self, positions: Positions) -> npt.NDArray[np.int64]:
@@ -188,7 +231,10 @@ class Engine:
         given = np.ascontiguousarray(positions, dtype=np.uint64)
         best = np.empty(given.shape, dtype=np.int64)
         with self.kernel.asking():
-            lib.pp_best_moves(self._c, _pointer("pp_position[]", given), given.size, _pointer("int64_t[]", best))
+            result = lib.pp_best_moves(
+                self.c, _pointer("pp_position[]", given), given.size, _pointer("int64_t[]", best)
+            )
+        self.check(result)
         return best
 
     def mark_reachable(
@@ -200,21 +246,35 @@ class Engine:
         """
         bitmaps = ffi.new("uint64_t *[]", [_pointer("uint64_t[]", bitmap) for bitmap in reached])
         count = ffi.new("uint64_t *")
-        self._run(lib.pp_mark_reachable, tier, bitmaps, _pointer("uint64_t[]", expanded), count)
+        self.run(lib.pp_mark_reachable, self.c, tier, bitmaps, _pointer("uint64_t[]", expanded), count)
         return int(count[0])
 
     def verify(self, tier: int, *, examples: int = 10) -> tuple[int, list[Fault]]:
         """How many values of a tier its children contradict, and the first of them."""
         wrong, faults = ffi.new("uint64_t *"), ffi.new("pp_fault[]", max(1, examples))
-        self._run(lib.pp_verify, tier, wrong, faults, examples)
+        self.run(lib.pp_verify, self.c, tier, wrong, faults, examples)
         return wrong[0], [_fault(faults[i]) for i in range(min(examples, wrong[0]))]
 
-    def _run(self, function: Callable[..., int], *arguments: Any) -> None:
-        with self.kernel.asking(self.stop):
-            result = function(self._c, *arguments)
-        self._check(result)
+    def verify_slots(self, tier: int, first: int, count: int, *, examples: int) -> tuple[int, list[Fault]]:
+        """The same of `count` slots from `first` on."""
+        wrong, faults = ffi.new("uint64_t *"), ffi.new("pp_fault[]", max(1, examples))
+        self.run(lib.pp_verify_slots, self.c, tier, first, count, wrong, faults, examples)
+        return wrong[0], [_fault(faults[i]) for i in range(min(examples, wrong[0]))]
 
-    def _check(self, result: int) -> None:
+    def measure(self, runs: npt.NDArray[np.uint64], *, parents: bool) -> StepCosts:
+        """What the steps of a solve cost for runs of 64 slots of a ranked game, each given by its first slot."""
+        sample = ffi.new("pp_sample *")
+        self.run(lib.pp_measure, self.c, _pointer("pp_slot[]", runs), runs.size, parents, sample)
+        return StepCosts(**{name: getattr(sample, name) for name in StepCosts.__slots__})
+
+    def run(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Call a function of the engine's that may ask the kernel; what went wrong is raised."""
+        with self.kernel.asking(self.stop):
+            result = function(*arguments)
+        self.check(result)
+
+    def check(self, result: int) -> None:
+        """Raise what a function of the engine's returned, unless all is well."""
         if result == lib.PP_OK:
             return
         if result == lib.PP_STOPPED:
@@ -222,14 +282,18 @@ class Engine:
         if result == lib.PP_OUT_OF_MEMORY:
             raise EngineOutOfMemory("the memory budget has no room for this tier")
         if result == lib.PP_SCRATCH_FAILED:
-            raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self._c))}")
+            raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self.c))}")
         if result == lib.PP_TOO_REMOTE:
             raise EngineError(
                 f"some position is more than {lib.PP_LARGEST_REMOTENESS} plies from its end: a table cannot store that"
             )
         if result == lib.PP_TOO_MANY:
-            raise EngineError("there are too many undecided positions at once for a graph: choose another propagation")
-        position = int(lib.pp_engine_error_position(self._c))
+            raise EngineError(
+                "there are too many undecided positions at once for a graph: choose another propagation or more workers"
+            )
+        if result == lib.PP_BAD_BATCH:
+            raise EngineError("another worker speaks of a position that is not open here")
+        position = int(lib.pp_engine_error_position(self.c))
         if result == lib.PP_STUCK:
             raise stuck(position)
         if result == lib.PP_BAD_SCORE:
@@ -282,16 +346,14 @@ def children_of_many(kernel: Kernel, positions: Positions, *, room: int) -> tupl
             _pointer("pp_position[]", children),
             children.size,
         )
+    if count == NO_ROOM:
+        raise EngineOutOfMemory("not even for the moves of one position")
     return children[:count], used[0]
 
 
 def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
     """The tier of each position."""
-    given = np.ascontiguousarray(positions, dtype=np.uint64)
-    tiers = np.empty(given.shape, dtype=np.uint32)
-    with kernel.asking():
-        lib.pp_tiers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", tiers))
-    return tiers
+    return _asked_of_many(kernel, lib.pp_tiers_of_many, positions, "uint32_t[]", np.uint32)
 
 
 def movers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.int8] | None:
@@ -300,28 +362,44 @@ def movers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.int8]
         return np.zeros(positions.shape, dtype=np.int8)
     if not kernel.has("mover"):
         return None
-    given = np.ascontiguousarray(positions, dtype=np.uint64)
-    movers = np.empty(given.shape, dtype=np.int8)
-    with kernel.asking():
-        lib.pp_movers_of_many(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("int8_t[]", movers))
-    return movers
+    return _asked_of_many(kernel, lib.pp_movers_of_many, positions, "int8_t[]", np.int8)
 
 
 def canonicalize_many(kernel: Kernel, positions: Positions) -> Positions:
     """The canonical form of each valid position."""
-    given = np.ascontiguousarray(positions, dtype=np.uint64)
-    canonical = np.empty(given.shape, dtype=np.uint64)
-    with kernel.asking():
-        lib.pp_canonicalize_many(
-            kernel.c, _pointer("pp_position[]", given), given.size, _pointer("pp_position[]", canonical)
-        )
-    return canonical
+    return _asked_of_many(kernel, lib.pp_canonicalize_many, positions, "pp_position[]", np.uint64)
 
 
 def rule_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
     """The codes that the rules alone give: finished, won at once, no position; 0 where they leave it open."""
+    return _asked_of_many(kernel, lib.pp_rule_codes, positions, "uint32_t[]", np.uint32)
+
+
+def foreseen_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
+    """The same, and the values of positions in which the rules decide every move."""
+    return _asked_of_many(kernel, lib.pp_foreseen_codes, positions, "uint32_t[]", np.uint32)
+
+
+DIGESTED = ("moves", "apply", "canonicalize", "status", "rank", "expand", "retract", "parents")
+"""The functions of a kernel in the order of their digests."""
+
+
+def kernel_digests(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint64]:
+    """A number for what each function of a C kernel (`DIGESTED`) says of each position; threads may ask at once."""
+    digests = np.empty((positions.size, lib.PP_DIGESTS), dtype=np.uint64)
+    if lib.pp_digests(kernel.c, _pointer("pp_position[]", positions), positions.size, _pointer("uint64_t[]", digests)):
+        raise MemoryError
+    return digests
+
+
+def _asked_of_many(
+    kernel: Kernel, function: Any, positions: Positions, ctype: str, kind: type[_Number]
+) -> npt.NDArray[_Number]:
+    """What a function of the engine says of each position; `ctype` and `kind` are its types in C and numpy."""
     given = np.ascontiguousarray(positions, dtype=np.uint64)
-    codes = np.empty(given.shape, dtype=np.uint32)
+    answers = np.empty(given.shape, dtype=kind)
     with kernel.asking():
-        lib.pp_rule_codes(kernel.c, _pointer("pp_position[]", given), given.size, _pointer("uint32_t[]", codes))
-    return codes
+        failed = function(kernel.c, _pointer("pp_position[]", given), given.size, _pointer(ctype, answers))
+    if failed:
+        raise EngineOutOfMemory("not even for the moves of one position")
+    return answers

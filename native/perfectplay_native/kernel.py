@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from perfectplay_native._engine import ffi as _engine_ffi
 from perfectplay_native._engine import lib
@@ -50,12 +50,21 @@ class Edge(NamedTuple):
         return cls((tier_of_slot(slot), index_of_slot(slot)), bool(slot & KEEPS_TURN))
 
 
+class Watcher(Protocol):
+    """Hears of every question that is asked through `Kernel`: before it is asked, and once it is answered."""
+
+    def asks(self, function: str, arguments: tuple[Any, ...]) -> None: ...
+
+    def answered(self) -> None: ...
+
+
 class _Buffers(threading.local):
     """Room for the answers of one call; each thread has its own."""
 
     def __init__(self) -> None:
         self.pp_move = _engine_ffi.new("pp_move[]", MAX_EDGES + _SPARE)
         self.pp_position = _engine_ffi.new("pp_position[]", MAX_EDGES + _SPARE)
+        self.images = _engine_ffi.new("pp_position[]", MAX_EDGES + _SPARE)
 
 
 _buffers = _Buffers()
@@ -73,7 +82,7 @@ class Kernel:
     kernel that another ABI was built for, or that breaks a limit.
     """
 
-    __slots__ = ("_keep", "c")
+    __slots__ = ("_keep", "c", "watcher")
 
     parallel: ClassVar[bool] = True
     """Whether several threads may ask it at once."""
@@ -97,6 +106,7 @@ class Kernel:
                 setattr(pointer, name, value)
         self._keep = (ffi, pointer, context)
         self.c = _engine_ffi.cast("const pp_kernel *", int(ffi.cast("uintptr_t", pointer)))
+        self.watcher: Watcher | None = None
         self._check_limits()
 
     def _check_limits(self) -> None:
@@ -131,9 +141,34 @@ class Kernel:
         """
         return _ASKING_C
 
-    def _ask(self, function: str, *arguments: Any) -> Any:
-        with self.asking():
+    def remembering(self, limit: int) -> AbstractContextManager[None]:
+        """Wraps a solve, in which the same things are asked again and again: where the rules are Python's, their
+        answers are kept, in at most `limit` bytes. One thread at a time."""
+        return _ASKING_C
+
+    def hear_all(self) -> Iterable[int]:
+        """Remember what a game in Python says of all positions, if it can say that at once; yields how many so far."""
+        return ()
+
+    def index(self, tiers: Iterable[tuple[int, Iterable[memoryview]]]) -> None:
+        """Note the place of each position among the keys of its tier, with what is remembered of it; so that solving
+        need not look for children."""
+
+    def forget(self) -> None:
+        """Give up what is remembered."""
+
+    @property
+    def remembered_bytes(self) -> int:
+        return 0
+
+    def ask(self, function: str, *arguments: Any) -> Any:
+        """Call a function of the kernel; what it writes is the caller's to check."""
+        if self.watcher is None:
             return getattr(self.c, function)(self.c, *arguments)
+        self.watcher.asks(function, arguments)
+        answer = getattr(self.c, function)(self.c, *arguments)
+        self.watcher.answered()
+        return answer
 
     @property
     def rules_version(self) -> int:
@@ -177,53 +212,63 @@ class Kernel:
         return bool(self.c.retract or self.c.parents)
 
     def start(self) -> int:
-        return int(self._ask("start"))
+        return int(self.ask("start"))
 
     def valid(self, position: int) -> bool:
-        return 0 <= position < NO_POSITION and (not self.c.valid or bool(self._ask("valid", position)))
+        return 0 <= position < NO_POSITION and (not self.c.valid or bool(self.ask("valid", position)))
 
     def moves(self, position: int) -> list[int]:
         return self._list("moves", position, _buffers.pp_move, "max_moves")
 
     def _list(self, function: str, position: int, buffer: Any, limit: str) -> list[int]:
-        count = self._ask(function, position, buffer)
+        count = self.ask(function, position, buffer)
         if count > getattr(self.c, limit):
             most = getattr(self.c, limit)
             raise ValueError(f"the kernel's {function} wrote {count:,}, more than its {limit}, {most:,}: raise it")
         return list(buffer[0:count])
 
     def apply(self, position: int, move: int) -> int:
-        return int(self._ask("apply", position, move))
+        return int(self.ask("apply", position, move))
 
     def undo(self, position: int, move: int) -> int:
         """The converse of `apply`; only where the kernel has it."""
-        return int(self._ask("undo", position, move))
+        return int(self.ask("undo", position, move))
 
     def canonicalize(self, position: int) -> int:
-        return int(self._ask("canonicalize", position)) if self.c.canonicalize else position
+        return int(self.ask("canonicalize", position)) if self.c.canonicalize else position
+
+    def follow(self, position: int, moves: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Where moves of a position lead, and the canonical forms of that: a call of the kernel for each is dear."""
+        if self.watcher is not None:
+            children = [self.apply(position, move) for move in moves]
+            return children, [self.canonicalize(child) for child in children]
+        count, given, children, images = len(moves), _buffers.pp_move, _buffers.pp_position, _buffers.images
+        given[0:count] = moves
+        lib.pp_follow(self.c, position, given, count, children, images)
+        return list(children[0:count]), list(images[0:count])
 
     def status(self, position: int) -> int:
-        return int(self._ask("status", position))
+        return int(self.ask("status", position))
 
     def tier(self, position: int) -> int:
-        return int(self._ask("tier", position)) if self.c.tier else 0
+        return int(self.ask("tier", position)) if self.c.tier else 0
 
     def tier_children(self, tier: int) -> list[int] | None:
         """The tiers one move away; None where the kernel only promises that tier numbers never fall."""
         if not self.c.tier_children:
             return None
         buffer = _engine_ffi.new("uint32_t[]", self.tier_count)
-        return list(buffer[0 : self._ask("tier_children", tier, buffer)])
+        return list(buffer[0 : self.ask("tier_children", tier, buffer)])
 
     def tier_size(self, tier: int) -> int:
         """How many slots a tier of a ranked game has."""
-        return int(self._ask("tier_size", tier))
+        return int(self.ask("tier_size", tier))
 
     def unrank(self, tier: int, index: int) -> int | None:
         """A position of a slot of a ranked game; None where the slot holds none."""
         positions = _buffers.pp_position
         positions[1] = NO_POSITION
-        self._ask("unrank", slot_of(tier, index), 1, positions)
+        self.ask("unrank", slot_of(tier, index), 1, positions)
         if positions[1] != NO_POSITION:
             raise ValueError("the kernel's unrank wrote more positions than it was asked for")
         return None if positions[0] == NO_POSITION else int(positions[0])
@@ -232,11 +277,11 @@ class Kernel:
 
     def mover(self, position: int) -> int:
         """Who is to move: 0 the player who begins, 1 the other."""
-        return int(self._ask("mover", position))
+        return int(self.ask("mover", position))
 
     def score(self, position: int) -> int:
         """By how much the mover wins a finished position."""
-        return int(self._ask("score", position))
+        return int(self.ask("score", position))
 
     def parents(self, position: int) -> list[int]:
         """Distinct canonical parents; those of tiers that play cannot return to may be missing."""
@@ -248,11 +293,11 @@ class Kernel:
 
     def wins_now(self, position: int) -> bool:
         """True only if the mover can end the game with a win at once."""
-        return bool(self._ask("wins_now", position))
+        return bool(self.ask("wins_now", position))
 
     def rank(self, position: int) -> tuple[int, int]:
         """The (tier, index) of a position of a ranked game."""
-        slot = self._ask("rank", position)
+        slot = self.ask("rank", position)
         return tier_of_slot(slot), index_of_slot(slot)
 
     def expand(self, position: int) -> list[Edge]:

@@ -4,35 +4,38 @@ Slower than C by orders of magnitude, but the same engine, the same tables and t
 called bare, without the host's checks; only when one fails, or answers what cannot be, is the same question asked
 again with every check on, to find the words for it (`explain`). An exception cannot cross the C code: the callback
 answers 0, and `Kernel.asking`, around every call of the engine, raises the error as soon as that call is over.
+
+While a solve runs, what the game says is remembered (memo.c), and it is asked about many positions at a time: so that
+each of its functions is called once a position, and without a call back from C for each.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from operator import index
 from types import TracebackType
 from typing import Any
 
 from perfectplay_native._engine import ffi, lib
 from perfectplay_native.kernel import ABI, NO_POSITION, Kernel
-from perfectplay_native.rules import Rules
-
-MAX_MOVES = 4096
-"""More moves than this in one position, and the game is refused."""
+from perfectplay_native.rules import MAX_MOVES, Rules
+from perfectplay_native.studied import checked_study
 
 MAX_TIERS = 1 << 16
 MAX_SCORE = int(lib.PP_MAX_SCORE)
 
-Explain = Callable[[str, int, Exception], BaseException]
-"""explain(question, position, error): the error to raise. A question is a hook's name, or `children`."""
+Explain = Callable[[str, int, BaseException], BaseException]
+"""explain(question, position, error): the error to raise. A question is a hook's name, `children`, or `all` for all
+that a solve asks about a position."""
 
 
 class PythonKernel(Kernel):
     """A kernel over a game's Python functions."""
 
-    __slots__ = ("_asking", "_handle", "explain", "rules")
+    __slots__ = ("_asking", "_handle", "_memo", "explain", "rules")
 
     parallel = False  # the interpreter lock: more threads would only wait for each other
     cheap = False
@@ -59,10 +62,63 @@ class PythonKernel(Kernel):
                 **{name: getattr(lib, f"pp_python_{name}") for name in (*required, *optional)},
             },
         )
-        super().__init__(ffi, struct)
+        made = lib.pp_memo_new(struct, lib.pp_python_study, lib.pp_python_tiers)
+        if made == ffi.NULL:
+            raise MemoryError
+        self._memo = ffi.gc(made, lib.pp_memo_free)
+        super().__init__(ffi, self._memo)
 
     def asking(self, stop: Callable[[], None] | None = None) -> AbstractContextManager[None]:
         return _Call(self, self._asking, stop)
+
+    @contextmanager
+    def remembering(self, limit: int) -> Iterator[None]:
+        lib.pp_memo_open(self._memo, limit)
+        try:
+            yield
+        finally:
+            self.forget()
+
+    def index(self, tiers: Iterable[tuple[int, Iterable[memoryview]]]) -> None:
+        for tier, blocks in tiers:
+            first = 0
+            for block in blocks:
+                keys = ffi.from_buffer("pp_position[]", block)
+                if not lib.pp_memo_index(self._memo, tier, first, keys, len(keys)):
+                    return
+                first += len(keys)
+        lib.pp_memo_use_index(self._memo)
+
+    def forget(self) -> None:
+        lib.pp_memo_close(self._memo)
+
+    def hear_all(self) -> Iterator[int]:
+        rules, heard = self.rules, 0
+        if rules.walk is None:
+            return
+        movers, scores = rules.mover is not None and rules.players == 2, rules.score is not None
+        try:
+            for studied in rules.walk():
+                said = checked_study(studied, movers=movers, scores=scores)
+                _enter(self._memo, ffi.from_buffer("pp_position[]", said.positions), *said[1:])
+                heard += len(said.positions)
+                yield heard
+        except (Exception, SystemExit) as error:
+            raise self.explain("walk", 0, error) from error
+
+    @property
+    def remembered_bytes(self) -> int:
+        return int(lib.pp_memo_bytes(self._memo))
+
+    def ask(self, function: str, *arguments: Any) -> Any:
+        with self.asking():
+            return super().ask(function, *arguments)
+
+    def apply(self, position: int, move: int) -> int:
+        return int(self.ask("apply", position, move))
+
+    def canonicalize(self, position: int) -> int:
+        return int(self.ask("canonicalize", position))
 
 
 class _Call:
@@ -88,7 +144,7 @@ class _Call:
     def fail(self, question: str, position: int, error: BaseException) -> None:
         if self._error is None:
             self._error = error
-            if isinstance(error, Exception):
+            if not isinstance(error, KeyboardInterrupt):  # sys.exit in a hook is a mistake like others
                 self._error = self._kernel.explain(question, position, error)
         if self._stop is not None:
             self._stop()
@@ -192,7 +248,7 @@ def _tier(rules: Rules, position: int) -> int:
 def _children(rules: Rules, position: int, out: Any) -> int:
     """The engine's one question per position, asked of ongoing positions only: so having none is a mistake."""
     apply, canonicalize = rules.apply, rules.canonicalize
-    children = list({canonicalize(apply(position, move)) for move in rules.moves(position)})
+    children = list({canonicalize(apply(position, move)) for move in list(rules.moves(position))})
     children.sort()
     if not children or children[-1] >= NO_POSITION:
         raise OverflowError("no children, or out of range")
@@ -203,3 +259,85 @@ def _children(rules: Rules, position: int, out: Any) -> int:
 def _parents(rules: Rules, position: int, out: Any) -> int:
     assert rules.parents is not None
     return _write(sorted(set(rules.parents(position))), out)
+
+
+# ---- many positions at a time ----
+
+
+def _study(pointer: Any, positions: Any, count: int) -> None:
+    """Ask the game all about some positions, and let it be remembered."""
+    kernel: PythonKernel = ffi.from_handle(pointer.context)
+    rules = kernel.rules
+    status, moves, apply, canonicalize = rules.status, rules.moves, rules.apply, rules.canonicalize
+    mover, score = rules.mover if rules.players == 2 else None, rules.score
+    statuses: list[int] = []
+    movers: list[int] = []
+    scores: list[int] = []
+    children: list[int] = []
+    ends: list[int] = []
+    position = 0
+    try:
+        for position in ffi.unpack(positions, count):
+            stands = status(position)
+            statuses.append(stands)
+            if not stands:
+                # Copied first: a game may hand out one list for all, which `apply` changes when it asks for moves.
+                children += [canonicalize(apply(position, move)) for move in list(moves(position))]
+                if not 0 < len(children) - (ends[-1] if ends else 0) <= MAX_MOVES:
+                    raise OverflowError("no children, or too many")
+            ends.append(len(children))
+            if mover is not None:
+                movers.append(mover(position))
+            if score is not None:
+                scores.append(score(position) if stands else 0)
+    except BaseException as error:
+        kernel._asking.call.fail("all", position, error)
+        return
+    # An answer that cannot be is not entered: asked one by one, the game hears which it is.
+    with suppress(ArithmeticError, TypeError, ValueError, MemoryError):
+        if NO_POSITION in children or -MAX_SCORE - 1 in scores:
+            raise OverflowError("out of range")
+        numbers = array("h", scores) if scores else None
+        edges, after = array("Q", children), array("I", ends)
+        _enter(pointer, positions, _bytes(statuses, 4), edges, after, _bytes(movers, 2) or None, numbers)
+
+
+def _bytes(answers: list[int], limit: int) -> bytes:
+    found = bytes(answers)
+    if found and max(found) >= limit:
+        raise OverflowError("out of range")
+    return found
+
+
+def _enter(
+    kernel: Any, positions: Any, statuses: Any, children: Any, ends: Any, movers: Any | None, scores: Any | None
+) -> None:
+    edges = ffi.from_buffer("pp_position[]", children)
+    studied = {
+        "statuses": ffi.from_buffer("uint8_t[]", statuses),
+        "movers": ffi.NULL if movers is None else ffi.from_buffer("uint8_t[]", movers),
+        "scores": ffi.NULL if scores is None else ffi.from_buffer("int16_t[]", scores),
+        "children": edges,
+        "ends": ffi.from_buffer("uint32_t[]", ends),
+    }
+    lib.pp_memo_enter(kernel, positions, len(statuses), ffi.new("pp_studied *", studied))
+
+
+def _tiers(pointer: Any, positions: Any, count: int, out: Any) -> int:
+    kernel: PythonKernel = ffi.from_handle(pointer.context)
+    tier = kernel.rules.tier
+    assert tier is not None
+    tiers: list[int] = []
+    position = 0
+    try:
+        for position in ffi.unpack(positions, count):
+            tiers.append(_checked(tier(position), MAX_TIERS))
+    except BaseException as error:
+        kernel._asking.call.fail("tier", position, error)
+        return 0
+    out[0:count] = tiers
+    return 1
+
+
+ffi.def_extern(name="pp_python_study")(_study)
+ffi.def_extern(name="pp_python_tiers")(_tiers)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.engine import EngineOutOfMemory, EngineStopped, Positions, stuck
+from perfectplay_native.engine import Engine, EngineOutOfMemory, EngineStopped, Positions, stuck
 from perfectplay_native.kernel import Kernel
 
 Outcomes = npt.NDArray[np.uint8]
@@ -27,6 +27,8 @@ class SearchCounts:
     """Outcomes proven."""
     hits: int
     """Times that the table knew an outcome."""
+    below: int
+    """Times that a table underneath knew one."""
     cycles: int
     """Times that a move led back to a position on the path."""
     terminals: tuple[int, int, int]
@@ -56,14 +58,20 @@ class Search:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
+        self._lent: Any = None  # the engine underneath, which must live as long as the search
         self._c = lib.pp_search_new(kernel.c)
         if self._c == ffi.NULL:
             raise EngineOutOfMemory("not enough memory for the search itself")
 
+    def use(self, engine: Engine) -> None:
+        """Ask the tiers that are attached to an engine of the same kernel, whose values must be right."""
+        self._lent = engine.c
+        self._check(lib.pp_search_use(self._c, self._lent))
+
     def close(self) -> None:
         if self._c != ffi.NULL:
             lib.pp_search_free(self._c)
-            self._c = ffi.NULL
+            self._c, self._lent = ffi.NULL, None
 
     def run(self, position: int, *, naive: bool = False) -> None:
         """Prove a valid position; after a stop, the same call resumes where it was.

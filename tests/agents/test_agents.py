@@ -14,16 +14,17 @@ import pytest
 from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 
 from perfectplay import Status, UsageError, load_game, solve_game
-from perfectplay.agents import TablePlayer, evaluate_policy
+from perfectplay.agents import TablePlayer, evaluate_policy, evaluation
 from perfectplay.agents.openspiel import OpenSpielBot
 from perfectplay.agents.pettingzoo import PettingZooOpponent
+from perfectplay.values import Outcome, Value
 
 GAMES = 300  # benchmarks/openspiel.py plays 10,000
 
 
 @pytest.fixture(scope="module")
 def table():
-    with solve_game(load_game("openspiel", game="tic_tac_toe")).table as solved:
+    with solve_game(load_game("openspiel", game="tic_tac_toe"), save=False).table as solved:
         yield solved
 
 
@@ -61,7 +62,7 @@ def test_a_random_player_is_scored_as_computed_from_openspiel_alone(table, posit
 
     known: dict[str, tuple[int, int]] = {}
     solve(pyspiel.load_game("tic_tac_toe").new_initial_state(), known)
-    optimal = kept = regret = Fraction(0)
+    optimal = kept = regret = delay = Fraction(0)
     blunders: dict[int, Fraction] = {}
     seen = set()
     stack = [pyspiel.load_game("tic_tac_toe").new_initial_state()]
@@ -80,6 +81,7 @@ def test_a_random_player_is_scored_as_computed_from_openspiel_alone(table, posit
             same = sign * won == sign * best[0]
             optimal += share * (same and (plies + 1 == best[1] or won == 0))
             kept += share * same
+            delay += share * (same and won != 0) * abs(plies + 1 - best[1])
             regret += share * (sign * best[0] - sign * won)
             if not same:
                 blunders[best[1]] = blunders.get(best[1], Fraction(0)) + share
@@ -94,6 +96,7 @@ def test_a_random_player_is_scored_as_computed_from_openspiel_alone(table, posit
     assert found.optimal == pytest.approx(float(optimal / count))
     assert found.kept == pytest.approx(float(kept / count))
     assert found.value_regret == pytest.approx(float(regret / count))
+    assert found.remoteness_regret == pytest.approx(float(delay / count))
     ours = {plies: depth.blunders for plies, depth in found.by_remoteness.items() if depth.blunders}
     assert ours == pytest.approx({plies: float(share) for plies, share in blunders.items()})
     player = TablePlayer(table, mistakes=1.0)
@@ -127,6 +130,11 @@ def test_wrong_policies_are_refused(table):
         evaluate_policy(table, lambda position: 99, [start])
     with pytest.raises(UsageError, match="do not add up to 1"):
         evaluate_policy(table, lambda position: {0: 0.5}, [start])
+    for shares in ({0: 2.0, 1: -1.0}, {0: float("nan")}, {0: float("inf"), 1: float("-inf")}):
+        with pytest.raises(UsageError, match="are not probabilities"):
+            evaluate_policy(table, lambda position, shares=shares: shares, [start])
+    with pytest.raises(TypeError):
+        evaluate_policy(table, lambda position: 0, [start + 0.5])
     with pytest.raises(UsageError, match="the game is over"):
         TablePlayer(table)(table.game.encode("0 3 1 4 2"))
 
@@ -140,6 +148,20 @@ def test_the_bot_never_loses_in_openspiels_own_arena(table):
     scores += [evaluate_bots(game.new_initial_state(), bots, rng)[1] for _ in range(GAMES)]
     assert min(scores) == 0 or min(scores) == 1
     assert sum(scores) > GAMES
+
+
+def test_the_bot_refuses_the_state_of_another_game(table):
+    other = pyspiel.load_game("mnk(m=3,n=3,k=2)").new_initial_state()
+    with pytest.raises(UsageError, match=r"the table is of tic_tac_toe\(\), not of mnk"):
+        OpenSpielBot(TablePlayer(table)).step(other)
+
+
+def test_plies_count_only_where_a_game_is_won_or_lost_by_as_much():
+    """A win by less is no slower win, and a draw is none the worse for being long."""
+    values = [Value(Outcome.DRAW, None), Value(Outcome.DRAW, 4), Value(Outcome.WIN, 7, 3), Value(Outcome.WIN, 5, 1)]
+    assert [evaluation.plies_lost(best, worth) for best, worth in zip(values[::2], values[1::2], strict=True)] == [0, 0]
+    assert evaluation.plies_lost(Value(Outcome.WIN, 3), Value(Outcome.WIN, 5)) == 2
+    assert evaluation.plies_lost(Value(Outcome.LOSS, 8), Value(Outcome.LOSS, 2)) == 6
 
 
 def test_a_bot_has_a_policy_and_needs_a_table_of_openspiels(table):

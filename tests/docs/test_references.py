@@ -6,9 +6,11 @@ import inspect
 import re
 from pathlib import Path
 
+import pytest
+
 from perfectplay.hookspecs import GameSpec, HostSpec
 from perfectplay.plugins import REQUIRED_HOOKS
-from perfectplay.testing.checks import ALL_LAWS
+from perfectplay.testing.trial import PROMISES
 from perfectplay_native.build import INCLUDE
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -40,8 +42,8 @@ def test_the_required_hooks_are_named():
 
 
 def test_every_law_is_explained():
-    for law in ALL_LAWS:
-        assert f"| `{law.name}` | {law.promise} |" in HOOKS, law.name
+    for law, promise in PROMISES.items():
+        assert f"| `{law}` | {promise} |" in HOOKS, law
 
 
 def test_every_kernel_function_is_documented_with_its_exact_declaration():
@@ -59,3 +61,9 @@ def test_every_kernel_field_is_documented():
     assert re.findall(r"^\| `(\w+)` \|", KERNEL, re.MULTILINE) == fields
     (abi,) = re.findall(r"PP_ABI = (\d+)", HEADER)
     assert f"ABI {abi}" in KERNEL
+
+
+@pytest.mark.parametrize("term", ["ply", "remoteness", "tier", "slot", "canonical", "tie", "endless draw"])
+def test_the_glossary_explains_the_words_of_the_output(term):
+    glossary = (DOCS / "glossary.md").read_text().lower()
+    assert re.search(rf"^(\*\*|#+ |\| \**|- \*\*){term}", glossary, re.MULTILINE), term

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay.game import Game, make_game
+from perfectplay.game import Game
+from perfectplay.loading import make_game
 
 SUBTRACTION = '''
 """Take one or two stones; whoever cannot has lost."""

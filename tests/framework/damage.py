@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -11,8 +13,10 @@ from typing import Any
 import lmdb
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from perfectplay.game import Game
+from perfectplay.solving import strong
 from perfectplay.tables.layout import META, enveloped, opened
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.locking import DATA_FILE, WriterLock
@@ -53,6 +57,19 @@ def change_values(path: Path, tier: int, change: Callable[[npt.NDArray[Any]], No
             target.write_values(records[record.tier], values)
         digest = table_hash(records.values(), source.key_records().values())
         target.set_info(replace(source.info, hash=digest, storage=target.info.storage))
+
+
+def stop_after_tiers(monkeypatch: pytest.MonkeyPatch, tiers: int) -> threading.Event:
+    """What a solve takes as `stop`: it is set once so many tiers are solved and stored."""
+    stop, kept, keep = threading.Event(), itertools.count(1), strong.Solve._keep
+
+    def counted(solve: strong.Solve, tier: int) -> None:
+        keep(solve, tier)
+        if next(kept) == tiers:
+            stop.set()
+
+    monkeypatch.setattr(strong.Solve, "_keep", counted)
+    return stop
 
 
 def edit(path: Path, key: bytes, change: Callable[[bytes], bytes | None]) -> None:

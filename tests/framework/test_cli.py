@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
-from perfectplay.game import load_game
+from perfectplay.loading import load_game
 from perfectplay.tables.lmdb_store import LmdbStore
 from perfectplay.tables.store import MemoryStore
 from perfectplay.values import Outcome, Value
@@ -122,7 +122,7 @@ def test_solving_prints_a_summary(solve):
     assert ["ties", "151  19.7 %"] in lines
     assert "best first moves  a3, b3, b2\n" in result.stdout
     assert re.search(r"time              [0-9.]+ s \(CPU [0-9.]+ s\), .*/s\n", result.stdout)
-    assert re.search(r"peak memory       \d+ MiB\n", result.stdout)
+    assert re.search(r"peak memory       \d+ MiB, and \d+ MiB of mapped files\n", result.stdout)
     assert re.search(r"hash              [0-9a-f]{16}\n", result.stdout)
     assert "solve show tictactoe" in result.stdout
 
@@ -161,14 +161,14 @@ def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
     ("backend", "words"), [("memory", "stopped, nothing kept; start again with"), ("lmdb", "stopped; resume with")]
 )
 def test_ctrl_c_stops_in_good_order_and_says_how_to_go_on(solve, monkeypatch, backend, words):
-    write = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].write_keys
+    write = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].write_key_blocks
 
     def interrupt(*arguments):
         signal.raise_signal(signal.SIGINT)
         write(*arguments)
 
     for store in (MemoryStore, LmdbStore):
-        monkeypatch.setattr(store, "write_keys", interrupt)
+        monkeypatch.setattr(store, "write_key_blocks", interrupt)
     result = solve("nim", "--stones", "5", "--backend", backend)
     assert result.exit_code == 130
     assert result.stderr == f"{words}: solve nim --stones 5 --backend {backend}\n"
@@ -221,7 +221,7 @@ def test_verify_proves_or_finds_the_damage(solve):
     result = solve("verify", "stones")
     assert result.exit_code == 1
     assert "stones: 3 bad of 8 positions" in result.stdout
-    assert "  5: stored loss in 2, right is win in 3\n" in result.stdout
+    assert "  5: stored loss in 2, should be win in 3\n" in result.stdout
     data = json.loads(solve("verify", "stones", "--json").stdout)
     assert data["bad"] == 3
     assert {"position": "5", "stored": "loss in 2", "expected": "win in 3"} in data["examples"]

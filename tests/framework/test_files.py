@@ -46,6 +46,15 @@ def test_a_link_is_followed_and_stays(tmp_path):
     assert (tmp_path / "real.csv").read_text() == "new"
 
 
+def test_a_link_that_leads_nowhere_says_where_that_would_be(tmp_path):
+    (tmp_path / "link.csv").symlink_to("none/x.csv")
+    with (
+        pytest.raises(UsageError, match=f"there is no directory {tmp_path}/none to write x.csv to"),
+        atomic_write(tmp_path / "link.csv"),
+    ):
+        pass
+
+
 def test_a_socket_or_directory_is_refused(tmp_path):
     import socket
 

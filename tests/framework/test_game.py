@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perfectplay.errors import PluginError, UsageError
-from perfectplay.game import make_game
+from perfectplay.loading import load_game, make_game
 from perfectplay.values import Status
 
 
@@ -187,6 +187,16 @@ def test_bare_rules_and_their_errors(codes):
         game.rules.apply(4, 1)
     error = game.hook_error("apply", 4, caught.value)
     assert str(error) == "stones: hook 'apply' raised KeyError: 0 in position 4"
+
+
+def test_the_bare_rules_follow_all_moves_at_once(codes):
+    for game in (load_game("gobblet"), load_game("kalah"), make_game(codes.module_of(codes.subtraction))):
+        position = game.start()
+        for _ in range(30):
+            moves = game.moves(position)
+            children = [game.apply(position, move) for move in moves]
+            assert game.rules.follow(position, moves) == (children, [game.canonicalize(child) for child in children])
+            position = children[len(children) // 2] if children else position
 
 
 def test_rules_version_is_the_plugins(codes):
@@ -431,3 +441,16 @@ def test_numpy_integers_are_integers(codes):
     game = changed(codes, "return position - move", "import numpy; return numpy.uint64(position - move)")
     after = game.apply(7, 2)
     assert (after, type(after)) == (5, int)
+
+
+def test_title_rules_and_names_may_come_from_one_hook(codes):
+    about = "from perfectplay import About\n@hookimpl\ndef about(): return About('Stones', 'Take.', {})"
+
+    def game(names: str):
+        return make_game(codes.module_of(codes.subtraction + "\n" + about.format(names)), name="stones")
+
+    assert game("('Ann', 'Ben')").players == ("Ann", "Ben")
+    assert game("('Ann',)").is_puzzle
+    assert game("()").players == ("First", "Second")
+    with pytest.raises(PluginError, match=r"hook 'about' .*two different names were expected"):
+        game("('Ann', 'Ann')")

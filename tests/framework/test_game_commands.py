@@ -50,6 +50,14 @@ def test_a_file_need_not_be_installed_and_its_tables_lie_beside_it(codes, tmp_pa
     library.close()
 
 
+def test_a_solve_that_fails_leaves_nothing_beside_the_file(codes, tmp_path):
+    file = tmp_path / "mygame.py"
+    file.write_text(codes.subtraction.replace("return position - move", "return 1 // 0"))
+    refused = CliRunner().invoke(root, [str(file)])
+    assert "hook 'apply' raised ZeroDivisionError" in refused.stderr
+    assert [each.name for each in tmp_path.iterdir() if each.name != "__pycache__"] == ["mygame.py"]
+
+
 def test_a_table_of_a_file_that_has_changed_is_not_believed(codes, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "stones.py"

@@ -46,12 +46,19 @@ def test_without_a_limit_the_machine_is_the_limit(control_groups):
     assert available_memory().limit != "the control group's limit, 0M"
 
 
-def test_too_little_memory_names_the_limit_and_the_way_out(tic_tac_toe, monkeypatch):
-    nothing = Available(100, "the control group's limit, 100M")
-    monkeypatch.setattr(strong, "available_memory", lambda: nothing)
+@pytest.mark.parametrize(
+    ("left", "advice"),
+    [
+        (200 << 20, "leaves 200M: use `--backend lmdb --memory 100M`, which needs less"),
+        (70 << 20, "leaves 70M: use `--backend lmdb --memory 64M`, which needs less"),
+        (37 << 20, "leaves 37M: see to it that there are 64 MiB, and use `--backend lmdb --memory 64M`"),
+    ],
+)
+def test_too_little_memory_names_the_limit_and_a_way_out_that_works(left, advice, tic_tac_toe, monkeypatch):
+    monkeypatch.setattr(strong, "available_memory", lambda: Available(left, "the control group's limit, 100M"))
     monkeypatch.setattr(strong, "enumerate_positions", _with_all_memory)
-    words = "the control group's limit, 100M leaves 0M: use `--backend lmdb --memory 48M`, which needs less"
-    with pytest.raises(PerfectPlayError, match=words):
+    monkeypatch.setattr(strong.Solve, "slots", lambda solve, component: 1 << 30)
+    with pytest.raises(PerfectPlayError, match=f"the control group's limit, 100M {advice}"):
         solve_game(tic_tac_toe, save=False)
 
 

@@ -20,8 +20,8 @@ from perfectplay.cli.common import GameCommand
 from perfectplay.cli.root import COMMANDS
 from perfectplay.cli.solve import solve_command
 from perfectplay.errors import PluginError
-from perfectplay.game import load_game, make_game
 from perfectplay.hookspecs import hookimpl
+from perfectplay.loading import load_game, make_game
 from perfectplay.solving.background import translate_error
 from perfectplay.solving.strong import solve_game
 from perfectplay_native.engine import stuck
@@ -191,6 +191,85 @@ def test_a_hook_that_raises_once_is_the_one_that_is_blamed(codes, hook):
     game.rules = replace(game.rules, **{hook: late})
     with pytest.raises(PluginError, match=f"stones: hook '{hook}' raised KeyError: 'late' in position"):
         solve_game(game)
+
+
+def late(code: str, hook: str, does: str, *, when: str = "position == 2") -> str:
+    """The game with a hook that does something else in one position: long after the game was loaded."""
+    found = re.search(rf"def {hook}\(.*\): ", code)
+    assert found
+    head, body = code[: found.end()], code[found.end() :]
+    return f"import os, sys\n{head}\n    if {when}: {does}\n    {body}"
+
+
+FAULTS = {"sys.exit(0)": "SystemExit: 0", "raise KeyError('late')": "KeyError: 'late'"}
+RULES = ("moves", "apply", "status", "canonicalize")
+
+
+@pytest.mark.parametrize("does", FAULTS)
+@pytest.mark.parametrize("hook", RULES)
+def test_a_hook_that_exits_or_raises_late_is_blamed_and_ends_nothing(install, codes, hook, does):
+    """A solve once ended with exit code 0 and not a word, because the hook had asked for that."""
+    install("bad", late(codes.subtraction, hook, does))
+    told = f"bad: hook '{hook}' raised {FAULTS[does]} in position 2"
+    for command in (["bad"], ["bad", "--json"], ["bad", "--method", "alphabeta", "--no-save"], ["plan", "bad"]):
+        refused = solve(*command)
+        assert refused.exit_code == 1, command
+        assert refused.stdout == ""
+        assert told in refused.stderr.splitlines()[-1]
+    checked = json.loads(solve("check", "bad", "--json").stdout)
+    assert told in next(law["breach"] for law in checked["laws"] if law["law"] == "hooks")
+    assert "bad" in [game["name"] for game in json.loads(solve("games", "--json").stdout)]
+
+
+@pytest.mark.parametrize("does", FAULTS)
+@pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize", "format_move", "mover"])
+def test_a_hook_that_fails_once_the_game_is_solved_is_blamed_too(install, codes, monkeypatch, hook, does):
+    more = "\n@hookimpl\ndef format_move(position, move): return str(move)\n"
+    more += "\n@hookimpl\ndef mover(position): return position in (5, 6, 2, 3)\n"
+    install("bad", late(codes.subtraction + more, hook, does, when="position == 2 and 'BROKEN' in os.environ"))
+    assert solve("bad").exit_code == 0
+    monkeypatch.setenv("BROKEN", "yes")
+    for command in (["show", "bad", "2"], ["show", "bad", "2", "--json"], ["line", "bad", "2"]):
+        refused = solve(*command)
+        assert refused.exit_code == 1, command
+        assert f"bad: hook '{hook}' raised {FAULTS[does]} in position 2" in refused.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@hookimpl\n", "raise SystemExit(0)\n"),
+        ("def start(): return 7", "def start(): exit()"),
+        ("def canonicalize(position): return", "def canonicalize(position): import sys; sys.exit(position);"),
+        ("", "@hookimpl\ndef about(): raise SystemExit\n"),
+    ],
+)
+def test_a_game_that_exits_when_it_is_loaded_is_one_broken_line_of_the_list(install, codes, old, new):
+    install("stones", codes.subtraction)
+    install("bad", codes.subtraction.replace(old, new, 1) if old else codes.subtraction + new)
+    listed = solve("games")
+    assert listed.exit_code == 0
+    assert "bad is broken: " in listed.stdout
+    assert "SystemExit" in listed.stdout
+    games = {game["name"]: game for game in json.loads(solve("games", "--json").stdout)}
+    assert games["bad"]["broken"]
+    assert games["stones"]["broken"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("yield ('perft', 1.0, 'nodes/s'); sys.exit(0)", "raised SystemExit: 0"),
+        ("yield ('perft', 1.0, 'nodes/s'); {}['late']", "raised KeyError: 'late'"),
+        ("yield 'perft'", "returned 'perft': (what, rate, unit) was expected"),
+        ("return 5", "returned 5: (what, rate, unit) of each measurement was expected"),
+    ],
+)
+def test_measurements_of_the_games_own_are_its_own_fault(install, codes, body, told):
+    install("bad", f"import sys\n{codes.subtraction}\n@hookimpl\ndef benchmarks(): {body}\n")
+    refused = solve("bench", "bad")
+    assert refused.exit_code == 1
+    assert refused.stderr.splitlines()[-1] == f"error: bad: hook 'benchmarks' {told}"
 
 
 def test_rules_that_contradict_themselves_are_sent_to_check(install, codes):

@@ -6,8 +6,8 @@ import pytest
 
 from perfectplay import plugins
 from perfectplay.errors import PluginError, UsageError
-from perfectplay.game import installed_games, load_game, make_game
 from perfectplay.hookspecs import GameSpec, hookimpl
+from perfectplay.loading import installed_games, load_game, make_game
 from perfectplay.plugins import RESERVED_NAMES
 
 MARK = "from perfectplay.hookspecs import hookimpl\n@hookimpl\n"

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from perfectplay import load_game, solve_game
 from perfectplay.cli import progress
 
 
@@ -73,3 +74,11 @@ def test_plain_lines_come_seldom_and_go_to_stderr(capsys, monkeypatch):
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("stones: solve: 20.0 % of 10,000,000 positions, ")
+
+
+def test_saving_does_not_count_more_than_its_total(tmp_path):
+    seen = []
+    solve_game(load_game("quixo", width=3, height=3), directory=tmp_path, progress=seen.append).table.close()
+    saving = [each for each in seen if each.phase == "saving"]
+    assert saving
+    assert [each for each in saving if each.positions > each.total] == []

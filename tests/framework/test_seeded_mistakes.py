@@ -26,10 +26,15 @@ EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
 SOURCES = {
     "tictactoe": TIC_TAC_TOE,
     "dots": (EXAMPLES / "dots.py").read_text(),
+    "three boxes": (EXAMPLES / "dots.py").read_text(),
     "sliding": (EXAMPLES / "sliding.py").read_text(),
     "mutorere": (EXAMPLES / "mutorere/perfectplay_mutorere/plugin.py").read_text(),
 }
-OPTIONS = {"dots": {"rows": 1, "columns": 3}, "sliding": {"rows": 2, "columns": 2}}
+OPTIONS = {
+    "dots": {"rows": 1, "columns": 2},
+    "three boxes": {"rows": 1, "columns": 3},  # where who moves at the end may have lost; the smaller is quicker
+    "sliding": {"rows": 2, "columns": 2},
+}
 
 HOOK = "@hookimpl\ndef start()"
 """In front of this, tic-tac-toe can be given one hook more."""
@@ -161,7 +166,7 @@ MISTAKES = [
     ),
     ("tictactoe", HOOK, "@hookimpl\ndef notations(position): return {'code': 'x'}\n\n" + HOOK, "text"),
     ("tictactoe", HOOK, "@hookimpl\ndef notations(position): return ['x']\n\n" + HOOK, "hooks"),
-    ("tictactoe", HOOK, "@hookimpl\ndef about(): return 'Noughts and crosses'\n\n" + HOOK, "hooks"),
+    ("tictactoe", HOOK, "@hookimpl\ndef about(): return 'Noughts and crosses'\n\n" + HOOK, "load"),
     # ---- board ----
     ("tictactoe", "mover(position), clicks=clicks", "mover(position)", "board"),
     ("tictactoe", "for move in moves(position))", "for move in moves(position)[1:])", "board"),
@@ -199,8 +204,8 @@ MISTAKES = [
     ("dots", "return self.unpack(position)[2]", "return self.unpack(position)[2] + 1", "hooks"),
     ("dots", "return self.unpack(position)[2]", "return 'Ann'", "hooks"),
     ("dots", "        score = self.score(position)\n", "        score = self.unpack(position)[1]\n", "score"),
-    ("dots", "score > 0 else", "score > 1 else", "score"),
-    ("dots", "score < 0 else Status.DRAWN", "score > 0 else Status.DRAWN", "score"),
+    ("three boxes", "score > 0 else", "score > 1 else", "score"),
+    ("three boxes", "score < 0 else Status.DRAWN", "score > 0 else Status.DRAWN", "score"),
     (
         "dots",
         "        return Status.WON if score > 0 else Status.LOST if score < 0 else Status.DRAWN",

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from perfectplay.distributed import verifying
+from perfectplay.distributed.pool import WorkerLost
 from perfectplay.errors import TableError
 from perfectplay.game import Game
+from perfectplay.loading import load_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import VerifyReport, verify_table
 from perfectplay.tables.layout import number_key
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.opening import open_table
 
+from ..native.local_pool import LocalPool
 from .damage import change_value, flip
 
 
@@ -66,3 +71,53 @@ def test_a_byte_changed_on_disk_is_found_by_its_checksum_and_mended_by_solving(
         verified(tic_tac_toe)
     solve_game(tic_tac_toe, backend=backend).table.close()
     assert verified(tic_tac_toe).bad == 0
+
+
+# ---- by workers ----
+
+
+def verified_by_workers(game: Game, pool: LocalPool | None = None) -> VerifyReport:
+    with open_table(game) as table:
+        return verifying.Verification(table, None).run(pool or LocalPool(game, 2))
+
+
+def same(one: VerifyReport, other: VerifyReport) -> bool:
+    return (one.checked, one.bad, one.examples) == (other.checked, other.bad, other.examples)
+
+
+def test_workers_find_what_threads_find(tables: Path, tic_tac_toe: Game, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(verifying, "SLOW_SLOTS", 64)
+    assert same(verified_by_workers(tic_tac_toe), verified(tic_tac_toe))
+    for index in (0, 300, 764):
+        right = change_value(tic_tac_toe, index=index, code=5)
+        assert verified(tic_tac_toe).bad
+        assert same(verified_by_workers(tic_tac_toe), verified(tic_tac_toe))
+        change_value(tic_tac_toe, index=index, code=right)
+
+
+def test_workers_prove_a_game_with_an_index_though_some_are_lost(tables: Path):
+    class Losing(LocalPool):
+        calls = 0
+
+        def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
+            self.calls += 1
+            if self.calls in (3, 6):
+                raise WorkerLost("as the test wants it")
+            return super().call(worker, method, *arguments, returns=returns)
+
+    game = load_game("morris", men="three")
+    solve_game(game).table.close()
+    pool = Losing(game, 3)
+    report = verified_by_workers(game, pool)
+    assert same(report, verified(game))
+    assert (report.bad, report.workers) == (0, 3)
+    assert pool.calls > 8
+    change_value(game, tier=2, index=17, code=6)
+    assert verified_by_workers(game).bad
+    assert same(verified_by_workers(game), verified(game))
+
+
+def test_a_position_out_of_place_is_found_by_workers(tables: Path, tic_tac_toe: Game, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("perfectplay.distributed.worker.lost_position", lambda *_: 17)
+    with pytest.raises(TableError, match="position 17 of tier 0 cannot be found"):
+        verified_by_workers(tic_tac_toe)

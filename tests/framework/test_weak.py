@@ -20,6 +20,7 @@ from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.solving.weak import proof_path, prove_position
 from perfectplay.tables.gbl2 import entries, read_gbl2, read_header, write_gbl2
+from perfectplay.tables.lmdb_store import LmdbStore
 from perfectplay.tables.proof_file import read_proof
 from perfectplay_native.search import Search
 
@@ -319,3 +320,60 @@ def test_wrong_options_are_told_in_one_line(arguments, message):
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
     assert message in result.stderr
+
+
+# ---- over a table ----
+
+
+def solve_partly(game, directory, tiers, monkeypatch):
+    """Solve to disk, and be stopped after so many tiers."""
+    stop, written, write = threading.Event(), [0], LmdbStore.write_values
+
+    def write_some(store, record, values):
+        write(store, record, values)
+        written[0] += 1
+        if written[0] >= tiers:
+            stop.set()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LmdbStore, "write_values", write_some)
+        with pytest.raises(Interrupted):
+            solve_game(game, backend="lmdb", directory=directory, stop=stop)
+
+
+@pytest.mark.parametrize(("tiers", "most"), [(45, 10**6), (70, 10**5), (77, 10)])
+def test_the_opening_of_six_mens_morris_is_searched_over_an_unfinished_table(tiers, most, tmp_path, monkeypatch):
+    morris = load_game("morris")
+    solve_partly(morris, tmp_path, tiers, monkeypatch)
+    proof = prove_position(morris, directory=tmp_path, use_table=True, save=False)
+    assert proof.outcome is Outcome.DRAW
+    assert 0 < proof.counts.evaluated < most
+    assert proof.counts.below > 0
+
+
+def test_over_a_finished_table_nothing_is_searched(tmp_path):
+    connect4 = load_game("connect4")
+    alone = prove_position(connect4, directory=tmp_path, save=False)
+    solve_game(connect4, directory=tmp_path).table.close()
+    over = prove_position(connect4, directory=tmp_path, use_table=True, save=False)
+    assert over.outcome is alone.outcome
+    assert over.counts.evaluated == 0 < alone.counts.evaluated
+
+
+def test_a_python_game_is_searched_over_its_table(tmp_path, tic_tac_toe):
+    solve_game(tic_tac_toe, directory=tmp_path).table.close()
+    proof = prove_position(tic_tac_toe, directory=tmp_path, use_table=True, save=False)
+    assert (proof.outcome, proof.counts.evaluated) == (Outcome.DRAW, 0)
+
+
+def test_without_a_table_there_is_nothing_to_use(tmp_path):
+    with pytest.raises(TableError, match="there is no table of connect4"):
+        prove_position(load_game("connect4"), directory=tmp_path, use_table=True)
+
+
+def test_the_command_says_what_the_table_knew(tmp_path):
+    places = ("--dir", str(tmp_path))
+    assert solve("connect4", *places, "--quiet").exit_code == 0
+    done = solve("connect4", "--method", "alphabeta", "--use-table", "--json", "--no-save", *places)
+    assert json.loads(done.stdout)["evaluated"] == 0
+    assert "--use-table only works with --method alphabeta" in solve("connect4", "--use-table").output

@@ -10,8 +10,9 @@ from typing import Any
 
 from perfectplay_native._engine import lib
 
-from perfectplay.game import Game, make_game
+from perfectplay.game import Game
 from perfectplay.hookspecs import hookimpl
+from perfectplay.loading import make_game
 from perfectplay.solving.tier_order import components
 from perfectplay_native.kernel import ABI, Kernel
 

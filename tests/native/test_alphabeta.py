@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perfectplay.values import Status
-from perfectplay_native.engine import EngineError, EngineStopped
+from perfectplay_native.engine import Engine, EngineError, EngineStopped
 from perfectplay_native.search import Search
 
 from .compiled_graphs import CompiledGraph
@@ -269,3 +269,55 @@ def test_learning_twice_changes_nothing(plain_prover):
     for _ in range(2):
         search.learn(keys, np.full(5000, DRAWN, dtype=np.uint8))
         assert search.counts.unique == 5000
+
+
+# ---- tables underneath ----
+
+
+def with_table(proven: Prover, nodes: set[int]) -> Prover:
+    """The same search over a table that knows these nodes."""
+    codes = brute_force(proven.graph)
+    tiers = proven.graph.tiers
+    engine = Engine(proven.search.kernel, tiers=max(tiers) + 1)
+    for tier in {tiers[node] for node in nodes}:
+        members = sorted(node for node in nodes if tiers[node] == tier)
+        keys = np.array(members, dtype=np.uint64) << np.uint64(1)
+        engine.define(tier, len(keys), [memoryview(keys)])
+        engine.attach(tier, 2, [memoryview(np.array([codes[node] & 0xFFFF for node in members], dtype=np.uint16))])
+    proven.search.use(engine)
+    return proven
+
+
+@many
+@given(graph=graphs(), data=st.data())
+def test_what_a_table_knows_is_not_searched_and_the_proof_is_the_same(prover, graph, data):
+    known = data.draw(st.sets(st.sampled_from(range(len(graph.moves)))))
+    proven = with_table(prover(graph), known).run()
+    assert proven.outcome(graph.start) == truth_of(graph)[graph.start]
+    proven.assert_right()
+    assert not known & (set(proven.stored()) - {graph.start})
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_more_a_table_knows_the_less_is_searched(plain_prover, seed):
+    graph = large_graph(seed)
+    half = set(Random(seed).sample(range(len(graph.moves)), len(graph.moves) // 2)) - {graph.start}
+    alone = plain_prover(graph).run()
+    over_half = with_table(plain_prover(graph), half).run()
+    over_all = with_table(plain_prover(graph), set(range(len(graph.moves)))).run()
+    assert over_all.search.counts.evaluated == 0
+    assert over_half.search.counts.evaluated <= alone.search.counts.evaluated
+    over_half.assert_right()
+    over_half.search.prove_reachable()
+    over_half.assert_right()
+    assert set(over_half.stored()) == graph.reachable
+
+
+def test_a_table_underneath_is_asked_once_about_a_position_it_does_not_know(plain_prover):
+    """The cache is right however often its places are taken again: the graph is asked in all orders."""
+    graph = large_graph(3, size=400)
+    proven = with_table(plain_prover(graph), set(range(0, 400, 3)))
+    for node in Random(0).sample(range(400), 400):
+        proven.run(node)
+    proven.assert_right()
+    assert proven.search.counts.below > 0

@@ -15,13 +15,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.game import Game, make_game
+from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
+from perfectplay.loading import make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import verify_table
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
 from perfectplay.values import Status
+from perfectplay_native.kernel import Kernel
+from perfectplay_quixo import _kernel as quixo
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, SISTER_VARIANTS, CompiledGraph, compiled_game
 from .graphs import (
@@ -198,11 +201,16 @@ def test_both_backends_write_the_same_table(variant: str, graph_module: ModuleTy
 # ---- the rare ----
 
 
-def test_a_loss_that_a_distant_finished_child_delays(graph_module: ModuleType):
-    # 0 → 1 → 2 (lost), and 0 → 3 → … → 8 (lost), a win in 5 in a tier of its own: 0 is lost in 6
-    graph = plain_graph([[1, 3], [2], [], [4], [5], [6], [7], [8], []], {2: LOSS, 8: LOSS}, [0, 0, 0, 1, 1, 1, 1, 1, 1])
+@pytest.mark.parametrize("plies", [6, 66, 130])  # due levels are noted modulo 64: the last two alias with level 2
+def test_a_loss_that_a_distant_finished_child_delays(plies: int, graph_module: ModuleType):
+    # 1 → 2 → 3 (lost), and 1 → 4 → … → last (lost), a win in plies - 1 in a tier of its own: 1 is lost in `plies`
+    last = plies + 3
+    chained = [[node + 1] for node in range(4, last)]
+    graph = plain_graph([[1], [2, 4], [3], [], *chained, []], {3: LOSS, last: LOSS}, [0] * 4 + [1] * (last - 3))
     game = compiled_game(graph_module, graph, ENUMERATED_VARIANTS["parents"])
-    assert solved_every_way(game, graph).codes[0] == 6 << 2 | LOSS
+    found = solved_every_way(game, graph).codes
+    assert found == expected(graph, everywhere=False)
+    assert (found[1], found[0]) == (plies << 2 | LOSS, plies + 1 << 2 | WIN)
 
 
 def chain(length: int, end: int, *, first_tier: int = 0, single: bool = False) -> Graph:
@@ -298,3 +306,20 @@ def test_retract_without_parents_is_refused(graph_module: ModuleType):
     game = compiled_game(graph_module, plain_graph([[0]], {}), VARIANTS["rank alone"])
     with pytest.raises(UsageError, match="graph has neither parents nor retract"):
         solve_game(game, save=False, propagation="retract")
+
+
+# ---- limits, checked where a kernel is loaded ----
+
+
+@pytest.mark.parametrize("tiers", [0, 2**23])
+def test_as_many_tiers_as_slots_can_name_and_at_least_one(tiers: int):
+    with pytest.raises(ValueError, match=f"tier_count is {tiers:,}: it must be from 1 to 8,388,607"):
+        Kernel(quixo.ffi, quixo.lib.quixo_kernel, tier_count=tiers)
+
+
+@pytest.mark.parametrize("size", [2**40, 2**63])
+def test_a_tier_too_large_for_its_slots_is_refused(size: int):
+    signature = quixo.ffi.typeof(quixo.lib.quixo_kernel.tier_size)
+    too_large = quixo.ffi.callback(signature, lambda kernel, tier: size if tier == 2 else 1)
+    with pytest.raises(ValueError, match=f"tier_size of tier 2 is {size:,}: it must be below 2\\*\\*40"):
+        Kernel(quixo.ffi, quixo.lib.quixo_kernel, tier_size=too_large, tier_count=3)

@@ -12,8 +12,8 @@ from perfectplay_native._engine import lib
 
 from perfectplay import hook_guard
 from perfectplay.errors import PluginError
-from perfectplay.game import make_game
 from perfectplay.hookspecs import hookimpl
+from perfectplay.loading import make_game
 from perfectplay.queries.sampling import random_positions
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import verify_table

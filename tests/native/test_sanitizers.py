@@ -17,18 +17,54 @@ GAMES = sorted((ROOT / "games").glob("*/perfectplay_*"))
 FLAGS = ["-std=c11", "-g", "-O1", "-pthread", "-DPP_NO_CLONES", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 
 
-@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_kernels_and_small_solves_are_clean(sanitizer: str, program: Callable[[str], str], tmp_path: Path):
-    gcc = program("gcc")
+WRAPPED = (
+    "malloc",
+    "calloc",
+    "realloc",
+    "strdup",
+    "mmap",
+    "munmap",
+    "open",
+    "close",
+    "posix_fallocate",
+    "pthread_create",
+)
+"""What sanitize/failing.c stands in for."""
+
+
+def build_and_run(sources: list[str], sanitizer: str, gcc: str, directory: Path, *flags: str) -> list[str]:
+    """The lines that a program says, made of sources of `sanitize`, the engine and the games."""
     folders = [ENGINE / "src", *GAMES]
-    sources = [HERE / "sanitize/driver.c", HERE / "graph_kernel.c", *(c for each in folders for c in each.glob("*.c"))]
+    files = [HERE / "graph_kernel.c", *(HERE / "sanitize" / name for name in sources)]
+    files += (c for each in folders for c in each.glob("*.c") if not c.name.startswith("_"))  # a build left those
     includes = [f"-I{folder}" for folder in (ENGINE / "include", HERE, *folders)]
-    generated = {source for source in sources if source.name.startswith("_")}  # cffi's, if a build left them here
-    program = tmp_path / "driver"
+    made = directory / "program"
     sanitize = [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
-    build = [gcc, *FLAGS, *sanitize, *includes, "-o", str(program), *(str(c) for c in sources if c not in generated)]
+    build = [gcc, *FLAGS, *sanitize, *includes, *flags, "-o", str(made), *(str(c) for c in files)]
     built = subprocess.run(build, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    ran = subprocess.run([program], capture_output=True, text=True)
+    ran = subprocess.run([made, directory], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines()[-1] == "a large graph is solved and proven"
+    return ran.stdout.splitlines()
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_kernels_and_small_solves_are_clean(sanitizer: str, program: Callable[[str], str], tmp_path: Path):
+    said = build_and_run(["driver.c", "random_graph.c"], sanitizer, program("gcc"), tmp_path)
+    assert said[-1] == "a large graph is solved and proven"
+
+
+@pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
+def test_shares_of_workers_are_clean(sanitizer: str, program: Callable[[str], str], tmp_path: Path):
+    said = build_and_run(["shares.c", "random_graph.c"], sanitizer, program("gcc"), tmp_path)
+    assert said[-1] == "and whole blocks"
+
+
+def test_every_request_that_fails_once_is_an_error_and_leaks_nothing(program: Callable[[str], str], tmp_path: Path):
+    wrap = [f"-Wl,--wrap={name}" for name in WRAPPED]
+    sources = ["allocations.c", "failing.c", "random_graph.c"]
+    said = build_and_run(sources, "address,undefined", program("gcc"), tmp_path, *wrap)
+    failed = [int(line.split(": ")[1].split()[0]) for line in said]
+    assert len(failed) == 21
+    assert min(failed) > 0
+    assert sum(failed) > 2000

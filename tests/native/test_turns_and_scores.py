@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.game import Game, make_game
+from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
+from perfectplay.loading import make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import verify_table
 from perfectplay.tables.opening import open_table

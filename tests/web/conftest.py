@@ -18,10 +18,13 @@ import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.testclient import TestClient
 
-from perfectplay.game import Game, load_game, make_game
+from perfectplay.game import Game
+from perfectplay.loading import load_game, make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
+
+from .plugins import peg, promotion, shapes, twelve, wide
 
 CODES = runpy.run_path(str(Path(__file__).parents[1] / "framework" / "conftest.py"))
 
@@ -44,7 +47,7 @@ def stones() -> Game:
 @pytest.fixture(scope="session")
 def games() -> types.SimpleNamespace:
     """The small games, made anew at each call, and the source texts they are made of."""
-    return types.SimpleNamespace(tic_tac_toe=tic_tac_toe, stones=stones, codes=CODES)
+    return types.SimpleNamespace(tic_tac_toe=tic_tac_toe, stones=stones, codes=CODES, game_of=game_of)
 
 
 @pytest.fixture(scope="session")
@@ -52,16 +55,6 @@ def small_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("tables")
     for game in (tic_tac_toe(), stones()):
         solve_game(game, directory=directory).table.close()
-    return directory
-
-
-@pytest.fixture(scope="session")
-def quantik_tables(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a finished Quantik table: beside Gobblet's, or solved here in some ten seconds."""
-    if (gobblet_tables / "quantik").exists():
-        return gobblet_tables
-    directory = tmp_path_factory.mktemp("quantik")
-    solve_game(load_game("quantik"), directory=directory).table.close()
     return directory
 
 
@@ -118,7 +111,6 @@ def serve() -> Iterator[Callable[[Library], str]]:
         yield serve
 
 
-@pytest.fixture
 def mutorere() -> Game:
     """The example with a board like a star."""
     path = Path(__file__).parents[2] / "docs" / "examples" / "mutorere" / "perfectplay_mutorere" / "plugin.py"
@@ -127,16 +119,24 @@ def mutorere() -> Game:
     return make_game(module, name="mutorere")
 
 
-@pytest.fixture
-def serve_games(serve: Callable[[Library], str], tmp_path: Path) -> Callable[..., str]:
-    """serve_games(game, …) -> address, after solving them."""
+@pytest.fixture(scope="session")
+def kinds_server(gobblet_tables: Path, quantik_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A game of every kind: two on boards, a star, promotion, a text, a puzzle, scores; and two that are not solved."""
+    directory = tmp_path_factory.mktemp("kinds")
+    (directory / "gobblet").symlink_to(gobblet_tables / "gobblet")
+    (directory / "quantik").symlink_to(quantik_tables / "quantik")
+    small = [mutorere(), stones(), *(make_game(each, name=_name(each)) for each in (promotion, peg, twelve, shapes))]
+    for game in small:
+        solve_game(game, directory=directory).table.close()
+    unsolved = [make_game(wide, name="wide"), load_game("dots")]
+    library = Library(directory, [load_game("gobblet"), load_game("quantik"), *small, *unsolved])
+    with running(library) as address:
+        yield address
+    library.close()
 
-    def serve_games(*games: Game, solved: bool = True) -> str:
-        for game in games if solved else ():
-            solve_game(game, directory=tmp_path).table.close()
-        return serve(Library(tmp_path, games))
 
-    return serve_games
+def _name(module: types.ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
 
 
 # ---- a real browser ----
@@ -198,28 +198,14 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture(scope="session")
-def axe(request: pytest.FixtureRequest, program: Callable[[str], str]) -> str:
-    """The source of axe-core, fetched from npm into pytest's cache."""
+def axe(program: Callable[[str], str], shared: Callable[..., Path]) -> str:
+    """The source of axe-core, fetched from npm."""
     npm = program("npm")
-    place = request.config.cache.mkdir("axe-core")
-    source = place / "package" / "axe.min.js"
-    if not source.exists():
-        fetch = [npm, "pack", "axe-core@4", "--silent", "--pack-destination", str(place)]
-        subprocess.run(fetch, check=True, capture_output=True, timeout=120)
+
+    def fetch(place: Path) -> None:
+        command = [npm, "pack", "axe-core@4", "--silent", "--pack-destination", str(place)]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
         with tarfile.open(next(place.glob("*.tgz"))) as package:
             package.extract("package/axe.min.js", place, filter="data")
-    return source.read_text()
 
-
-@pytest.fixture(scope="session")
-def wait_for_turn() -> Callable[[Page, str], bool]:
-    """wait_for_turn(page, "bottom"): whether the game goes on, once it is that player's turn or over."""
-
-    def wait(page: Page, side: str) -> bool:
-        page.wait_for_function(
-            f"() => document.querySelector('#player-{side}.moving')"
-            " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
-        )
-        return not page.locator("#verdict p").inner_text().startswith("Game over")
-
-    return wait
+    return (shared("axe-core", fetch) / "package" / "axe.min.js").read_text()

@@ -1,6 +1,6 @@
-"""Load: evaluated-moves requests for random Gobblet positions, against a `solve serve` in a process of its own.
+"""Load: requests about random Gobblet positions, against a `solve serve` in a process of its own.
 
-    python tests/web/load.py [--dir TABLES] [--seconds 10] [--connections 8]
+    python tests/web/load.py [--dir TABLES] [--seconds 10] [--connections 8] [--ask moves/evaluated]
 
 prints the rate, the latencies and the server's processor time for each request. The client speaks bare HTTP over
 asyncio streams, so that it is not what is measured.
@@ -74,11 +74,11 @@ def random_positions(count: int, seed: int = 1) -> list[int]:
     return found
 
 
-async def _ask(port: int, positions: list[int], until: float, times: list[float]) -> None:
+async def _ask(port: int, path: str, positions: list[int], until: float, times: list[float]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while (began := time.perf_counter()) < until:
         position = random.choice(positions)
-        writer.write(f"GET /api/gobblet/moves/evaluated?id={position} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        writer.write(f"GET /api/gobblet/{path}?id={position} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         head = await reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200"), head
         length = re.search(rb"content-length: (\d+)", head)
@@ -88,10 +88,10 @@ async def _ask(port: int, positions: list[int], until: float, times: list[float]
     writer.close()
 
 
-async def _ask_all(port: int, positions: list[int], seconds: float, connections: int) -> list[float]:
+async def _ask_all(port: int, path: str, positions: list[int], seconds: float, connections: int) -> list[float]:
     times: list[float] = []
     until = time.perf_counter() + seconds
-    await asyncio.gather(*(_ask(port, positions, until, times) for _ in range(connections)))
+    await asyncio.gather(*(_ask(port, path, positions, until, times) for _ in range(connections)))
     return times
 
 
@@ -100,12 +100,12 @@ def _cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(directory: Path, *, seconds: float, connections: int) -> Load:
+def measure(directory: Path, *, seconds: float, connections: int, path: str = "moves/evaluated") -> Load:
     positions = random_positions(5000)
     with served(directory) as (port, process):
-        asyncio.run(_ask_all(port, positions, 1.0, connections))  # every tier at hand
+        asyncio.run(_ask_all(port, path, positions, 1.0, connections))  # every tier at hand
         before = _cpu_seconds(process)
-        times = sorted(asyncio.run(_ask_all(port, positions, seconds, connections)))
+        times = sorted(asyncio.run(_ask_all(port, path, positions, seconds, connections)))
         cpu = _cpu_seconds(process) - before
     return Load(
         requests=len(times),
@@ -123,5 +123,6 @@ if __name__ == "__main__":
     parser.add_argument("--dir", type=Path, default=table_directory())
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--ask", default="moves/evaluated", help="what is asked of each position")
     asked = parser.parse_args()
-    print(measure(asked.dir, seconds=asked.seconds, connections=asked.connections))
+    print(measure(asked.dir, seconds=asked.seconds, connections=asked.connections, path=asked.ask))

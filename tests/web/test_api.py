@@ -15,13 +15,15 @@ import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
-from perfectplay.game import GameInfo, load_game, make_game
+from perfectplay.loading import GameInfo, load_game, make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.web import library as library_module
 from perfectplay.web import request_guard, sessions
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 from perfectplay.web.openapi import description
+
+from .plugins import twelve
 
 
 def check_schema(name: str, answer: Any) -> None:
@@ -63,7 +65,7 @@ def test_every_described_path_exists_and_the_other_way_round(client: TestClient)
         (route.path, method.lower())
         for route in client.app.routes  # type: ignore[attr-defined]
         for method in getattr(route, "methods", None) or ()
-        if route.path.startswith("/api") and method != "HEAD"
+        if route.path.startswith(("/api", "/uwapi")) and method != "HEAD"
     }
     assert routes - {("/api/openapi.json", "get")} == described
 
@@ -116,6 +118,16 @@ def test_the_best_line_leads_to_the_end(client: TestClient) -> None:
     assert end["result"]["text"].startswith("Game over")
     assert client.get("/api/stones/line", params={"id": line[-1]["id"]}).json()["line"] == []
     assert client.get("/api/stones/best-move", params={"id": line[-1]["id"]}).json()["best"] is None
+
+
+def test_a_draw_in_a_game_with_scores_has_a_score_of_0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(twelve, "NUMBERS", (3, 3))
+    game = make_game(twelve, name="twelve")
+    solve_game(game, directory=tmp_path).table.close()
+    library = Library(tmp_path, [game])
+    answer = TestClient(make_app(library)).get("/api/twelve/moves/evaluated").json()
+    assert [answer["score"], *(move["score"] for move in answer["moves"])] == [0, 0, 0]
+    library.close()
 
 
 def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestClient) -> None:
@@ -357,7 +369,9 @@ def test_other_machines_are_held_to_a_rate(library: Library) -> None:
 def test_a_game_is_solved_on_request(tmp_path: Path, games: types.SimpleNamespace) -> None:
     library = Library(tmp_path, [games.tic_tac_toe()])
     client = TestClient(make_app(library))
-    assert client.get("/api/tictactoe/solve").json()["state"] == "unsolved"
+    before = client.get("/api/tictactoe/solve").json()
+    assert before["state"] == "unsolved"
+    assert before["estimate"].startswith("765 positions: some 1.0 s, ")
     assert client.get("/api/tictactoe/evaluate").status_code == 409
     started = client.post("/api/tictactoe/solve")
     assert started.status_code == 202
@@ -387,6 +401,7 @@ def test_a_solve_can_be_stopped_and_leaves_nothing(tmp_path: Path, games: types.
 def test_a_server_open_to_others_does_not_solve_for_them(tmp_path: Path, games: types.SimpleNamespace) -> None:
     client = TestClient(make_app(Library(tmp_path, [games.tic_tac_toe()]), may_solve=False))
     assert client.post("/api/tictactoe/solve").status_code == 403
+    assert client.get("/api/tictactoe/solve").json()["estimate"] is None
 
 
 def test_variants_with_a_table_are_served_too(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import types
 from collections.abc import Callable
@@ -9,52 +10,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from perfectplay.board import Board, Cell, Click, Piece, board_fault, headings, player_colours
 from perfectplay.display.board_text import draw
-from perfectplay.game import Game, make_game
+from perfectplay.loading import make_game
+from perfectplay.web.boards import board_json
+from perfectplay.web.library import Library
+from perfectplay.web.requests import Answer
 
-from .plugins import peg, promotion, shapes, twelve
-
-OpenPage = Callable[..., Page]
-Serve = Callable[..., str]
-
-
-def history_length(page: Page) -> int:
-    return page.locator("#history li").count()
-
-
-def click_any_move(page: Page) -> None:
-    """A move by clicks alone, as somebody plays who does not look at the list."""
-    before = history_length(page)
-    if page.locator("#board .target").count() == 0 and page.locator(".source:visible").count():
-        page.locator(".source:visible").first.click()
-    (
-        page.locator("#board .target").first
-        if page.locator("#board .target").count()
-        else page.locator("#actions button").first
-    ).click()
-    if page.locator("#chooser").is_visible():
-        page.locator("#choices .choice").first.click()
-    expect(page.locator("#history li")).not_to_have_count(before)
-
-
-def play_to_the_end(page: Page) -> str:
-    for _ in range(60):
-        if page.locator("#verdict p").inner_text().startswith("Game over"):
-            return page.locator("#verdict p").inner_text()
-        click_any_move(page)
-    raise AssertionError("the game does not end")
-
+from .conftest import mutorere
+from .pages import OpenPage, expect_plies, plies, texts, verdict
+from .plugins import shapes
 
 # ---- a star ----
 
 
-def test_the_star_is_drawn_with_its_edges_and_played_by_clicks(
-    open_page: OpenPage, serve_games: Serve, mutorere: Game
-) -> None:
-    page = open_page(serve_games(mutorere) + "/mutorere")
+def test_the_star_is_drawn_with_its_edges_and_played_by_clicks(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/mutorere")
     assert page.locator(".edge").count() == 16
     centre = page.locator('[data-place="8"]').bounding_box()
     points = [page.locator(f'[data-place="{point}"]').bounding_box() for point in range(8)]
@@ -63,12 +36,13 @@ def test_the_star_is_drawn_with_its_edges_and_played_by_clicks(
     assert max(reaches) - min(reaches) < 2, "all points are equally far from the centre"
     page.click('[data-place="0"]')
     page.click('[data-place="8"]')
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
     assert sorted(page.locator(".cell-label").all_inner_texts()) == [str(number) for number in range(9)]
 
 
-def test_the_star_has_a_drawing_for_the_terminal_too(mutorere: Game) -> None:
-    board = mutorere.board(mutorere.start())
+def test_the_star_has_a_drawing_for_the_terminal_too() -> None:
+    game = mutorere()
+    board = game.board(game.start())
     assert board is not None
     lines = draw(board).splitlines()
     assert sum("[●X]" in line or "[X]" in line for line in lines) >= 3
@@ -78,46 +52,28 @@ def test_the_star_has_a_drawing_for_the_terminal_too(mutorere: Game) -> None:
 # ---- promotion and pass ----
 
 
-def test_a_promotion_asks_and_a_pass_is_a_button(open_page: OpenPage, serve_games: Serve) -> None:
-    page = open_page(serve_games(make_game(promotion, name="promotion")) + "/promotion?moves=step+step+step+step")
+def test_a_promotion_asks_and_a_pass_is_a_button(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/promotion?moves=step+step+step+step")
     assert page.locator("#actions button").inner_text().startswith("Pass")
     page.click('[data-place="a3"]')
     page.click('[data-place="a4"]')
     expect(page.locator("#chooser")).to_be_visible()
     assert [text.split("\n")[0] for text in page.locator(".choice").all_inner_texts()] == ["to a queen", "to a knight"]
     page.keyboard.press("Escape")
-    assert history_length(page) == 5, "closing the chooser plays nothing"
+    assert plies(page) == 4, "closing the chooser plays nothing"
     page.click('[data-place="a4"]')
     page.locator('.choice[data-move="knight"]').click()
-    expect(page.locator("#history li")).to_have_count(6)
+    expect_plies(page, 5)
     expect(page.locator('[data-place="a4"]')).to_have_accessible_name(re.compile("a4, Red N"))
     page.locator("#actions button").click()
-    expect(page.locator("#history li")).to_have_count(7)
+    expect_plies(page, 6)
 
 
-def test_players_have_the_colours_of_their_names(open_page: OpenPage, serve_games: Serve) -> None:
-    page = open_page(serve_games(make_game(promotion, name="promotion")) + "/promotion")
+def test_players_have_the_colours_of_their_names(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/promotion")
     colour = "element => getComputedStyle(element).backgroundColor"
     assert page.locator("#player-bottom .dot").evaluate(colour) == "rgb(201, 48, 44)"
     assert page.locator("#player-top .dot").evaluate(colour) == "rgb(44, 48, 58)"
-
-
-def test_a_whole_game_with_promotion_and_pass(open_page: OpenPage, serve_games: Serve) -> None:
-    page = open_page(serve_games(make_game(promotion, name="promotion")) + "/promotion")
-    assert play_to_the_end(page) == "Game over: Red has won"
-
-
-def test_a_whole_game_by_touch(open_page: OpenPage, serve_games: Serve, mutorere: Game) -> None:
-    page = open_page(
-        serve_games(mutorere, make_game(promotion, name="promotion")) + "/promotion",
-        has_touch=True,
-        viewport={"width": 360, "height": 740},
-    )
-    page.tap('[data-place="a1"]')
-    page.tap('[data-place="a2"]')
-    expect(page.locator("#history li")).to_have_count(2)
-    page.tap("#actions button")
-    expect(page.locator("#history li")).to_have_count(3)
 
 
 # ---- text, puzzles, scores ----
@@ -129,45 +85,47 @@ def test_a_text_only_game_opened_by_link_claims_nothing_about_whose_turn_it_is(
     page = open_page(f"{small_server}/stones?position=5")
     assert page.locator("#board pre").inner_text() == "5"
     assert page.locator(".moving").count() == 0
-    assert page.locator("#verdict p").inner_text().startswith("The player to move wins")
+    assert verdict(page).startswith("The player to move wins")
     page.locator('#moves [data-move="1"]').click()
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
     assert page.locator(".moving").count() == 0
 
 
-def test_a_puzzle_has_one_player_and_is_solved(open_page: OpenPage, serve_games: Serve) -> None:
-    page = open_page(serve_games(make_game(peg, name="peg")) + "/peg")
-    assert page.locator("#verdict p").inner_text() == "Solved in 2 moves"
+def test_a_puzzle_has_one_player_and_is_solved(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/peg")
+    assert verdict(page) == "Solved in 2 moves"
+    assert page.locator("#verdict .mark").inner_text() == "✓"
     assert page.locator(".player:visible").count() == 1
-    for _ in range(2):
-        before = history_length(page)
-        page.locator("#moves .chip.best").first.click()
-        expect(page.locator("#history li")).not_to_have_count(before)
-    assert page.locator("#verdict p").inner_text() == "Game over: solved"
-    page.click("#first")
-    page.locator("#moves .chip.loss, #moves .chip.draw").first.click()
-    expect(page.locator("#history .mark")).to_have_count(1)
+    assert texts(page, ".group h3") == ["✓\nLeads to the solution\n1", "✗\nLeads to a dead end\n1"]
+    expect(page.locator("#moves .chip.best")).to_have_accessible_name("4-2: Solved in 2, best")
+    page.locator("#moves .chip.loss").click()
+    expect(page.locator("#notice")).to_have_text("Undo to try something else, or begin a new game.")
+    assert texts(page, "#history .mark") == ["??"]
+    page.click("#tab-explore")
+    expect(page.locator("#overview")).to_contain_text("Can be solved")
+    page.click("#tab-learn")
+    shown = page.locator("body").inner_text()
+    assert not re.search(r"\b(wins?|won|win(ning)?|loss|los(es|ing|t)|draws?|drawn|opponent)\b", shown, re.IGNORECASE)
 
 
-def test_a_game_with_scores_shows_them(open_page: OpenPage, serve_games: Serve) -> None:
-    page = open_page(serve_games(make_game(twelve, name="twelve")) + "/twelve")
-    assert re.fullmatch(r"(First|Second) player wins by \d+ in \d+ plies.*", page.locator("#verdict p").inner_text())
-    assert re.match(r"[WL][\u2009 ]?[+−]\d+", page.locator("#actions .badge").first.inner_text())
-    assert re.search(r" by \d+", play_to_the_end(page))
+def test_a_game_with_scores_shows_them(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/twelve")
+    assert re.fullmatch(r"(First|Second) player wins by \d+ in \d+ plies.*", verdict(page))
+    assert texts(page, "#actions .badge") == ["L −3", "L −5"]
+    assert texts(page, "#moves .in") == ["−3 in 5", "−5 in 5"]
+    expect(page.locator("#notice")).to_have_text("Choose a move under the board.")
 
 
 # ---- what plugins get wrong ----
 
 
-def test_nothing_a_plugin_returns_blanks_the_page(open_page: OpenPage, serve_games: Serve) -> None:
-    page = open_page(serve_games(make_game(shapes, name="shapes")) + "/shapes")
+def test_nothing_a_plugin_returns_blanks_the_page(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/shapes")
     assert page.locator("#board .cell").count() == len(shapes.NAMES)
     for played, name in enumerate(shapes.NAMES, start=2):
         page.locator(f'[data-place="{name}"]').click()
-        if "source" in (page.locator(f'[data-place="{name}"]').get_attribute("class") or ""):
-            continue
-        expect(page.locator("#history li")).to_have_count(played)
-    assert page.locator("#verdict p").inner_text() == "Game over: First player has won"
+        expect_plies(page, played - 1)
+    assert verdict(page) == "Game over: First player has won"
 
 
 BOARD = Board(1, 2, (Cell("a", 0, 0), Cell("b", 0, 1, (Piece(0, "X"),))), 0, clicks=(Click(0, "a"),))
@@ -196,18 +154,18 @@ def test_a_board_that_cannot_be_drawn_says_why(change: dict[str, object], fault:
 
 
 def test_a_board_that_cannot_be_drawn_leaves_the_game_playable(
-    open_page: OpenPage, serve_games: Serve, games: types.SimpleNamespace
+    open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, games: types.SimpleNamespace
 ) -> None:
     module = types.ModuleType("crooked")
     exec(
         games.codes["TIC_TAC_TOE"].replace("rows=3", "rows=float('nan')").replace("Board(3,", "Board(float('nan'),"),
         vars(module),
     )
-    page = open_page(serve_games(make_game(module, name="crooked")) + "/crooked")
+    page = open_page(serve(Library(tmp_path, [make_game(module, name="crooked")])) + "/crooked")
     assert page.locator("#board pre").inner_text() == "........."
     expect(page.locator("#notice")).to_contain_text("the board cannot be drawn: rows is nan")
     page.locator("#moves .chip").first.click()
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
 
 
 def test_colours_and_headings_follow_from_names() -> None:
@@ -221,12 +179,9 @@ def test_colours_and_headings_follow_from_names() -> None:
     assert headings(Board(2, 2, cells, 0, column_labels=("x",))) == (["", ""], ["x", ""])
 
 
-def test_nineteen_by_nineteen_stays_usable(open_page: OpenPage, serve_games: Serve) -> None:
-    from .plugins import wide
-
-    address = serve_games(make_game(wide, name="wide"), solved=False)
+def test_nineteen_by_nineteen_stays_usable(open_page: OpenPage, kinds_server: str) -> None:
     for width in (360, 1280):
-        page = open_page(f"{address}/wide", viewport={"width": width, "height": 740})
+        page = open_page(f"{kinds_server}/wide", viewport={"width": width, "height": 740})
         cell = page.locator('[data-place="s19"]')
         cell.scroll_into_view_if_needed()
         box = cell.bounding_box()
@@ -234,7 +189,7 @@ def test_nineteen_by_nineteen_stays_usable(open_page: OpenPage, serve_games: Ser
         assert min(box["width"], box["height"]) >= 24
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         cell.click()
-        expect(page.locator("#history li")).to_have_count(2)
+        expect_plies(page, 1)
 
 
 def test_the_line_that_has_won_is_pointed_out(open_page: OpenPage, gobblet_server: str, tmp_path: Path) -> None:
@@ -242,3 +197,108 @@ def test_the_line_that_has_won_is_pointed_out(open_page: OpenPage, gobblet_serve
     expect(page.locator("#verdict p")).to_have_text("Game over: Orange has won")
     lit = page.locator(".cell.highlight")
     assert [lit.nth(i).get_attribute("data-place") for i in range(3)] == ["(0,0)", "(0,1)", "(0,2)"]
+
+
+LOOK = """element => {
+  const { backgroundColor, boxShadow } = getComputedStyle(element, '::before');
+  return backgroundColor + boxShadow;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_winning_line_looks_different(open_page: OpenPage, gobblet_server: str, scheme: str) -> None:
+    link = f"{gobblet_server}/gobblet?position=L,L,./.,.,./l,l,.:orange&moves=M(0,2)"
+    page = open_page(link, color_scheme=scheme)
+    won = page.locator(".cell.highlight")
+    expect(won).to_have_count(3)
+    assert {won.nth(i).evaluate(LOOK) for i in range(3)} != {page.locator('[data-place="(1,1)"]').evaluate(LOOK)}
+    page.click("#undo")
+    expect(won).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_zones_are_drawn_in_two_shades(open_page: OpenPage, kinds_server: str, scheme: str) -> None:
+    page = open_page(f"{kinds_server}/quantik", color_scheme=scheme)
+    shades = page.locator("#board .zone").evaluate_all(
+        "zones => zones.map((zone) => [+zone.getAttribute('x'), +zone.getAttribute('y'), getComputedStyle(zone).fill])"
+    )
+    by_place = {(int(x), int(y)): shade for x, y, shade in shades}
+    assert len(by_place) == 16
+    for (x, y), shade in by_place.items():
+        same = by_place[x // 2 * 2, y // 2 * 2]
+        assert shade == same, "a zone has one shade"
+        assert shade != by_place[(x + 2) % 4, y], "and its neighbour another"
+        assert shade != by_place[x, (y + 2) % 4]
+
+
+NAMED = """() => {
+  const middle = (element) => {
+    const box = element.getBoundingClientRect();
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  };
+  const nearest = (name, axis, at) => {
+    const labels = [...document.querySelectorAll(`#board .coordinate.${name}`)];
+    const far = (label) => Math.abs(middle(label)[axis] - at);
+    return labels.sort((a, b) => far(a) - far(b))[0]?.textContent;
+  };
+  return [...document.querySelectorAll("#board .cell")].map((cell) => {
+    const { x, y } = middle(cell);
+    const label = cell.querySelector(".cell-label")?.textContent;
+    return [cell.dataset.place, nearest("row", "y", y), nearest("column", "x", x), label];
+  });
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/gobblet", lambda row, column, label: f"({row},{column})"),
+        ("/promotion", lambda row, column, label: f"{column}{row}"),
+        ("/quantik", lambda row, column, label: label),
+        ("/mutorere", lambda row, column, label: label),
+    ],
+)
+def test_cells_are_labelled_as_moves_name_them(
+    open_page: OpenPage, kinds_server: str, path: str, named: Callable[[str, str, str], str]
+) -> None:
+    page = open_page(kinds_server + path)
+    for flipped in (False, True):
+        for place, row, column, label in page.evaluate(NAMED):
+            assert named(row, column, label) == place, f"flipped: {flipped}"
+        page.click("#flip")
+    if path != "/promotion":  # there a move is called "step"
+        for move in page.evaluate("async path => (await (await fetch(`/api${path}/moves`)).json()).moves", path):
+            assert move["to"] in move["move"]
+
+
+def test_pieces_have_the_colours_that_the_plugin_gives(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/promotion")
+    painted = """owner => {
+      const [, id] = document.querySelector(`#board .piece.owner${owner} .body`).getAttribute('fill').match(/#(.*)\\)/);
+      return getComputedStyle(document.querySelector(`#${id} stop:last-child`)).stopColor;
+    }"""
+    assert page.evaluate(painted, 0) == "rgb(201, 48, 44)", "Red is red"
+    assert page.evaluate(painted, 1) == "rgb(44, 48, 58)", "Black is black"
+
+
+# ---- boards as JSON ----
+
+
+def test_parts_are_written_once_but_those_that_may_change_anew() -> None:
+    pieces = [Piece(0, "x")]
+    cells = Cell("a1", 0, 0, tuple(pieces)), Cell("b1", 0, 1, pieces)  # type: ignore[arg-type]
+    board = Board(1, 2, cells, to_move=0)
+    assert board_fault(board) is None
+    before = json.loads(Answer(board_json(board)).body)["cells"]
+    assert [len(cell["stack"]) for cell in before] == [1, 1]
+    pieces.append(Piece(1, "o", size=7.0))
+    assert "size is 7.0" in (board_fault(board) or "")
+    after = json.loads(Answer(board_json(board)).body)["cells"]
+    assert [len(cell["stack"]) for cell in after] == [1, 2]
+
+
+def test_a_text_that_is_not_unicode_is_written_all_the_same() -> None:
+    cells = Cell("a1", 0, 0, (Piece(0, "\ud800"),)), Cell("b1", 0, 1)
+    written = json.loads(Answer(board_json(Board(1, 2, cells, to_move=0))).body)
+    assert [cell["id"] for cell in written["cells"]] == ["a1", "b1"]
+    assert written["cells"][0]["stack"][0]["label"] == "\ud800"

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
+import jsonschema
+import pytest
+from starlette.testclient import TestClient
+
 from perfectplay import load_game, solve_game
+from perfectplay.queries.sampling import random_positions
+from perfectplay.web.app import make_app
 from perfectplay.web.gamesman import position_json
+from perfectplay.web.library import Library
+from perfectplay.web.openapi import description
 
 
 def test_games_variants_and_rules_are_listed(client):
@@ -38,6 +48,24 @@ def test_a_tie_is_not_a_draw_and_the_best_moves_come_first(client):
     assert {move["moveValue"] for move in found["moves"]} == {"tie"}
 
 
+@pytest.mark.parametrize(
+    ("path", "schema"),
+    [
+        ("", "UwapiGames"),
+        ("stones/", "UwapiGame"),
+        ("stones/regular/", "UwapiVariant"),
+        ("stones/regular/positions/?p=7", "UwapiPosition"),
+        ("gobblet/regular/positions/?p=74242", "UwapiPosition"),
+        ("tictactoe/regular/instructions/", "UwapiInstructions"),
+    ],
+)
+def test_every_answer_is_as_described(client, path, schema):
+    answer = client.get(f"/uwapi/{path}")
+    assert answer.status_code == 200
+    components = description()["components"]
+    jsonschema.validate(answer.json(), {"$ref": f"#/components/schemas/{schema}", "components": components})
+
+
 def test_what_is_not_there_is_refused(client):
     for path, status in {
         "/uwapi/chess/": 404,
@@ -58,7 +86,7 @@ def test_an_unsolved_game_says_so(client):
 
 def test_scores_and_turns_that_stay():
     game = load_game("openspiel", game="dots_and_boxes(num_rows=1,num_cols=2,utility_margin=true)")
-    with solve_game(game).table as table:
+    with solve_game(game, save=False).table as table:
         seen = set()
         stack = [game.start()]
         while stack:
@@ -76,6 +104,9 @@ def test_scores_and_turns_that_stay():
                 assert move["moveValue"] == (move["positionValue"] if same else turned[move["positionValue"]])
             if found["moves"]:
                 assert found["moves"][0]["moveValue"] == found["positionValue"]
+            signs = [1 if game.keeps_turn(position, game.encode(m["position"])) else -1 for m in found["moves"]]
+            scores = [sign * move["winby"] for sign, move in zip(signs, found["moves"], strict=True)]
+            assert scores == sorted(scores, reverse=True)  # a win by more comes first, however long it takes
         assert len(seen) == 143
 
 
@@ -85,3 +116,27 @@ def test_a_puzzle_has_moves_that_bring_the_end_nearer():
         found = position_json(game, table, game.start())
     assert found["moves"]
     assert all(isinstance(move["deltaRemoteness"], int) for move in found["moves"])
+
+
+def test_a_win_by_more_comes_before_a_quicker_one():
+    game = load_game("kalah", pits=3, seeds=3)
+    with solve_game(game, save=False).table as table:
+        for position in random_positions(table, 500, seed=1).tolist():
+            found = position_json(game, table, position)
+            worth = []
+            for move in found["moves"]:
+                child = game.encode(move["position"])
+                worth.append(table.probe(child).for_parent(keeps_turn=game.keeps_turn(position, child)).score)
+            assert worth == sorted(worth, reverse=True)
+
+
+def test_a_variant_is_found_by_its_id_quoted_or_as_it_is(tmp_path):
+    """An id has quoted signs of its own, which a path may quote once more, or not."""
+    library = Library(tmp_path, [load_game("openspiel", game="nim(pile_sizes=1;2)")])
+    client = TestClient(make_app(library))
+    (variant,) = client.get("/uwapi/openspiel/").json()["variants"]
+    assert "%3B" in variant["id"]
+    for path in (variant["id"], quote(variant["id"])):
+        answer = client.get(f"/uwapi/openspiel/{path}/")
+        assert (answer.status_code, answer.json()["id"]) == (200, variant["id"])
+    library.close()

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from perfectplay import Status, hookimpl, make_game, solve_game
 from perfectplay.errors import Interrupted
 from perfectplay.web.library import Library
 
+from ..framework.damage import stop_after_tiers
+from .pages import OpenPage
+
 STONES = 3000
 
 
 class Stones:
-    """Take one or two stones; who takes the last one wins. `when` is set after the moves were asked for so often."""
+    """Take one or two stones; who takes the last one wins."""
 
     RULES_VERSION = 1
-
-    def __init__(self, when: threading.Event, asked: int) -> None:
-        self.when, self.left = when, asked
 
     @hookimpl
     def start(self) -> int:
@@ -28,9 +29,6 @@ class Stones:
 
     @hookimpl
     def moves(self, position: int) -> list[int]:
-        self.left -= 1
-        if not self.left:
-            self.when.set()
         return [1, 2][: min(2, position)]
 
     @hookimpl
@@ -46,9 +44,9 @@ class Stones:
         return STONES - position
 
 
-def test_an_unfinished_table_is_seen_to_finish(tmp_path: Path) -> None:
-    stop = threading.Event()
-    game = make_game(Stones(stop, asked=STONES * 3 // 2), name="stones")
+def test_an_unfinished_table_is_seen_to_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = stop_after_tiers(monkeypatch, STONES // 2)
+    game = make_game(Stones(), name="stones")
     with pytest.raises(Interrupted):
         solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
     library = Library(tmp_path, games=[game])
@@ -61,3 +59,23 @@ def test_an_unfinished_table_is_seen_to_finish(tmp_path: Path) -> None:
     assert table.complete
     assert str(table.probe(STONES)) == "loss in 2000"
     library.close()
+
+
+def test_the_page_asks_again_about_what_an_unfinished_table_did_not_know(
+    open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = stop_after_tiers(monkeypatch, STONES // 2)
+    game = make_game(Stones(), name="stones")
+    with pytest.raises(Interrupted):
+        solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
+    page = open_page(serve(Library(tmp_path, games=[game])) + "/stones")
+    verdict = page.locator("#verdict p")
+    expect(verdict).to_have_text("Not in the table: this part of the game is not solved yet")
+    page.locator("#moves .chip").first.click()
+    expect(page.locator("#history li")).to_have_count(2)
+    solve_game(game, backend="lmdb", directory=tmp_path).table.close()
+    page.click("#undo")
+    expect(verdict).to_have_text("Second player wins in 2,000 plies (1,000 of its moves)")
+    page.click("#redo")
+    expect(verdict).not_to_contain_text("Not in the table")
+    expect(page.locator("#line .step")).not_to_have_count(0)

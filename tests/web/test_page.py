@@ -8,30 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from perfectplay.game import load_game
 from perfectplay.web.library import Library
 
-OpenPage = Callable[..., Page]
-WaitForTurn = Callable[[Page, str], bool]
-
-
-def verdict(page: Page) -> str:
-    return page.locator("#verdict p").inner_text()
-
-
-def play(page: Page, *moves: str) -> None:
-    for move in moves:
-        before = page.locator("#history li").count()
-        page.locator(f'#moves [data-move="{move}"]').click()
-        expect(page.locator("#history li")).to_have_count(before + 1)
-
-
-def texts(page: Page, selector: str) -> list[str]:
-    return page.locator(selector).all_inner_texts()
-
+from .pages import OpenPage, expect_plies, play, plies, texts, verdict, wait_for_turn
 
 # ---- what is shown ----
 
@@ -97,7 +78,7 @@ def test_the_preview_of_a_move_is_the_position_after_it(open_page: OpenPage, gob
 def test_a_list_that_moves_under_the_pointer_previews_nothing(open_page: OpenPage, gobblet_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet")
     page.locator('[data-move="L(1,1)"]').click()  # the pointer stays where another move now is
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
     page.wait_for_timeout(200)
     assert page.locator(".changed, .previewed").count() == 0
 
@@ -105,43 +86,37 @@ def test_a_list_that_moves_under_the_pointer_previews_nothing(open_page: OpenPag
 # ---- playing ----
 
 
-def test_a_whole_game_against_the_table_by_mouse(
-    open_page: OpenPage, wait_for_turn: WaitForTurn, small_server: str
-) -> None:
+def test_a_whole_game_against_the_table_by_mouse(open_page: OpenPage, small_server: str) -> None:
     """First empty cells against the perfect table: it never loses."""
     page = open_page(f"{small_server}/tictactoe")
     page.locator("#player-top select").select_option("perfect")
     while wait_for_turn(page, "bottom"):
-        before = page.locator("#history li").count()
+        before = plies(page)
         page.locator("#board .target").first.click()
-        expect(page.locator("#history li")).not_to_have_count(before)
+        expect(page.locator("#history li")).not_to_have_count(before + 1)
     assert verdict(page) in ("Game over: Second player has won", "Game over: a draw")
 
 
-def test_the_table_wins_gobblet_as_the_first_player(
-    open_page: OpenPage, wait_for_turn: WaitForTurn, gobblet_server: str
-) -> None:
+def test_the_table_wins_gobblet_as_the_first_player(open_page: OpenPage, gobblet_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet")
     page.locator("#player-bottom select").select_option("perfect")
     while wait_for_turn(page, "top"):
-        before = page.locator("#history li").count()
+        before = plies(page)
         page.locator("#moves .chip").last.click()  # the worst there is
-        expect(page.locator("#history li")).not_to_have_count(before)
+        expect(page.locator("#history li")).not_to_have_count(before + 1)
     assert verdict(page) == "Game over: Orange has won"
 
 
-def test_a_whole_game_of_quantik_against_the_table(
-    open_page: OpenPage, wait_for_turn: WaitForTurn, quantik_tables: Path, serve: Callable[[Library], str]
-) -> None:
-    page = open_page(serve(Library(quantik_tables, [load_game("quantik")])) + "/quantik")
+def test_a_whole_game_of_quantik_against_the_table(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/quantik")
     page.locator("#player-top select").select_option("perfect")
     while wait_for_turn(page, "bottom"):
         page.locator("#player-bottom .tray:enabled").first.click()
         barred = page.locator(".cell.barred")
         assert all(barred.nth(index).get_attribute("title") for index in range(barred.count()))
-        before = page.locator("#history li").count()
+        before = plies(page)
         page.locator("#board .target").first.click()
-        expect(page.locator("#history li")).not_to_have_count(before)
+        expect(page.locator("#history li")).not_to_have_count(before + 1)
     assert verdict(page) == "Game over: Second player has won"
 
 
@@ -156,7 +131,7 @@ def test_a_whole_game_by_keyboard_only(open_page: OpenPage, gobblet_server: str)
     page = open_page(f"{gobblet_server}/gobblet")
     for ply in range(1, 14):
         page.keyboard.press("b")
-        expect(page.locator("#history li")).to_have_count(ply + 1)
+        expect_plies(page, ply)
     assert verdict(page) == "Game over: Orange has won"
     page.keyboard.press("Shift+ArrowLeft")
     expect(page.locator("#verdict p")).to_have_text("Orange wins in 13 plies (7 of its moves)")
@@ -167,12 +142,12 @@ def test_a_whole_game_by_keyboard_only(open_page: OpenPage, gobblet_server: str)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#verdict p")).to_have_text("Game over: Orange has won")
     page.keyboard.press("n")
-    expect(page.locator("#history li")).to_have_count(1)
+    expect_plies(page, 0)
     page.locator('#moves [tabindex="0"]').focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()
     page.keyboard.press("Escape")
@@ -188,7 +163,7 @@ def test_cells_can_be_reached_and_pressed_by_keyboard(open_page: OpenPage, gobbl
     expect(cell).to_have_accessible_name("(1,1), empty. L(1,1): Win in 13")
     cell.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
 
 
 def test_auto_play_walks_the_best_line_to_its_end(open_page: OpenPage, small_server: str) -> None:
@@ -196,13 +171,13 @@ def test_auto_play_walks_the_best_line_to_its_end(open_page: OpenPage, small_ser
     assert verdict(page) == "First player wins in 5 plies (3 of its moves)"
     page.click("#auto")
     expect(page.locator("#verdict p")).to_have_text("Game over: First player has won")
-    assert page.locator("#history li").count() == 6
+    assert plies(page) == 5
 
 
 def test_a_step_of_the_best_line_plays_up_to_it(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe?position={quote('XO.......')}")
     page.locator("#line .step").nth(2).click()
-    expect(page.locator("#history li")).to_have_count(4)
+    expect_plies(page, 3)
 
 
 def test_flip_turns_the_board_round(open_page: OpenPage, small_server: str) -> None:
@@ -228,7 +203,7 @@ def test_history_marks_slips_and_goes_where_it_is_clicked(open_page: OpenPage, s
     assert page.locator("#history .slip").get_attribute("title") == "throws the draw away: now a loss"
     page.locator("#history .entry").nth(1).click()
     expect(page.locator("#verdict p")).to_have_text("Draw in 8 plies")
-    assert page.locator("#history li").count() == 4  # what came later is still there
+    assert plies(page) == 3  # what came later is still there
     page.locator("#chart .bar").nth(3).locator(".value").click()
     expect(page.locator("#verdict p")).to_have_text(re.compile("First player wins"))
 
@@ -237,7 +212,7 @@ def test_undo_and_redo_against_the_table_take_both_moves(open_page: OpenPage, sm
     page = open_page(f"{small_server}/tictactoe")
     page.locator("#player-top select").select_option("perfect")
     play(page, "b2")
-    expect(page.locator("#history li")).to_have_count(3)
+    expect_plies(page, 2)
     page.click("#undo")
     expect(page.locator("#verdict p")).to_have_text("Draw in 9 plies")
     page.click("#redo")
@@ -253,7 +228,7 @@ def test_back_and_forward_and_reload_keep_the_game(open_page: OpenPage, small_se
     page.go_forward()
     expect(page.locator("#verdict p")).to_have_text("Draw in 7 plies")
     page.reload()
-    expect(page.locator("#history li")).to_have_count(3)
+    expect_plies(page, 2)
 
 
 def test_a_link_opens_the_same_position(open_page: OpenPage, gobblet_server: str) -> None:
@@ -355,51 +330,6 @@ def test_a_game_is_solved_from_the_page(
 
 # ---- looks ----
 
-SCREENS = {"wide": (1440, 900), "narrow": (360, 740), "tiny": (320, 640)}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
-@pytest.mark.parametrize("screen", SCREENS)
-def test_no_serious_accessibility_fault(
-    open_page: OpenPage, gobblet_server: str, axe: str, scheme: str, screen: str
-) -> None:
-    width, height = SCREENS[screen]
-    page = open_page(
-        f"{gobblet_server}/gobblet?position=1649275928706",
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if scheme == "dark" else "light",
-        forced_colors="active" if scheme == "forced" else "none",
-        bypass_csp=True,
-    )
-    page.wait_for_selector("#line .step")
-    page.evaluate(axe)
-    states: dict[str, Callable[[], object]] = {
-        "the whole table": lambda: (page.click("#tab-explore"), page.wait_for_selector(".longest a")),
-        "the rules": lambda: page.click("#tab-learn"),
-        "the editor open": lambda: (page.click("#tab-analysis"), page.click("#setup summary")),
-        "a piece in hand": lambda: page.click('[data-place="(0,2)"]'),
-        "no hints": lambda: page.locator("body").press("h"),
-        "the help": lambda: page.locator("body").press("?"),
-    }
-    for name, enter in states.items():
-        enter()
-        violations = page.evaluate("async () => (await axe.run()).violations")
-        serious = [each for each in violations if each["impact"] in ("serious", "critical")]
-        assert [(each["id"], each["nodes"][0]["html"]) for each in serious] == [], name
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_nothing_sticks_out_and_targets_are_large(open_page: OpenPage, gobblet_server: str, screen: str) -> None:
-    width, height = SCREENS[screen]
-    page = open_page(f"{gobblet_server}/gobblet", viewport={"width": width, "height": height})
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    small = page.evaluate(
-        """() => [...document.querySelectorAll('button, select, nav a')].filter((each) => each.checkVisibility())
-          .map((each) => [each.id || each.className, each.getBoundingClientRect()])
-          .filter(([, box]) => box.width < 43.5 || box.height < 43.5).map(([name]) => name)"""
-    )
-    assert small == []
-
 
 def test_nothing_moves_when_a_verdict_arrives(open_page: OpenPage, gobblet_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet")
@@ -407,7 +337,7 @@ def test_nothing_moves_when_a_verdict_arrives(open_page: OpenPage, gobblet_serve
       .map((each) => document.querySelector(each).getBoundingClientRect().y)"""
     before = page.evaluate(places)
     page.keyboard.press("b")
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
     assert page.evaluate(places) == before
     page.click('[data-place="blue-L"]')
     assert page.evaluate(places) == before

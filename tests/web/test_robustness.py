@@ -5,23 +5,16 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route, TimeoutError, expect
 
 from perfectplay.solving.strong import solve_game
 from perfectplay.web.library import Library
 
-OpenPage = Callable[..., Page]
-
-
-def play(page: Page, *moves: str) -> None:
-    for move in moves:
-        before = page.locator("#history li").count()
-        page.locator(f'#moves [data-move="{move}"]').click()
-        expect(page.locator("#history li")).to_have_count(before + 1)
-
+from .pages import OpenPage, expect_plies, play, plies, verdict
 
 # ---- errors ----
 
@@ -41,14 +34,14 @@ def test_undo_while_the_table_thinks_gives_the_turn_back(open_page: OpenPage, sm
     page = open_page(f"{small_server}/tictactoe")
     page.locator("#player-top select").select_option("perfect")
     page.locator('#moves [data-move="b2"]').click()
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
     page.click("#undo")
     expect(page.locator("#player-bottom.moving")).to_have_count(1)
     expect(page.locator("#notice")).to_have_text("Choose where to move.")
     page.wait_for_timeout(500)  # longer than the table thinks
-    assert page.locator("#history li").count() == 2
+    assert plies(page) == 1
     page.click("#redo")
-    expect(page.locator("#history li")).to_have_count(3)  # at the end again: now it answers
+    expect_plies(page, 2)  # at the end again: now it answers
 
 
 def test_a_lost_server_is_said_and_asked_again_by_itself(open_page: OpenPage, small_server: str) -> None:
@@ -64,7 +57,7 @@ def test_a_lost_server_is_said_and_asked_again_by_itself(open_page: OpenPage, sm
     expect(page.locator("#notice")).to_contain_text("The server does not answer")
     expect(page.locator("#notice")).to_contain_text("Trying again")
     page.unroute("**/replay?*")
-    expect(page.locator("#history li")).to_have_count(2)  # without another click
+    expect_plies(page, 1)  # without another click
     assert lost
 
 
@@ -83,11 +76,38 @@ def test_a_damaged_table_is_called_damaged(
     file = tmp_path / "tictactoe" / "data.mdb"
     file.write_bytes(b"\0" * file.stat().st_size)
     page = open_page(serve(Library(tmp_path, [games.tic_tac_toe()])) + "/tictactoe", expected="409")
-    assert page.locator("#verdict p").inner_text() == "Not known: the table is damaged"
+    assert verdict(page) == "Not known: the table is damaged"
     expect(page.locator("#solve-card h2")).to_have_text("The table of Tictactoe is damaged")
     assert page.get_by_role("button", name="Solve it now").count() == 0
     refused = page.request.post(page.url.replace("/tictactoe", "/api/tictactoe/solve"))
     assert (refused.status, "cannot be read" in refused.json()["error"]) == (409, True)
+
+
+def test_a_link_to_no_id_says_so_and_shows_the_start(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe?id=99999999", expected="400")
+    expect(page.locator("#notice")).to_contain_text("The link cannot be followed: 99999999 is not a position")
+    assert verdict(page) == "Draw in 9 plies"
+
+
+def test_settings_that_make_no_sense_are_left_alone(open_page: OpenPage, small_server: str) -> None:
+    kept = """localStorage.setItem("perfectplay", '{"roles": null, "hints": 7, "flipped": true}');"""
+    page = open_page(f"{small_server}/tictactoe", before=kept)
+    assert verdict(page) == "Draw in 9 plies"
+    assert page.locator("#player-top strong").inner_text() == "First"
+
+
+def test_a_screen_that_changes_its_height_takes_nothing_away(open_page: OpenPage, gobblet_server: str) -> None:
+    """A telephone does that whenever its address bar comes or goes."""
+    page = open_page(f"{gobblet_server}/gobblet?position=74242")
+    page.click('[data-place="(0,2)"]')
+    page.locator("#moves").evaluate("element => { element.scrollTop = 40; }")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    page.wait_for_timeout(100)
+    assert page.locator("#moves").evaluate("element => element.scrollTop") == 40
+    expect(page.locator("#notice")).to_contain_text("Lifting it reveals Blue's line")
+    before = page.locator("#chart svg").get_attribute("width")
+    page.set_viewport_size({"width": 400, "height": 860})
+    expect(page.locator("#chart svg")).not_to_have_attribute("width", before or "")
 
 
 # ---- keyboard and screen readers ----
@@ -98,11 +118,11 @@ def test_the_focus_stays_where_one_works(open_page: OpenPage, small_server: str)
     focused = "document.activeElement.closest('#board, #moves, #history')?.id"
     page.locator('[data-place="b2"]').focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#history li")).to_have_count(2)
+    expect_plies(page, 1)
     assert page.evaluate("document.activeElement.dataset.place") == "b2"
     page.locator('#moves [tabindex="0"]').focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#history li")).to_have_count(3)
+    expect_plies(page, 2)
     assert page.evaluate(focused) == "moves"
     page.locator('#history [tabindex="0"]').focus()
     page.keyboard.press("ArrowLeft")
@@ -145,32 +165,61 @@ def test_the_opponents_move_is_announced(open_page: OpenPage, small_server: str)
     assert page.locator("#announce").get_attribute("aria-live") == "polite"
 
 
-def expect_scrolling(page: Page, key: str) -> None:
-    """One press of a key scrolls a page that is at rest at its top."""
-    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    page.wait_for_timeout(300)  # the last key's scrolling has come to its end
-    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
-    page.locator("body").press(key)
-    for _ in range(50):
-        if page.evaluate("scrollY") > 0:
-            return
-        page.wait_for_timeout(100)
-    pytest.fail(f"{key!r} does not scroll the page")
+HEARD = """window.taken = {};
+addEventListener("keydown", (event) => { window.taken[event.key] = event.defaultPrevented; });"""
 
 
-def test_single_keys_can_be_turned_off_and_never_take_scrolling(open_page: OpenPage, small_server: str) -> None:
+def test_keys_that_scroll_are_left_to_the_browser(open_page: OpenPage, small_server: str) -> None:
+    """Whether a key scrolls is the browser's affair, and when; ours is not to take it."""
+    page = open_page(f"{small_server}/tictactoe", before=HEARD, viewport={"width": 600, "height": 400})
+    keys = [" ", "ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End"]
+    for focus in ("body", "#hints", "#tab-learn", "#chart"):
+        if focus != "body":
+            page.locator(focus).evaluate("element => { element.tabIndex = 0; element.focus(); }")
+        for key in keys:
+            page.keyboard.press(key)
+        assert page.evaluate("window.taken") == dict.fromkeys(keys, False), focus
+    assert plies(page) == 0
+
+
+def scrolls(page: Page, key: str, happened: str) -> bool:
+    """Whether a key scrolls. The browser may take its time, and ignores keys before it has drawn the page."""
+    for _ in range(10):
+        page.keyboard.press(key)
+        with suppress(TimeoutError):
+            page.wait_for_function(happened, timeout=1000)
+            return True
+    return False
+
+
+@pytest.mark.parametrize("focus", ["body", "#verdict p", "#board .cell"])
+def test_keys_scroll_the_page(open_page: OpenPage, small_server: str, focus: str) -> None:
+    """From the start, from a text that somebody has clicked, and after a click on the board."""
     page = open_page(f"{small_server}/tictactoe", viewport={"width": 600, "height": 400})
-    for key in (" ", "ArrowDown", "PageDown"):
-        expect_scrolling(page, key)
-    assert page.locator("#history li").count() == 1
-    page.locator("body").press("b")
-    expect(page.locator("#history li")).to_have_count(2)
-    page.locator("body").press("?")
+    if focus != "body":
+        page.locator(focus).first.click()
+    bottom = "() => scrollY > 0 && Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight"
+    if focus != "#board .cell":  # there arrows walk, and Space and Enter play
+        assert scrolls(page, " ", "() => scrollY > 0")
+        assert scrolls(page, "Home", "() => scrollY === 0")
+        assert scrolls(page, "ArrowDown", "() => scrollY > 0")
+        assert scrolls(page, "ArrowUp", "() => scrollY === 0")
+    assert scrolls(page, "PageDown", "() => scrollY > 100")
+    assert scrolls(page, "PageUp", "() => scrollY === 0")
+    if focus != "#board .cell":
+        assert scrolls(page, "End", bottom)
+
+
+def test_single_keys_can_be_turned_off(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.keyboard.press("b")
+    expect_plies(page, 1)
+    page.keyboard.press("?")
     page.uncheck("#shortcuts")
     page.keyboard.press("Escape")
-    page.locator("body").press("b")
+    page.keyboard.press("b")
     page.wait_for_timeout(100)
-    assert page.locator("#history li").count() == 2
+    assert plies(page) == 1
     page.reload()
     page.wait_for_selector("#board .cell")
     assert not page.locator("#shortcuts").is_checked()
@@ -216,15 +265,6 @@ def test_forced_colours_keep_grid_and_marks(open_page: OpenPage, gobblet_server:
     page.click('[data-place="(0,2)"]')
     assert page.locator('[data-place="(0,2)"]').evaluate(border) == "solid4"
     assert page.locator(".cell.target").first.evaluate(border) == "dashed3"
-
-
-@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1440])
-def test_nothing_sticks_out_at_any_width(open_page: OpenPage, gobblet_server: str, width: int) -> None:
-    page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)", viewport={"width": width, "height": 800})
-    for tab in ("analysis", "explore", "learn"):
-        page.click(f"#tab-{tab}")
-        page.wait_for_timeout(50)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
 
 
 def test_covered_pieces_can_be_read_by_touch(open_page: OpenPage, gobblet_server: str) -> None:

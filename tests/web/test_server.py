@@ -12,16 +12,21 @@ import types
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from perfectplay.web import answers, connections, request_guard
+from perfectplay.tables.compacting import compact_table
+from perfectplay.tables.opening import open_table
+from perfectplay.tables.table import CompactTable
+from perfectplay.web import connections, request_guard
 from perfectplay.web.app import make_app
 from perfectplay.web.connections import server_options
 from perfectplay.web.library import Library
 from perfectplay.web.openapi import description
+from perfectplay.web.wire import etag_of
 
 CLOSED = (b"", b"HTTP/1.1 4")
 
@@ -31,7 +36,7 @@ def careful_server(library: Library) -> Iterator[int]:
     """A server as `solve serve` runs it; yields its port."""
     config = uvicorn.Config(make_app(library), port=0, log_level="error", lifespan="off", **server_options())
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
+    thread = threading.Thread(target=server.run, name="careful server", daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
@@ -47,6 +52,58 @@ def ask(port: int, path: str = "/api/games") -> bytes:
 
 
 # ---- connections ----
+
+
+class Written:
+    """A transport that notes what it is given."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self.pieces.append(data)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_the_head_of_an_answer_goes_out_with_its_body() -> None:
+    written = Written()
+    transport = connections._InOnePiece(written)  # type: ignore[arg-type]
+    transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    assert written.pieces.pop() == b"HTTP/1.1 100 Continue\r\n\r\n"  # the client waits for it before it sends more
+    for piece in (b"HTTP/1.1 200 OK\r\n\r\n", b"one", b"two"):
+        transport.write(piece)
+    assert written.pieces == [b"HTTP/1.1 200 OK\r\n\r\none", b"two"]
+    transport.write(b"HTTP/1.1 304 Not Modified\r\n\r\n")
+    transport.flush()
+    transport.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    transport.close()
+    assert written.pieces[2:] == [b"HTTP/1.1 304 Not Modified\r\n\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n"]
+    assert written.closed
+
+
+def test_answers_without_a_body_and_several_on_one_connection(library: Library) -> None:
+    with careful_server(library) as port, socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        for method, path, more in (
+            ("HEAD", "/api/games", ""),
+            ("GET", "/static/page.css", f"If-None-Match: {etag_of(_page_css(port))}\r\n"),
+            ("GET", "/api/games", ""),
+        ):
+            connection.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode())
+            answer = b""
+            while b"\r\n\r\n" not in answer:
+                answer += connection.recv(65536)
+            assert answer.split()[1] == (b"304" if more else b"200")
+            head, _, body = answer.partition(b"\r\n\r\n")
+            while method == "GET" and not more and len(body) < int(re.findall(rb"content-length: (\d+)", head)[0]):
+                body += connection.recv(65536)
+            assert bool(body) == (method == "GET" and not more)
+
+
+def _page_css(port: int) -> bytes:
+    return ask(port, "/static/page.css").partition(b"\r\n\r\n")[2]
 
 
 def test_half_sent_requests_are_given_up_and_do_not_stop_the_others(
@@ -196,26 +253,36 @@ def test_a_wrong_batch_is_refused(client: TestClient, body: object, status: int,
 def test_a_line_of_a_compact_table_does_not_keep_the_others_waiting(
     tmp_path: Path, games: types.SimpleNamespace, small_tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever takes long is worked out beside the loop: while one line is on its way, others are answered."""
-    slow = threading.Event()
+    """Each probe unpacks a frame, beside the loop: while one line is on its way, others are answered."""
+    game = games.tic_tac_toe()
+    with open_table(game, small_tables / "tictactoe") as table:
+        compact_table(table, tmp_path / "tictactoe", progress=lambda done: None)
+    compact, plain = Library(tmp_path, [game]), Library(small_tables, [game])
+    assert isinstance(compact.games["tictactoe"].table, CompactTable)
+    begun, go_on, probe = threading.Event(), threading.Event(), CompactTable.get
 
-    def slow_line(*arguments: object, **options: object) -> object:
-        slow.wait(10)
-        raise AssertionError("nobody waits for it")
+    def slow_probe(table: CompactTable, *arguments: Any) -> Any:
+        if threading.current_thread() is not loop:
+            begun.set()
+            go_on.wait(10)
+        return probe(table, *arguments)
 
-    library = Library(small_tables, [games.tic_tac_toe()])
-    monkeypatch.setattr(answers, "table_line", slow_line)
-    with careful_server(library) as port:
-        waiting = threading.Thread(target=ask, args=(port, "/api/tictactoe/line"))
+    monkeypatch.setattr(CompactTable, "get", slow_probe)
+    found: list[bytes] = []
+    with careful_server(compact) as port:
+        loop = next(thread for thread in threading.enumerate() if thread.name == "careful server")
+        waiting = threading.Thread(target=lambda: found.append(ask(port, "/api/tictactoe/line")))
         waiting.start()
-        time.sleep(0.2)
-        began = time.monotonic()
-        assert ask(port, "/api/tictactoe/evaluate").startswith(b"HTTP/1.1 200")
-        assert time.monotonic() - began < 2
+        assert begun.wait(10), "the line is worked out beside the loop"
+        assert ask(port, "/api/tictactoe/check?position=.........").startswith(b"HTTP/1.1 200")
         assert waiting.is_alive()
-        slow.set()
+        go_on.set()
         waiting.join()
-    library.close()
+    line = TestClient(make_app(plain)).get("/api/tictactoe/line").json()
+    assert json.loads(found[0].partition(b"\r\n\r\n")[2]) == line
+    assert len(line["line"]) == 9
+    compact.close()
+    plain.close()
 
 
 def test_variants_are_known_by_their_address_only_if_they_exist(client: TestClient) -> None:

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from perfectplay.game import make_game
+from perfectplay.loading import make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.web.library import Library
+
+from .pages import OpenPage, plies, wait_for_turn
 
 PLUGIN = Path(__file__).parents[2] / "docs/examples/tictactoe/perfectplay_tictactoe/plugin.py"
 
@@ -24,15 +26,13 @@ def address(tmp_path: Path, serve: Callable[[Library], str]) -> str:
     return serve(Library(tmp_path, [game])) + "/tictactoe"
 
 
-def test_a_whole_game_of_the_tutorials_plugin(
-    open_page: Callable[..., Page], wait_for_turn: Callable[[Page, str], bool], address: str
-) -> None:
-    """The worst move of the list each time, against the perfect table: it wins. Without a board nobody has a name."""
+def test_a_whole_game_of_the_tutorials_plugin(open_page: OpenPage, address: str) -> None:
+    """The worst move of the list each time, against the perfect table: it wins. The match knows whose turn it is."""
     page = open_page(address)
     expect(page.locator("#verdict p")).to_have_text("Draw in 9 plies")
     page.locator("#player-top select").select_option("perfect")
     while wait_for_turn(page, "bottom"):
-        before = page.locator("#history li").count()
+        before = plies(page)
         page.locator("#moves .chip").last.click()
-        expect(page.locator("#history li")).not_to_have_count(before)
-    expect(page.locator("#verdict p")).to_have_text("Game over: the opponent has won")
+        expect(page.locator("#history li")).not_to_have_count(before + 1)
+    expect(page.locator("#verdict p")).to_have_text("Game over: Second player has won")

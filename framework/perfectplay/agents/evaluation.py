@@ -5,14 +5,16 @@ A policy is anything that answers a position with a move, or with a probability 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import index
 
 from perfectplay.agents.player import points
 from perfectplay.errors import UsageError
 from perfectplay.queries.moves import rate_moves
 from perfectplay.tables.table import Table
-from perfectplay.values import Status, Value
+from perfectplay.values import Outcome, Status, Value
 
 Policy = Callable[[int], int | Mapping[int, float]]
 """What to play in a position: a move, or a probability for each of several."""
@@ -38,14 +40,17 @@ class Evaluation:
     value_regret: float = 0.0
     """The mean loss: in points where the game has scores; else a win counts 1, a draw 0, a loss -1."""
     remoteness_regret: float = 0.0
-    """The mean number of plies by which a move delays a win, or brings a loss nearer, where it keeps the outcome."""
+    """The mean number of plies by which a move delays a win or brings a loss nearer, and gives nothing else away; NaN
+    where the table knows outcomes alone."""
     by_remoteness: dict[int | None, Depth] = field(default_factory=dict)
-    """Blunders, moves that change the outcome, by the plies to the end under best play; None for endless draws."""
+    """Blunders, moves that change the outcome, by the plies to the end under best play; None for endless draws, and
+    for all of a table of outcomes."""
 
     def __str__(self) -> str:
+        plies = "" if math.isnan(self.remoteness_regret) else f" and {self.remoteness_regret:.2f} plies"
         return (
             f"{self.positions:,} positions: {self.optimal:.1%} best moves, {self.kept:.1%} keep the outcome, "
-            f"regret {self.value_regret:.3f} points and {self.remoteness_regret:.2f} plies"
+            f"regret {self.value_regret:.3f} points{plies}"
         )
 
 
@@ -56,12 +61,14 @@ def evaluate_policy(table: Table, policy: Policy, positions: Iterable[int]) -> E
     where it plays an illegal move, and NotInTable for a position that the table does not know.
     """
     result = Evaluation()
-    for position in map(int, positions):
+    for position in map(index, positions):
         if table.game.status(position) is Status.ONGOING:
             _rate(table, position, policy(position), result)
     if result.positions:
         for name in ("optimal", "kept", "value_regret", "remoteness_regret"):
             setattr(result, name, getattr(result, name) / result.positions)
+    if table.outcomes_only:
+        result.remoteness_regret = math.nan
     return result
 
 
@@ -72,6 +79,8 @@ def _rate(table: Table, position: int, answer: int | Mapping[int, float], result
     result.positions += 1
     depth.positions += 1
     shares = answer if isinstance(answer, Mapping) else {answer: 1.0}
+    if not all(share >= 0 for share in shares.values()):
+        raise UsageError(f"the policy's shares in {table.game.decode(position)} are not probabilities")
     if abs(sum(shares.values()) - 1) > 1e-6:
         raise UsageError(f"the policy's probabilities in {table.game.decode(position)} do not add up to 1")
     for move, share in shares.items():
@@ -83,6 +92,13 @@ def _rate(table: Table, position: int, answer: int | Mapping[int, float], result
         result.value_regret += share * (points(best) - points(value))
         if value.outcome is best.outcome:
             result.kept += share
-            result.remoteness_regret += share * abs((value.remoteness or 0) - (best.remoteness or 0))
+            result.remoteness_regret += share * plies_lost(best, value)
         else:
             depth.blunders += share
+
+
+def plies_lost(best: Value, value: Value) -> int:
+    """By how many plies a move delays a win, or brings a loss nearer: 0 where it gives more than that away."""
+    if best.outcome is Outcome.DRAW or (value.outcome, value.score) != (best.outcome, best.score):
+        return 0
+    return abs((value.remoteness or 0) - (best.remoteness or 0))

@@ -11,7 +11,7 @@ from perfectplay.errors import UsageError
 class OpenSpielBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no types
     """Plays a game of OpenSpiel's from its table (`load_game("openspiel", game=…)`) as a TablePlayer does.
 
-    It looks at nothing but the state it is asked about, so it may be restarted anywhere.
+    It looks at nothing but the state it is asked about, so it may be restarted anywhere. UsageError for another game's.
     """
 
     def __init__(self, player: TablePlayer) -> None:
@@ -19,8 +19,11 @@ class OpenSpielBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no types
         if player.table.game.name != "openspiel":
             raise UsageError(f"the table is of {player.table.game.name}: a bot needs one of OpenSpiel's games")
         self._player = player
+        self._game = pyspiel.load_game(player.table.game.options["game"])
 
     def _position(self, state: pyspiel.State) -> int:
+        if str(state.get_game()) != str(self._game):
+            raise UsageError(f"the table is of {self._game}, not of {state.get_game()}")
         return self._player.table.game.encode(" ".join(map(str, state.history())))
 
     def step(self, state: pyspiel.State) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,14 +13,24 @@ from perfectplay.cli.common import GameCommand, GameOption, json_option, print_j
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
+    from perfectplay.plugins import Plugin
     from perfectplay.testing import Result
 
 
-@click.command("check", cls=GameCommand)
+class CheckCommand(GameCommand):
+    """A game is first loaded in a process of its own: it may crash or hang as soon as it is asked anything."""
+
+    def build(self, plugin: Plugin, options: dict[str, Any]) -> Game:
+        from perfectplay.testing.checks import load_apart
+
+        return load_apart(plugin.name, lambda: super(CheckCommand, self).build(plugin, options))
+
+
+@click.command("check", cls=CheckCommand)
 @json_option
 @click.pass_context
 def command(ctx: click.Context, game: Game, as_json: bool) -> None:
-    """Try the rules of GAME for mistakes: each law on many positions. Exit code 1 if one is broken."""
+    """Check the rules of GAME for mistakes: try each law on many positions. Exit code 1 if one is broken."""
     from perfectplay.testing import run_checks
 
     _refuse_taken_options(ctx, game)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay import plugins
-from perfectplay.errors import Interrupted, PluginError
+from perfectplay import plugins, wording
+from perfectplay.errors import Interrupted, PerfectPlayError, PluginError
 from perfectplay.options import Option, spell
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
+    from perfectplay.plugins import Plugin
     from perfectplay.tables.table import Table
 
 _PLUGIN = "perfectplay.plugin"
@@ -59,7 +60,7 @@ class GameCommand(click.Command):
         ctx.meta[_LINE] = shlex.join([*ctx.command_path.split(), *args])
         # Which options there are depends on the game, so the game is found and loaded before the line is parsed.
         if name := self.game_name or self._find_game(ctx, args):
-            from perfectplay.game import declared_options
+            from perfectplay.loading import declared_options
 
             with redirect_stdout(sys.stderr):  # what a plugin prints is no part of the answer
                 plugin = ctx.meta[_PLUGIN] = plugins.load_plugin(name)
@@ -94,14 +95,18 @@ class GameCommand(click.Command):
                 )
 
     def invoke(self, ctx: click.Context) -> Any:
-        from perfectplay.game import build_game
-
         plugin = ctx.meta.get(_PLUGIN) or plugins.load_plugin(ctx.params["game"])
         given = {each.option.name: ctx.params.pop(each.destination) for each in ctx.meta.get(_OPTIONS, [])}
         options = {name: value for name, value in given.items() if value is not None}
         with redirect_stdout(sys.stderr):
-            ctx.params["game"] = build_game(plugin, options)
+            ctx.params["game"] = self.build(plugin, options)
         return super().invoke(ctx)
+
+    def build(self, plugin: Plugin, options: dict[str, Any]) -> Game:
+        """The game, as these options make it."""
+        from perfectplay.loading import build_game
+
+        return build_game(plugin, options)
 
 
 def command_line(ctx: click.Context) -> str:
@@ -169,12 +174,24 @@ def print_json(data: object) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False), file=file)
 
 
-def open_game_table(game: Game, directory: Path | None) -> Table:
-    """The finished table of a game, in `--dir` or where tables are kept."""
+def open_game_table(game: Game, directory: Path | None, *, memory: int | None = None) -> Table:
+    """The finished table of a game, in `--dir` or where tables are kept; `memory` as `open_table` has it."""
     from perfectplay.tables.locations import table_path
     from perfectplay.tables.opening import open_table
 
-    return open_table(game, table_path(game, directory))
+    return open_table(game, table_path(game, directory), memory=memory)
+
+
+def say_what_is_unknown(game: Game, table: Table) -> None:
+    """On standard error, where a table knows outcomes alone, what it cannot tell; one that knows all needs no word."""
+    if table.outcomes_only:
+        click.echo(click.style(wording.outcomes_only(puzzle=game.is_puzzle), dim=True), err=True)
+
+
+def require_input() -> None:
+    """PerfectPlayError where there is nothing to read from."""
+    if sys.stdin is None:
+        raise PerfectPlayError("standard input is closed: there is nobody to answer to")
 
 
 def interrupted(ctx: click.Context, *, kept: bool) -> Interrupted:

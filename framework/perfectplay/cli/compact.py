@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json, quiet_option
+from perfectplay.cli.common import (
+    GameCommand,
+    directory_option,
+    json_option,
+    open_game_table,
+    print_json,
+    quiet_option,
+    read_size,
+    threads_option,
+)
 from perfectplay.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
@@ -19,9 +28,13 @@ if TYPE_CHECKING:
 @click.command("compact", cls=GameCommand)
 @directory_option
 @click.option("--output", type=click.Path(path_type=Path), help="Write it to this new directory, and keep the table.")
+@click.option("--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G.")
+@threads_option
 @quiet_option
 @json_option
-def command(game: Game, directory: Path | None, output: Path | None, as_json: bool) -> None:
+def command(
+    game: Game, directory: Path | None, output: Path | None, memory: int | None, threads: int | None, as_json: bool
+) -> None:
     """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
     from perfectplay.progress import Progress
     from perfectplay.tables.compacting import compact_table
@@ -37,7 +50,7 @@ def command(game: Game, directory: Path | None, output: Path | None, as_json: bo
             seconds = time.monotonic() - started
             progress(Progress(phase="compressing", positions=done, total=slots, unit="slots", seconds=seconds))
 
-        path = compact_table(table, output, progress=tell)
+        path = compact_table(table, output, threads=threads, memory=memory, progress=tell)
     with open_table(game, path) as compacted:
         after = compacted.size_on_disk
     if as_json:
@@ -55,5 +68,5 @@ def command(game: Game, directory: Path | None, output: Path | None, as_json: bo
         return
     click.echo(
         f"{game.identity}: {wording.size(before)} became {wording.size(after)} "
-        f"({8 * after / positions:.2f} bits a position), in {path}"
+        f"({8 * after / positions:.2f} bits per position), in {path}"
     )

@@ -14,6 +14,7 @@ from perfectplay.cli.common import (
     json_option,
     print_json,
     quiet_option,
+    say_what_is_unknown,
 )
 from perfectplay.cli.progress import table_at_work
 
@@ -47,7 +48,7 @@ def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str
 @click.option(
     "--sample",
     type=click.Choice(["uniform", "remoteness"]),
-    help="How --features draws --limit positions: each as likely, or as many of each remoteness (default: uniform).",
+    help="How --features draws --limit positions: each equally likely, or evenly by remoteness (default: uniform).",
 )
 @click.option(
     "--test",
@@ -56,7 +57,7 @@ def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str
     metavar="SHARE",
     help="With --features: keep this share of the positions apart, in a file for testing.",
 )
-@click.option("--seed", type=int, metavar="N", help="Another sample (default: 0).")
+@click.option("--seed", type=int, metavar="N", help="Seed of the sample (default: 0).")
 @directory_option
 @quiet_option
 @json_option
@@ -96,12 +97,14 @@ def command(
             raise UsageError(f"--features are written as parquet, not {format}")
         sampling = Sampling(limit, sample == "remoteness", test_share or 0.0, seed or 0)
         with table_at_work("export", game, directory) as (table, progress, stop):
+            say_what_is_unknown(game, table)
             found = export_dataset(table, file, wanted, sampling, progress=progress, stop=stop)
         _print_dataset(found, as_json)
         return
     if sample or test_share is not None or seed is not None:
         raise UsageError("--sample, --test and --seed are for a data set: give --features too")
     with table_at_work("export", game, directory) as (table, progress, stop):
+        say_what_is_unknown(game, table)
         report = export_table(table, format, file, wanted, progress=progress, stop=stop)
     if as_json:
         print_json(

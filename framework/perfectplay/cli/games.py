@@ -12,7 +12,7 @@ from perfectplay.cli.common import directory_option, json_option, print_json
 from perfectplay.options import as_words
 
 if TYPE_CHECKING:
-    from perfectplay.game import GameInfo
+    from perfectplay.loading import GameInfo
 
 Tables = list[dict[str, Any]]
 
@@ -22,7 +22,7 @@ Tables = list[dict[str, Any]]
 @json_option
 def command(directory: Path | None, as_json: bool) -> None:
     """List the installed games: name, version, rules in C or Python, options, and what is solved."""
-    from perfectplay.game import installed_games
+    from perfectplay.loading import installed_games
 
     games = installed_games()
     tables = _tables_by_game(directory)

@@ -9,15 +9,25 @@ import click
 
 from perfectplay import wording
 from perfectplay.cli.colours import headline
-from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.cli.common import (
+    GameCommand,
+    directory_option,
+    json_option,
+    open_game_table,
+    print_json,
+    say_what_is_unknown,
+)
 from perfectplay.display.board_text import draw
 from perfectplay.match import Match
 from perfectplay.queries.moves import Line, best_line
-from perfectplay.values import value_json
+from perfectplay.values import Status, value_json
 from perfectplay.verdicts import game_verdict, sides, worth
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
+
+LONGEST_UNGUIDED = 100
+"""Plies after which a line by outcomes alone is cut short: it might wander for thousands."""
 
 
 @click.command("line", cls=GameCommand)
@@ -28,11 +38,13 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     """Show best play by both sides from a POSITION of GAME (default: the start) to the end.
 
     The winner hurries, the loser resists. Other moves that are just as good stand beside each move, one of those
-    that are the same up to symmetry.
+    that are the same up to symmetry. A table of outcomes knows no shortest way: its line keeps the outcome, and may go
+    round in circles, which is then said.
     """
     number = game.start() if position is None else game.encode(position)
     with open_game_table(game, directory) as table:
-        line = best_line(game, table, number)
+        say_what_is_unknown(game, table)
+        line = best_line(game, table, number, limit=LONGEST_UNGUIDED if table.outcomes_only else None)
     value = line.steps[0].value if line.steps else line.end_value
     movers = Match(game, [step.move for step in line.steps], start=number, exploring=True).movers
     verdict = game_verdict(game, value, movers[0])
@@ -62,6 +74,13 @@ def _name(game: Game, mover: int | None, ply: int) -> str:
 
 
 def _ending(game: Game, line: Line, mover: int | None) -> str:
+    if line.repeats is not None and line.end_value.outcome_only:
+        return (
+            f"Round in a circle: this is the position of move {line.repeats + 1} again, up to symmetry. Each move "
+            f"keeps the outcome, and none need come nearer to an end."
+        )
+    if line.repeats is None and line.end_value.outcome_only and game.status(line.end) is Status.ONGOING:
+        return f"Cut short after {len(line.steps)} moves: each keeps the outcome, and none need come nearer to an end."
     if line.repeats is not None:
         return f"And so on: this is the position of move {line.repeats + 1} again, up to symmetry."
     if mover is None and len(line.steps) % 2:
@@ -79,7 +98,7 @@ def _json(game: Game, position: int, line: Line, verdict: str) -> dict[str, Any]
         "line": [
             {
                 "position": game.decode(step.position),
-                **value_json(step.value),
+                **value_json(step.value, scored=game.has_score),
                 "move": game.format_move(step.position, step.move),
                 "as_good": [game.format_move(step.position, each.moves[0]) for each in step.best[1:]],
             }
@@ -87,4 +106,5 @@ def _json(game: Game, position: int, line: Line, verdict: str) -> dict[str, Any]
         ],
         "end": game.decode(line.end),
         "repeats": line.repeats,
+        "ended": game.status(line.end) is not Status.ONGOING,
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
-from perfectplay.cli.common import GameCommand, directory_option, open_game_table
+from perfectplay.cli.common import GameCommand, directory_option, open_game_table, require_input
 from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
 from perfectplay.errors import PerfectPlayError, UsageError
@@ -63,6 +63,7 @@ def command(
     """
     if saved is not None and root is not None:
         raise UsageError("give --load or --from, not both: a saved game has its own start")
+    require_input()
     _edit_lines()
     with open_game_table(game, directory) as table:
         begun = Match(game, start=None if root is None else game.encode(root))
@@ -100,6 +101,9 @@ class _Session:
         else:
             you, table = self.names[self.person], self.names[1 - self.person]
             click.echo(f"You are {you}; the table is {table}. Type help for help.")
+        if self.table.outcomes_only:
+            click.echo(wording.outcomes_only(puzzle=self.game.is_puzzle))
+            click.echo("A move that keeps the outcome counts as best, whether or not it comes nearer to an end.")
         self._show()
         while True:
             if (result := self.match.result) is not None:
@@ -119,6 +123,8 @@ class _Session:
     def _ending(self, result: Result) -> str:
         if result.repetition:
             return f"Draw: this position has come up {REPETITIONS} times."
+        if self.game.is_puzzle and result.outcome is not Outcome.WIN and self.game.has_score:
+            return f"A score of {wording.signed(self.game.score(self.match.position))}."
         if self.game.is_puzzle:
             return "Solved." if result.outcome is Outcome.WIN else "A dead end."
         if result.outcome is Outcome.DRAW:

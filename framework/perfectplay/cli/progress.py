@@ -72,6 +72,16 @@ class ProgressDisplay:
             room = shutil.get_terminal_size().columns - len(title) - 2
             click.echo(f"{title}: {fitting(facts(now), room)}", err=True)
 
+    def warn(self, text: str) -> None:
+        """Say in a line of its own what whoever started the work should know."""
+        if is_quiet():
+            return
+        line = f"warning: {text}"
+        if self._live is not None:
+            self._live.write(line)
+        else:
+            click.echo(line, err=True)
+
 
 class LiveDisplay:
     """Two lines that redraw themselves: a bar, and below it the facts. They vanish when the work is done."""
@@ -98,6 +108,10 @@ class LiveDisplay:
         self._bar.update(self._task, description=title, completed=now.positions, total=now.total)
         line = "  " + fitting(facts(now), self._console.width - 2)
         self._live.update(Group(self._bar, Text(line, style="dim", no_wrap=True, overflow="ellipsis")))
+
+    def write(self, line: str) -> None:
+        """A line that stays, above the display."""
+        self._console.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
     def stop(self) -> None:
         self._live.stop()

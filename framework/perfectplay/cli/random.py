@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.cli.common import GameCommand, directory_option, json_option, open_game_table, print_json
+from perfectplay.cli.common import (
+    GameCommand,
+    directory_option,
+    json_option,
+    open_game_table,
+    print_json,
+    say_what_is_unknown,
+)
 from perfectplay.values import value_json
 
 if TYPE_CHECKING:
@@ -24,9 +31,15 @@ def command(game: Game, count: int, seed: int | None, directory: Path | None, as
     from perfectplay.queries.sampling import random_positions
 
     with open_game_table(game, directory) as table:
+        say_what_is_unknown(game, table)
         found = [(position, table.probe(position)) for position in map(int, random_positions(table, count, seed))]
     if as_json:
-        print_json([{"position": game.decode(position), **value_json(value)} for position, value in found])
+        print_json(
+            [
+                {"position": game.decode(position), **value_json(value, scored=game.has_score)}
+                for position, value in found
+            ]
+        )
         return
     width = max(len(str(value)) for _, value in found)
     for position, value in found:

@@ -17,6 +17,7 @@ from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_yo
 
 COMMANDS = {
     "games": "List the installed games.",
+    "plan": "Say what a solve takes: time, memory and disk, and what fits this machine.",
     "serve": "Explore solved games in a browser, and play against perfect play.",
     "show": "Show a position: the board, who wins, and what each move is worth.",
     "line": "Show best play from a position to the end.",
@@ -32,7 +33,7 @@ COMMANDS = {
     "bench": "Measure the speed of games, engine and tables on this machine.",
     "rules": "Show a game's title, players, rules and options.",
     "new": "Write a new game's project, ready to install.",
-    "check": "Try a game's rules for mistakes.",
+    "check": "Check a game's rules for mistakes.",
 }
 """Built-in commands with their help line; each is `command` in the module of its name."""
 
@@ -64,9 +65,10 @@ class Root(click.Group):
         raise plugins.unknown_game(name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        games = _games()
+        origins = plugins.game_origins()
+        games = [name for name in origins if name not in plugins.RESERVED_NAMES]
         with formatter.section("Games"):
-            formatter.write_dl([(name, f"from {plugins.game_origin(name)}") for name in games] or [("(none)", "")])
+            formatter.write_dl([(name, f"from {origins[name]}") for name in games] or [("(none)", "")])
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         example = next(iter(games), "GAME")
@@ -118,8 +120,10 @@ def _report(error: Exception) -> int:
         text, code, kind = "interrupted", Interrupted.exit_code, ""
     elif isinstance(error, click.ClickException):
         text, code = _usage(error), error.exit_code
+    elif isinstance(error, ValueError) and "null byte" in str(error):
+        text, code = "what was given is not a path: it contains a NUL character", UsageError.exit_code
     elif isinstance(error, MemoryError):
-        text = "not enough memory"
+        text = "not enough memory" + (f": {error}" if str(error) else "")
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     else:

@@ -26,7 +26,7 @@ def command(game: Game, as_json: bool) -> None:
         return
     click.secho(about.title, bold=True)
     click.echo(f"{'A puzzle for one player' if game.is_puzzle else ' against '.join(game.players)}\n")
-    paragraphs = about.rules.strip().split("\n\n") if about.rules.strip() else ["The plugin does not tell the rules."]
+    paragraphs = about.rules.strip().split("\n\n") if about.rules.strip() else ["The plugin does not give the rules."]
     click.echo("\n\n".join(textwrap.fill(" ".join(each.split()), WIDTH) for each in paragraphs))
     for option in game.declared_options:
         click.echo(f"\n--{option.name}: {option.help} ({option.range}; default: {spell(option.default)})")

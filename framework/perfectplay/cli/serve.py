@@ -25,7 +25,9 @@ _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 @click.command("serve")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="Port; 0 for any free.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="Port; 0 for any free one."
+)
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another name this server is known by.")
 @directory_option
 @click.option("--open/--no-open", "open_page", default=None, help="Open the page (default: in a terminal).")
@@ -70,7 +72,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen()  # so that a browser opened before the server runs only waits
-    except UnicodeError:
+    except (UnicodeError, socket.gaierror):
         raise PerfectPlayError(f"cannot listen on {host}: it is not the name of a host") from None
     except OSError as error:
         raise PerfectPlayError(

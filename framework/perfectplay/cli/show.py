@@ -14,6 +14,7 @@ from perfectplay.cli.common import (
     json_option,
     open_game_table,
     print_json,
+    say_what_is_unknown,
 )
 from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
@@ -43,6 +44,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         value = table.probe(number) if table.complete else table.get(number)
         rated = rate_moves(game, table, number, known_only=not table.complete)
         unknown = f"Not known: {table.unfinished()}"
+        say_what_is_unknown(game, table)
     board = game.board(number)
     verdict = unknown if value is None else game_verdict(game, value, mover_of(game, number))
     if as_json:
@@ -68,10 +70,13 @@ def _json(game: Game, position: int, value: Value | None, verdict: str, rated: l
         "position": game.decode(position),
         "notations": game.notations(position),
         "status": game.status(position).name.lower(),
-        **value_json(value),
+        **value_json(value, scored=game.has_score),
         "verdict": verdict,
         "moves": [
-            {"moves": [game.format_move(position, move) for move in each.moves], **value_json(each.value)}
+            {
+                "moves": [game.format_move(position, move) for move in each.moves],
+                **value_json(each.value, scored=game.has_score),
+            }
             for each in rated
         ],
     }

@@ -11,6 +11,7 @@ import click
 
 from perfectplay import plugins, wording
 from perfectplay.cli import weak
+from perfectplay.cli.cluster import audit_option, read_cluster, worker_options
 from perfectplay.cli.colours import coloured
 from perfectplay.cli.common import (
     GameCommand,
@@ -28,11 +29,14 @@ from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.options import as_words
 from perfectplay.queries.moves import rate_moves
+from perfectplay.tables.opening import require_same_values
+from perfectplay.tables.records import COUNTED, FULL, OUTCOME, VALUES, json_counts
 from perfectplay.values import Outcome, Value
 from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
+    from perfectplay.solving.cluster import Cluster
     from perfectplay.solving.strong import Solution
     from perfectplay.tables.records import KeyRecord, Statistics, TierRecord
     from perfectplay.tables.table import Table
@@ -63,12 +67,22 @@ def solve_command(name: str) -> click.Command:
     default="memory",
     metavar="NAME",
     shell_complete=_complete_backend,
-    help="Where to solve: memory (the default, the fastest), lmdb (on disk, resumable), or one that a plugin brings.",
+    help="Where to solve: memory (the default, the fastest), lmdb (on disk, resumable), ray (on many machines), or one "
+    "that a plugin brings.",
 )
 @click.option("--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G.")
+@worker_options
+@audit_option
 @directory_option
 @click.option("--save/--no-save", default=True, help="Keep the table for `show`, `verify` and the others.")
 @click.option("--force", is_flag=True, help="Solve again what is solved already.")
+@click.option(
+    "--values",
+    type=click.Choice(VALUES),
+    default=FULL,
+    help="What to find and keep of each position: who wins and in how many moves (full, the default), or who wins "
+    "alone, in two bits (outcome).",
+)
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -78,6 +92,7 @@ def solve_command(name: str) -> click.Command:
 @weak.from_option
 @weak.checkpoint_option
 @weak.prune_option
+@weak.table_option
 @quiet_option
 @json_option
 def _template(**parameters: Any) -> None:
@@ -91,24 +106,41 @@ def _solve(
     threads: int | None,
     backend: str,
     memory: int | None,
+    workers: int | None,
+    address: str | None,
+    audit: float | None,
     directory: Path | None,
     save: bool,
     force: bool,
+    values: str,
     method: str,
     root: str | None,
     checkpoint: float,
     prune: bool,
+    use_table: bool,
     as_json: bool,
 ) -> None:
     weak.check_options(ctx, method)
     if method == weak.METHOD:
-        weak.prove(ctx, game, root, directory=directory, save=save, checkpoint=checkpoint, prune=prune, as_json=as_json)
+        weak.prove(
+            ctx,
+            game,
+            root,
+            directory=directory,
+            save=save,
+            checkpoint=checkpoint,
+            prune=prune,
+            use_table=use_table,
+            as_json=as_json,
+        )
         return
-    if save and not force and (there := _finished_table(game, directory)) is not None:
+    if save and not force and (there := _finished_table(game, directory, memory)) is not None:
         with there:
+            require_same_values(there.store, game, values)
             summary = summarize(game, there, None, saved_in=there.store.path)
     else:
-        solution = _solve_anew(ctx, game, backend, memory, threads, directory, save=save, force=force)
+        cluster = read_cluster(workers, address, audit)
+        solution = _solve_anew(ctx, game, backend, memory, threads, cluster, directory, values, save=save, force=force)
         with solution.table as table:
             summary = summarize(game, table, solution, saved_in=_saved_in(game, directory) if save else None)
     if as_json:
@@ -117,10 +149,12 @@ def _solve(
         click.echo(summary_text(game, summary, directory))
 
 
-def _finished_table(game: Game, directory: Path | None) -> Table | None:
+def _finished_table(game: Game, directory: Path | None, memory: int | None) -> Table | None:
     """The game's table if it is finished and sound; what else is there is for the solve to resume or to repair."""
+    from perfectplay.solving.sizes import FIXED_MEMORY
+
     try:
-        table = open_game_table(game, directory)
+        table = open_game_table(game, directory, memory=memory and max(1, memory - FIXED_MEMORY))
     except TableError:
         return None
     records: list[KeyRecord | TierRecord] = [*table.keys.values(), *table.records.values()]
@@ -136,7 +170,9 @@ def _solve_anew(
     backend: str,
     memory: int | None,
     threads: int | None,
+    cluster: Cluster | None,
     directory: Path | None,
+    values: str,
     *,
     save: bool,
     force: bool,
@@ -155,10 +191,14 @@ def _solve_anew(
                 backend=backend,
                 directory=directory,
                 save=save,
+                replace_other=force,
+                values=values,
                 threads=threads,
                 memory=memory,
                 progress=progress,
+                warn=progress.warn,
                 stop=stop,
+                cluster=cluster,
             )
         except Interrupted as error:
             raise interrupted(ctx, kept=durable) from error
@@ -180,13 +220,11 @@ def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: 
         "options": game.options,
         "outcome": value.outcome.name.lower(),
         "remoteness": value.remoteness,
+        **({"score": value.score} if table.scored else {}),
+        "values": table.info.values,
         "verdict": game_verdict(game, value, 0),
         "best_moves": best,
-        "positions": found.positions,
-        "wins": found.wins,
-        "losses": found.losses,
-        "endless_draws": found.draws,
-        "ties": found.ties,
+        **json_counts(found, outcomes_only=table.outcomes_only),
         "longest_win": found.longest_win,
         "longest_win_position": None if deepest is None else game.decode(deepest),
         "longest_loss": found.longest_loss,
@@ -194,15 +232,31 @@ def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: 
         "resumed": solution is not None and solution.resumed,
         "seconds": solution and solution.seconds,
         "cpu_seconds": solution and solution.cpu_seconds,
-        "peak_memory": solution and solution.peak_rss,
+        "peak_memory": solution and solution.peak.total,
+        "peak_anonymous": solution and solution.peak.anonymous,
+        "peak_mapped": solution and solution.peak.mapped,
+        **_exchange(solution, found.positions),
         "hash": table.info.hash,
         "table": None if saved_in is None else str(saved_in),
+    }
+
+
+def _exchange(solution: Solution | None, positions: int) -> dict[str, Any]:
+    """What workers sent each other and the driver, where there were workers."""
+    if solution is None or solution.exchanged is None:
+        return {}
+    return {
+        "workers": solution.workers,
+        "bytes_exchanged": solution.exchanged,
+        "bytes_per_position": round(solution.exchanged / max(1, positions), 3),
     }
 
 
 def _longest_win(found: Statistics) -> Value | None:
     """A value of the most plies to a win; of several scores the lowest."""
     values = [Value.from_code(code) for code in found.by_code]
+    if found.longest_win is None:
+        return None
     wins = [value for value in values if value.outcome is Outcome.WIN and value.remoteness == found.longest_win]
     return min(wins, key=lambda value: value.score, default=None)
 
@@ -211,21 +265,23 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
     """The summary as people read it."""
     positions = summary["positions"]
     rows = [("best first moves", ", ".join(summary["best_moves"]) or "none"), ("positions", f"{positions:,}")]
-    for key in ("wins", "losses", "endless_draws", "ties"):
-        if summary[key]:
+    for key in COUNTED:
+        if summary.get(key):
             count = f"{summary[key]:,}".rjust(len(f"{positions:,}"))
-            name = wording.kind_name(key, puzzle=game.is_puzzle)
+            name = wording.kind_name(key, puzzle=game.is_puzzle, scored=game.has_score)
             rows.append((f"  {name}", f"{count}  {wording.share(summary[key], positions)}"))
     if (longest := summary["longest_win"]) is not None:
         length = wording.length(longest, puzzle=game.is_puzzle)
         name = "hardest" if game.is_puzzle else "longest win"
         rows.append((name, f"{length}, from {summary['longest_win_position']}"))
+    if summary["values"] == OUTCOME:
+        rows.append(("values", wording.outcomes_only(puzzle=game.is_puzzle)))
     if summary["already_solved"] is None:
         # How quickly a resumed solve went, nobody knows: earlier runs had a part in it.
         speed = "" if summary["resumed"] else f", {wording.rate(positions, summary['seconds'])}"
         cpu = wording.seconds(summary["cpu_seconds"])
         rows.append(("time", f"{wording.seconds(summary['seconds'])} (CPU {cpu}){speed}"))
-        rows.append(("peak memory", wording.size(summary["peak_memory"])))
+        rows.append(("peak memory", _peak(summary)))
     rows += [
         ("hash", summary["hash"]),
         ("table", summary["table"] or "not saved"),
@@ -233,6 +289,14 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
     facts = "\n".join(f"  {name:<16}  {text}" for name, text in rows)
     title = coloured(summary["verdict"], Outcome[summary["outcome"].upper()], bold=True)
     return f"{title}\n\n{facts}\n\n{_what_next(game, summary, directory)}"
+
+
+def _peak(summary: dict[str, Any]) -> str:
+    """What was the process's own, and what was pages of files, which the system takes back when it needs them."""
+    if summary["peak_anonymous"] is None:
+        return wording.size(summary["peak_memory"])
+    mapped = wording.size(summary["peak_mapped"])
+    return f"{wording.size(summary['peak_anonymous'])}, and {mapped} of mapped files"
 
 
 def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> str:

@@ -17,14 +17,21 @@ from perfectplay.cli.common import (
     threads_option,
 )
 from perfectplay.cli.progress import table_at_work
+from perfectplay.errors import UsageError
+from perfectplay.tables.records import OUTCOME, json_counts
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
     from perfectplay.queries.statistics import Survey
-    from perfectplay.tables.records import Statistics
     from perfectplay.tables.table import Table
 
-_KINDS = (("wins", "wins"), ("losses", "losses"), ("draws", "endless_draws"), ("ties", "ties"))
+_KINDS = (
+    ("wins", "wins"),
+    ("losses", "losses"),
+    ("draws", "endless_draws"),
+    ("ties", "ties"),
+    ("outcome_draws", "draws"),
+)
 
 
 TIERS_SHOWN = 24
@@ -56,15 +63,17 @@ def command(
     from perfectplay.queries.statistics import survey
 
     with table_at_work("stats", game, directory) as (table, progress, stop):
+        if plot_file is not None and table.outcomes_only:
+            raise UsageError(f"there is nothing to plot: {wording.outcomes_only(puzzle=game.is_puzzle)}")
         found = survey(table, reachable=reachable, threads=threads, progress=progress, stop=stop)
-        status = _status(table, found)
+        status, values = _status(table, found), table.info.values
     if plot_file is not None:
         what = "reachable positions" if reachable else "positions"
         plot(found, plot_file, f"{game.identity}: {found.total.positions:,} {what}")
     if as_json:
-        print_json(_json(game, found, status))
+        print_json(_json(game, found, status, values))
     else:
-        click.echo("\n".join(_text(game, found, status)))
+        click.echo("\n".join(_text(game, found, status, values)))
 
 
 def _status(table: Table, found: Survey) -> str:
@@ -74,7 +83,7 @@ def _status(table: Table, found: Survey) -> str:
     return f"{table.info.status}: {found.tiers_solved:,}{of} tiers solved"
 
 
-def _text(game: Game, found: Survey, status: str) -> list[str]:
+def _text(game: Game, found: Survey, status: str, values: str) -> list[str]:
     total = found.total
     what = "positions that play can reach" if found.reachable else "positions"
     lines = [click.style(f"{game.identity}: {total.positions:,} {what}", bold=True), ""]
@@ -82,14 +91,15 @@ def _text(game: Game, found: Survey, status: str) -> list[str]:
     width = len(f"{total.positions:,}")
     for key, kind in _KINDS:
         if count := getattr(total, key):
-            name = wording.kind_name(kind, puzzle=game.is_puzzle)
+            name = wording.kind_name(kind, puzzle=game.is_puzzle, scored=game.has_score)
             facts.append((name, f"{count:>{width},}  {wording.share(count, total.positions)}"))
     if total.longest_win is not None:
         name = "hardest" if game.is_puzzle else "longest win"
         facts.append((name, wording.length(total.longest_win, puzzle=game.is_puzzle)))
         facts += [("", game.decode(position)) for position in found.longest_wins]
     if total.longest_loss is not None:
-        name = "longest dead end" if game.is_puzzle else "longest loss"
+        below_zero = "longest below zero" if game.has_score else "longest dead end"
+        name = below_zero if game.is_puzzle else "longest loss"
         facts.append((name, wording.length(total.longest_loss, puzzle=game.is_puzzle)))
     if found.branching is not None:
         each = found.branching
@@ -100,20 +110,24 @@ def _text(game: Game, found: Survey, status: str) -> list[str]:
                 f"(sample of {each.sample:,} unfinished positions)",
             )
         )
+    if values == OUTCOME:
+        facts.append(("values", wording.outcomes_only(puzzle=game.is_puzzle)))
     name_width = max(14, *(len(name) for name, _ in facts))
     lines += [f"  {name:<{name_width}}  {text}" for name, text in facts]
-    if total.positions:
+    if total.positions and values != OUTCOME:
         from perfectplay.display.histogram import text_histogram
 
         unit = "Moves" if game.is_puzzle else "Plies"
-        lines += ["", f"{unit} to the end (bars on a logarithmic scale)", *text_histogram(found, puzzle=game.is_puzzle)]
+        lines += ["", f"{unit} to the end (bars on a logarithmic scale)"]
+        lines += text_histogram(found, puzzle=game.is_puzzle, scored=game.has_score)
     if len(found.tiers) > 1:
         lines += ["", "Tiers", *_tier_rows(game, found)]
     return lines
 
 
 def _tier_rows(game: Game, found: Survey) -> list[str]:
-    shown = [(key, wording.kind_name(kind, puzzle=game.is_puzzle)) for key, kind in _KINDS if getattr(found.total, key)]
+    names = [(key, wording.kind_name(kind, puzzle=game.is_puzzle, scored=game.has_score)) for key, kind in _KINDS]
+    shown = [(key, name) for key, name in names if getattr(found.total, key)]
     rows = [["tier", "positions", *(name for _, name in shown)]]
     largest = sorted(found.tiers, key=lambda tier: -found.tiers[tier].positions)[:TIERS_SHOWN]
     for tier in sorted(largest):
@@ -125,20 +139,24 @@ def _tier_rows(game: Game, found: Survey) -> list[str]:
     return [*lines, f"  … and {left_out:,} smaller ones, which --json lists"] if left_out else lines
 
 
-def _json(game: Game, found: Survey, status: str) -> dict[str, Any]:
+def _json(game: Game, found: Survey, status: str, values: str) -> dict[str, Any]:
+    outcomes_only = values == OUTCOME
     return {
         "game": game.name,
         "options": game.options,
         "status": status,
+        "values": values,
         "reachable": found.reachable,
-        **_json_counts(found.total),
+        **json_counts(found.total, outcomes_only=outcomes_only),
         "longest_win": found.total.longest_win,
         "longest_win_positions": [game.decode(position) for position in found.longest_wins],
         "longest_loss": found.total.longest_loss,
         "by_remoteness": [{"remoteness": plies, **counts} for plies, counts in found.by_remoteness.items()],
         "tiers_solved": found.tiers_solved,
         "tiers_known": found.tiers_known,
-        "tiers": [{"tier": tier, **_json_counts(counts)} for tier, counts in found.tiers.items()],
+        "tiers": [
+            {"tier": tier, **json_counts(counts, outcomes_only=outcomes_only)} for tier, counts in found.tiers.items()
+        ],
         "legal_moves": None
         if found.branching is None
         else {
@@ -148,14 +166,4 @@ def _json(game: Game, found: Survey, status: str) -> dict[str, Any]:
             "sample": found.branching.sample,
         },
         "bytes": found.bytes,
-    }
-
-
-def _json_counts(counts: Statistics) -> dict[str, int]:
-    return {
-        "positions": counts.positions,
-        "wins": counts.wins,
-        "losses": counts.losses,
-        "endless_draws": counts.draws,
-        "ties": counts.ties,
     }

@@ -86,8 +86,8 @@ def _status(table: FoundTable) -> str:
     if table.info is None:
         return "unreadable"
     if table.info.status != "complete":
-        return "unfinished"
-    return "solved, compact" if table.info.compact else "solved"
+        return "unfinished, outcomes" if table.info.outcomes else "unfinished"
+    return "solved" + (", compact" if table.info.compact else "") + (", outcomes" if table.info.outcomes else "")
 
 
 def _changed(table: FoundTable) -> float:
@@ -108,6 +108,7 @@ def _json(table: FoundTable) -> dict[str, Any]:
         "options": None if info is None else info.options,
         "status": None if info is None else info.status,
         "compact": None if info is None else info.compact,
+        "values": None if info is None else info.values,
         "bytes": table.size_on_disk,
         "changed": datetime.fromtimestamp(_changed(table)).astimezone().isoformat(timespec="seconds"),
         "problem": table.problem,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.cli.common import GameCommand, directory_option, open_game_table
+from perfectplay.cli.common import GameCommand, directory_option, open_game_table, require_input
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.queries.moves import rate_each_move
 from perfectplay.values import value_json
@@ -29,15 +29,16 @@ def command(game: Game, directory: Path | None) -> None:
     {"position": …, "moves": true} to have every move with its value. The answer is an object on one line, in the order
     of the questions; a question that cannot be answered gets {"error": …}.
     """
+    require_input()
     answers = sys.stdout  # for answers alone: what hooks print goes to stderr
     with redirect_stdout(sys.stderr), open_game_table(game, directory) as table:
-        for line in sys.stdin:
+        for line in sys.stdin.buffer:
             if line.strip():
-                answers.write(json.dumps(answer(table, line), ensure_ascii=False) + "\n")
+                answers.write(json.dumps(answer(table, line)) + "\n")  # ASCII, whatever the terminal's encoding
                 answers.flush()  # whoever asks one by one waits for this
 
 
-def answer(table: Table, line: str) -> dict[str, Any]:
+def answer(table: Table, line: str | bytes) -> dict[str, Any]:
     """The answer to one line."""
     try:
         position, with_moves = _read(table.game, line)
@@ -46,22 +47,27 @@ def answer(table: Table, line: str) -> dict[str, Any]:
         return {"error": str(error)}
 
 
-def _read(game: Game, line: str) -> tuple[int, bool]:
+def _read(game: Game, line: str | bytes) -> tuple[int, bool]:
     """The position a question is about, and whether all its moves are wanted."""
     try:
         question = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # a wrong letter, a wrong byte, a number or brackets without end
         raise UsageError(f"not a line of JSON: {error}") from None
     given, with_moves = question, False
     if isinstance(question, dict):
         if unknown := question.keys() - {"position", "moves"}:
             raise UsageError(f"a question has 'position' and 'moves', not '{min(unknown)}'")
-        given, with_moves = question.get("position"), bool(question.get("moves"))
+        if "position" not in question:
+            raise UsageError("a question needs a 'position'")
+        given, with_moves = question["position"], question.get("moves", False)
+        if not isinstance(with_moves, bool):
+            raise UsageError("'moves' is true or false")
     if isinstance(given, str):
         return game.encode(given), with_moves
     if isinstance(given, int) and not isinstance(given, bool) and game.valid(given):
         return given, with_moves
-    raise UsageError(f"{given!r} is not a position of {game.name}")
+    shown = repr(given)
+    raise UsageError(f"{shown if len(shown) <= 80 else shown[:80] + '…'} is not a position of {game.name}")
 
 
 def _about(table: Table, position: int, with_moves: bool) -> dict[str, Any]:
@@ -72,12 +78,16 @@ def _about(table: Table, position: int, with_moves: bool) -> dict[str, Any]:
         "position": game.decode(position),
         "id": position,
         "status": game.status(position).name.lower(),
-        **value_json(table.get(position)),
+        **value_json(table.get(position), scored=game.has_score),
         "best": [game.format_move(position, each.move) for each in best],
     }
     if with_moves:
         found["moves"] = [
-            {"move": game.format_move(position, each.move), "id": each.child, **value_json(each.value)}
+            {
+                "move": game.format_move(position, each.move),
+                "id": each.child,
+                **value_json(each.value, scored=game.has_score),
+            }
             for each in rated
         ]
     return found

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
+from perfectplay.cli.cluster import read_cluster, worker_options
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
     json_option,
     print_json,
     quiet_option,
+    read_size,
     threads_option,
 )
 from perfectplay.cli.progress import table_at_work
+from perfectplay.errors import UsageError
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -25,16 +28,46 @@ if TYPE_CHECKING:
 
 @click.command("verify", cls=GameCommand)
 @threads_option
+@worker_options
+@click.option(
+    "--memory",
+    callback=read_size,
+    metavar="SIZE",
+    help="How much memory to use, such as 256M or 2G: only a table of outcomes needs more than a little.",
+)
 @directory_option
 @quiet_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, game: Game, threads: int | None, directory: Path | None, as_json: bool) -> None:
-    """Prove the table of GAME: derive every stored value again from the rules alone. Exit code 1 if one is wrong."""
-    from perfectplay.solving.verify import verify_table
+def command(
+    ctx: click.Context,
+    game: Game,
+    threads: int | None,
+    workers: int | None,
+    address: str | None,
+    memory: int | None,
+    directory: Path | None,
+    as_json: bool,
+) -> None:
+    """Prove the table of GAME: derive every stored value again from the rules alone. Exit code 1 if one is wrong.
 
+    With --workers or --address, processes do it that Ray connects, on this machine or on many.
+    """
+    cluster = read_cluster(workers, address)
+    if cluster is not None and threads is not None:
+        raise UsageError("a worker has one thread: leave out --threads")
+    if cluster is not None and memory is not None:
+        raise UsageError("--memory is for this process's own threads: leave out --workers and --address, or --memory")
     with table_at_work("verify", game, directory) as (table, progress, stop):
-        report = verify_table(table, threads=threads, progress=progress, stop=stop)
+        if cluster is None:
+            from perfectplay.solving.verify import verify_table
+
+            report = verify_table(table, threads=threads, memory=memory, progress=progress, stop=stop)
+        else:
+            from perfectplay.distributed.verifying import verify_by_workers
+
+            report = verify_by_workers(table, cluster, progress=progress, stop=stop)
+        outcomes_only = table.outcomes_only
     if as_json:
         print_json(
             {
@@ -48,15 +81,17 @@ def command(ctx: click.Context, game: Game, threads: int | None, directory: Path
                 ],
                 "seconds": report.seconds,
                 "cpu_seconds": report.cpu_seconds,
+                "workers": report.workers,
             }
         )
     else:
         checked = wording.counted(report.checked, "position")
-        result = f"proven, all {checked} right" if report.bad == 0 else f"{report.bad:,} bad of {checked}"
+        right = "right, outcomes alone" if outcomes_only else "right"
+        result = f"proven, all {checked} {right}" if report.bad == 0 else f"{report.bad:,} bad of {checked}"
         times = f"{wording.seconds(report.seconds)}, CPU {wording.seconds(report.cpu_seconds)}"
         click.echo(f"{game.identity}: {result} ({times})")
         for bad in report.examples:
-            click.echo(f"  {_name(game, bad)}: stored {bad.stored}, right is {bad.expected}")
+            click.echo(f"  {_name(game, bad)}: stored {bad.stored}, should be {bad.expected}")
     ctx.exit(1 if report.bad else 0)
 
 

@@ -39,8 +39,14 @@ prune_option = click.option(
     help="With --method alphabeta: stop at the proof, or continue to every position that play can reach.",
 )
 
-_OWN_OPTIONS = {"root": "--from", "checkpoint": "--checkpoint", "prune": "--no-prune"}
-_OTHERS_OPTIONS = {"backend": "--backend", "memory": "--memory", "threads": "--threads"}
+table_option = click.option(
+    "--use-table",
+    is_flag=True,
+    help="With --method alphabeta: do not search what the game's table knows, finished or not.",
+)
+
+_OWN_OPTIONS = {"root": "--from", "checkpoint": "--checkpoint", "prune": "--no-prune", "use_table": "--use-table"}
+_OTHERS_OPTIONS = {"backend": "--backend", "memory": "--memory", "threads": "--threads", "values": "--values"}
 
 
 def check_options(ctx: click.Context, method: str) -> None:
@@ -61,6 +67,7 @@ def prove(
     save: bool,
     checkpoint: float,
     prune: bool,
+    use_table: bool,
     as_json: bool,
 ) -> None:
     """Prove the position and print what was found."""
@@ -76,6 +83,7 @@ def prove(
                 save=save,
                 checkpoint=checkpoint,
                 prune=prune,
+                use_table=use_table,
                 progress=progress,
                 stop=stop,
             )
@@ -105,6 +113,7 @@ def summarize(game: Game, proof: Proof, *, prune: bool) -> dict[str, Any]:
         "known_before": proof.known_before,
         "evaluated": counts.evaluated,
         "hits": counts.hits,
+        "below": counts.below,
         "cycles": counts.cycles,
         "confirmed_draws": counts.confirmed,
         "forgotten_draws": counts.forgotten,
@@ -128,6 +137,8 @@ def summary_text(summary: dict[str, Any]) -> str:
     rows += [(f"  {kind}", f"{summary[kind]:,}") for kind in ("wins", "losses", "draws") if summary[kind]]
     speed = wording.rate(summary["evaluated"], summary["seconds"])
     rows += [("evaluated", wording.counted(summary["evaluated"], "position")), ("table hits", f"{summary['hits']:,}")]
+    if summary["below"]:
+        rows.append(("known below", f"{summary['below']:,}, by the table of all positions"))
     if "terminals" in summary:
         by_winner = ", ".join(f"{who} {count:,}" for who, count in summary["terminals"].items())
         rows.append(("settled by rule", by_winner))

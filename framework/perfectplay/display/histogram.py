@@ -27,10 +27,10 @@ _KINDS = {"wins": "#2a9d5c", "losses": "#c8553d", "ties": "#8d99ae"}
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 720, 360, 60, 50, 40
 
 
-def text_histogram(survey: Survey, *, puzzle: bool = False) -> list[str]:
+def text_histogram(survey: Survey, *, puzzle: bool = False, scored: bool = False) -> list[str]:
     """One line for each remoteness: wins or losses or ties, with a bar on a logarithmic scale."""
     rows = [
-        (plies, kind_name(kind, puzzle=puzzle), count)
+        (plies, kind_name(kind, puzzle=puzzle, scored=scored), count)
         for plies, counts in survey.by_remoteness.items()
         for kind, count in counts.items()
         if count

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ from perfectplay.progress import Progress
 from perfectplay.queries.moves import rate_each_move
 from perfectplay.queries.selection import Rows, Selection, select, selected_tiers
 from perfectplay.values import Value
+from perfectplay.wording import outcomes_only
+from perfectplay_native.engine import canonicalize_many
 
 if TYPE_CHECKING:
     from perfectplay.board import Board, Piece
@@ -81,18 +84,21 @@ def export_dataset(
     """Write a sample of a finished table with features to a parquet file, and a card of the same name in Markdown.
 
     With a share for testing there are two files, `NAME-train.parquet` and `NAME-test.parquet`. Raises UsageError where
-    nothing is selected, TableError for an unfinished table, Interrupted when `stop` is set.
+    nothing is selected or the card would replace another file, TableError for an unfinished table, Interrupted when
+    `stop` is set.
     """
     wanted, sampling, path = wanted or Selection(), sampling or Sampling(), Path(path)
+    card = path.with_suffix(".md")
+    _require_pyarrow()
+    _require_card(card, path)
     table.require_complete()
     rows = sample(table, wanted, sampling)
     parts = {path: rows}
     if sampling.test_share:
-        for_test = _fraction(rows["position"], sampling.seed + 1) < sampling.test_share
+        for_test = is_for_test(table, rows["position"], sampling)
         names = [path.with_name(f"{path.stem}-{part}{path.suffix}") for part in ("train", "test")]
         parts = dict(zip(names, (rows[~for_test], rows[for_test]), strict=True))
     known = _vocabulary(table.game, rows["position"], stop)
-    card = path.with_suffix(".md")
     done = 0
     with ExitStack() as files:
         for name, part in parts.items():
@@ -104,23 +110,50 @@ def export_dataset(
     return DatasetReport({name: len(part) for name, part in parts.items()}, card)
 
 
+def _require_pyarrow() -> None:
+    if find_spec("pyarrow") is None:
+        raise PerfectPlayError("parquet needs pyarrow: pip install 'perfectplay[parquet]'")
+
+
+def _require_card(card: Path, path: Path) -> None:
+    """Nobody expects a Markdown file of the same name to be replaced, unless it is the card of an earlier data set."""
+    if card == path:
+        raise UsageError(f"{path.name} is the name of its card: the data set needs another name, such as .parquet")
+    if card.is_file():
+        with card.open("rb") as file:
+            if file.read(len(_CARD_BEGINS)) != _CARD_BEGINS.encode():
+                raise UsageError(f"{card} is not a data set's card, and is not replaced by one: choose another name")
+
+
 # ---- sampling ----
 
 
 def sample(table: Table, wanted: Selection, sampling: Sampling) -> Rows:
     """The sampled rows, shuffled."""
     everything = replace(wanted, limit=None)
+    if table.outcomes_only and sampling.by_remoteness:
+        raise UsageError(f"strata by remoteness cannot be had: {outcomes_only(puzzle=table.game.is_puzzle)}")
     quota = {} if sampling.limit is None else _quotas(table, everything, sampling.limit, sampling.by_remoteness)
-    held: dict[int, Rows] = {}
+    held: dict[int, list[Rows]] = {}
     for rows in select(table, everything):
         strata = rows["code"] if sampling.by_remoteness else np.zeros(len(rows), dtype=np.uint8)
         for stratum in np.unique(strata).tolist():
-            kept = np.concatenate([each for each in (held.get(stratum), rows[strata == stratum]) if each is not None])
-            held[stratum] = kept if sampling.limit is None else _smallest(kept, quota[stratum], sampling.seed)
+            kept = held.setdefault(stratum, [])
+            kept.append(rows[strata == stratum])
+            if sampling.limit is not None:
+                kept[:] = [_smallest(np.concatenate(kept), quota[stratum], sampling.seed)]
     if not held:
         raise UsageError(f"no position of {table.game.name} is selected")
-    chosen = np.concatenate(list(held.values()))
+    chosen = np.concatenate([rows for kept in held.values() for rows in kept])
     return chosen[np.argsort(_numbers(chosen["position"], sampling.seed), kind="stable")]
+
+
+def is_for_test(table: Table, positions: npt.NDArray[np.uint64], sampling: Sampling) -> npt.NDArray[np.bool_]:
+    """Which positions are for testing: of two that share a slot, which are one to a learner, both or none."""
+    swapped = table.game.colour_swapped(positions)
+    if swapped is not None:
+        positions = np.minimum(positions, canonicalize_many(table.kernel, swapped))
+    return np.asarray(_numbers(positions, sampling.seed + 1) / 2.0**64 < sampling.test_share)
 
 
 def _quotas(table: Table, wanted: Selection, limit: int, by_remoteness: bool) -> dict[int, int]:
@@ -154,10 +187,6 @@ def _numbers(positions: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uin
     return np.asarray(mixed ^ mixed >> np.uint64(31))
 
 
-def _fraction(positions: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.float64]:
-    return np.asarray(_numbers(positions, seed) / 2.0**64)
-
-
 # ---- features ----
 
 
@@ -183,11 +212,9 @@ def _name(piece: Piece) -> str:
 
 def _write(path: Path, table: Table, rows: Rows, known: Vocabulary, stop: threading.Event | None) -> Iterator[int]:
     """Write the rows batch by batch, and yield how many each had."""
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError:
-        raise PerfectPlayError("parquet needs pyarrow: pip install 'perfectplay[parquet]'") from None
+    import pyarrow as arrow
+    from pyarrow import parquet
+
     columns: dict[str, Any] = {
         "position": arrow.uint64(),
         "text": arrow.string(),
@@ -195,7 +222,7 @@ def _write(path: Path, table: Table, rows: Rows, known: Vocabulary, stop: thread
         "outcome": arrow.int8(),
         "remoteness": arrow.int32(),
     }
-    if table.game.has_score:
+    if table.scored:
         columns["score"] = arrow.int32()
     if known.cells:
         columns["planes"] = arrow.list_(arrow.uint8(), len(known.pieces) * len(known.cells))
@@ -256,6 +283,8 @@ def _check(stop: threading.Event | None) -> None:
 
 # ---- the card ----
 
+_CARD_BEGINS = "---\nconfigs:"
+
 
 def _words(known: Vocabulary) -> dict[str, list[Any]]:
     return {"moves": known.moves, "cells": known.cells, "pieces": known.pieces, "trays": known.trays}
@@ -267,6 +296,7 @@ def _card(table: Table, parts: dict[Path, Rows], sampling: Sampling, known: Voca
     rows = np.concatenate(list(parts.values()))
     outcomes = [int(Value.from_code(code).outcome) for code in rows["code"].tolist()]
     most = max(Value.from_code(code).remoteness or 0 for code in np.unique(rows["code"]).tolist())
+    longest = "how many plies that takes is not known" if table.outcomes_only else f"the longest takes {most} plies"
     splits = "\n".join(
         f"    - split: {'test' if len(parts) > 1 and path.stem.endswith('-test') else 'train'}\n      path: {path.name}"
         for path in parts
@@ -282,9 +312,10 @@ def _card(table: Table, parts: dict[Path, Rows], sampling: Sampling, known: Voca
         "- `position`: the canonical position as a number; `text`: the same as people write it",
         "- `to_move`: 1 for the player who begins, 2 for the other, null where the game does not tell",
         "- `outcome`: under best play, for the side to move: 1 win, 0 draw, -1 loss",
-        "- `remoteness`: plies to the end, the winner hurrying and the loser resisting; null for an endless draw",
+        "- `remoteness`: plies to the end, the winner hurrying and the loser resisting; null for an endless draw"
+        + (", and here everywhere: the table knows outcomes alone" if table.outcomes_only else ""),
     ]
-    columns += ["- `score`: by how much the side to move wins"] if game.has_score else []
+    columns += ["- `score`: by how much the side to move wins"] if table.scored else []
     if known.cells:
         columns.append(
             f"- `planes`: {len(known.pieces)} × {len(known.cells)} bits: for each piece ({', '.join(known.pieces)}; "
@@ -295,8 +326,7 @@ def _card(table: Table, parts: dict[Path, Rows], sampling: Sampling, known: Voca
         f"- `legal`, `best`: for each of {len(known.moves)} moves whether it is legal, and whether none is better; "
         "their numbers are in the file's metadata under `vocabulary`"
     )
-    return f"""---
-configs:
+    return f"""{_CARD_BEGINS}
 - config_name: default
   data_files:
 {splits}
@@ -308,8 +338,8 @@ Every value is exact. The sample: {size}.
 
 {files}
 
-{outcomes.count(1):,} won, {outcomes.count(0):,} drawn and {outcomes.count(-1):,} lost for the side to move; the longest
-takes {most} plies. A position is in one file only.
+{outcomes.count(1):,} won, {outcomes.count(0):,} drawn and {outcomes.count(-1):,} lost for the side to move;
+{longest}. A position is in one file only.
 
 {chr(10).join(columns)}
 """

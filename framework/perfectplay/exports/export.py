@@ -24,6 +24,7 @@ from perfectplay.exports.sorted_rows import ordered
 from perfectplay.files import atomic_write
 from perfectplay.progress import Progress
 from perfectplay.queries.selection import Rows, Selection, count_selected, select
+from perfectplay.values import ENDLESS_CODE, UNKNOWN_REMOTENESS
 from perfectplay_native.engine import Positions
 
 if TYPE_CHECKING:
@@ -98,9 +99,14 @@ def mover_outcomes(codes: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
     return np.asarray(_OUTCOME_OF_KIND[codes & 3])
 
 
-def mover_plies(codes: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
-    """Plies to the end; 0 for an endless draw, whose code is 0."""
-    return np.asarray(codes >> 2 & 0x3FFF, dtype=np.uint16)
+def mover_plies(codes: npt.NDArray[Any]) -> np.ma.MaskedArray[Any, np.dtype[np.uint16]]:
+    """Plies to the end; masked for an endless draw, and where only outcomes are known.
+
+    >>> mover_plies(np.array([55, 0, 65535], dtype=np.uint16)).tolist()
+    [13, None, None]
+    """
+    plies = np.asarray(codes >> 2 & 0x3FFF, dtype=np.uint16)
+    return np.ma.array(plies, mask=(codes == ENDLESS_CODE) | (plies == UNKNOWN_REMOTENESS))
 
 
 def mover_scores(codes: npt.NDArray[Any]) -> npt.NDArray[np.int16]:

@@ -18,7 +18,7 @@ from perfectplay.extras import needs_extra
 from perfectplay.hookspecs import hookimpl
 from perfectplay.queries.selection import Rows, rebatched
 from perfectplay.tables.gbl2 import entries, write_parts
-from perfectplay.values import Outcome, Value
+from perfectplay.values import Value
 
 ROW_GROUP = 1 << 20
 """Rows that parquet compresses together."""
@@ -40,7 +40,7 @@ def write_gbl2(path: Path, source: Source) -> None:
 
 def write_csv(path: Path, source: Source) -> None:
     """One line a position, for people and spreadsheets; values are for the side to move."""
-    decode, scored = source.game.decode, source.game.has_score
+    decode, scored = source.game.decode, source.table.scored
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["position", "text", "to_move", "outcome", "remoteness", *(["score"] if scored else [])])
@@ -65,7 +65,7 @@ def write_sqlite(path: Path, source: Source) -> None:
 
 def _write_database(path: Path, source: Source) -> None:
     columns = ["canonical INTEGER PRIMARY KEY", "outcome INTEGER", "depth INTEGER", "best_move TEXT"]
-    columns += ["score INTEGER"] if source.game.has_score else []
+    columns += ["score INTEGER"] if source.table.scored else []
     insertion = f"INSERT INTO solutions VALUES ({', '.join('?' * len(columns))})"
     with closing(sqlite3.connect(path)) as database:
         # The file is thrown away unless it is finished, so nothing need be safe before that.
@@ -86,14 +86,13 @@ def _write_database(path: Path, source: Source) -> None:
 def _solutions(rows: Rows, source: Source) -> Any:
     positions, codes = rows["position"], rows["code"]
     signed = positions.astype(np.int64).tolist()  # SQLite has no unsigned integers
-    plies, outcomes = mover_plies(codes).tolist(), source.outcomes(rows)
-    depths = [depth if code else None for code, depth in zip(codes.tolist(), plies, strict=True)]
+    depths, outcomes = mover_plies(codes).tolist(), source.outcomes(rows)
     best = source.table.engine.best_moves(positions)
     texts = [
         None if move < 0 else source.game.format_move(position, move)
         for position, move in zip(positions.tolist(), best.tolist(), strict=True)
     ]
-    scores = [(outcomes * np.abs(mover_scores(codes))).tolist()] if source.game.has_score else []
+    scores = [(outcomes * np.abs(mover_scores(codes))).tolist()] if source.table.scored else []
     return zip(signed, outcomes.tolist(), depths, texts, *scores, strict=True)
 
 
@@ -120,18 +119,19 @@ def write_parquet(path: Path, source: Source) -> None:
         "outcome": arrow.int8(),
         "remoteness": arrow.uint16(),
     }
-    if source.game.has_score:
+    if source.table.scored:
         columns["score"] = arrow.int16()
     schema = arrow.schema(list(columns.items()), metadata=_metadata(source))
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for rows in rebatched(source.rows(), ROW_GROUP):
             codes, movers = rows["code"], source.game.movers(rows["position"])
+            plies = mover_plies(codes)
             data = [
                 arrow.array(rows["position"], arrow.uint64()),
                 arrow.nulls(len(rows), arrow.int8()) if movers is None else arrow.array(movers + 1, arrow.int8()),
                 arrow.array(mover_outcomes(codes), arrow.int8()),
-                arrow.array(mover_plies(codes), arrow.uint16(), mask=codes == Value(Outcome.DRAW, None).code),
+                arrow.array(plies.data, arrow.uint16(), mask=plies.mask),
             ]
-            if source.game.has_score:
+            if source.table.scored:
                 data.append(arrow.array(mover_scores(codes), arrow.int16()))
             writer.write_batch(arrow.record_batch(data, schema=schema))

@@ -27,7 +27,7 @@ class FileRun:
     def __init__(self, rows: Rows, directory: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (it lives as long as the run)
         self._type = rows.dtype
-        rows.tofile(self._file)
+        self._file.write(np.ascontiguousarray(rows).view(np.uint8).data)  # `tofile` would not say what went wrong
         self._file.flush()
 
     def __getitem__(self, part: slice) -> Rows:

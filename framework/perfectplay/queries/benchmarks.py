@@ -73,6 +73,8 @@ def _table_benchmarks(table: Table, sample: Positions, announce: Callable[[str],
         yield Measurement("compact table", table.size_on_disk / positions, "bytes/position")
         return
     yield Measurement("table", table.size_on_disk / positions, "bytes/position")
+    if table.outcomes_only:
+        return
     with tempfile.TemporaryDirectory() as folder:
         announce("compacting a copy of the table")
         small = compact_table(table, Path(folder) / "compact", progress=lambda done: None)

@@ -17,7 +17,8 @@ def value_columns(codes: npt.ArrayLike) -> dict[str, Column]:
 
     Codes of a game with scores take four bytes each: then there is `score` too, by how much the side to move wins.
     `codes` are those of `Table.probe_many` and `select`. What is not known is masked: everything where there is no
-    value, the remoteness of an endless draw. `pandas.DataFrame(value_columns(codes))` makes a table of it.
+    value, the remoteness of an endless draw, all remoteness of a table of outcomes.
+    `pandas.DataFrame(value_columns(codes))` makes a table of it.
 
     >>> columns = value_columns([55, 0, 4])
     >>> columns["outcome"].tolist(), columns["remoteness"].tolist()

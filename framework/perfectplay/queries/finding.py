@@ -43,15 +43,15 @@ def random_of_value(table: Table, value: Value, seed: int) -> int | None:
 def random_puzzle(table: Table, seed: int) -> int | None:
     """A won position in which exactly one move, up to symmetry, wins, and there are others to be tempted by.
 
-    None where a few thousand random positions hold none.
+    None where a few thousand random positions hold none. Where only outcomes are known, the win may be quick.
     """
     longest = table.statistics.longest_win or 0
     fallback = None
     for position in map(int, random_positions(table, _TRIES, seed)):
         value = table.get(position)
-        if value is None or value.outcome is not Outcome.WIN or value.remoteness is None:
+        if value is None or value.outcome is not Outcome.WIN:
             continue
-        deep = value.remoteness >= min(PUZZLE_DEPTH, longest)
+        deep = value.remoteness is None or value.remoteness >= min(PUZZLE_DEPTH, longest)
         if not deep and fallback is not None:
             continue
         rated = rate_moves(table.game, table, position, known_only=True)

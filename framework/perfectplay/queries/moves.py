@@ -8,9 +8,10 @@ from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from perfectplay.errors import NotInTable
-from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay.wording import plies
+from perfectplay.errors import PLUGIN_FAULTS, NotInTable
+from perfectplay.kernels import explain_fault
+from perfectplay.values import NO_POSITION_CODE, Outcome, Status, Value
+from perfectplay.wording import counted, plies
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -47,22 +48,18 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
     rules = game.rules
     try:
         moves = list(rules.moves(position))
-        children = [rules.apply(position, move) for move in moves]
-        canonical = [rules.canonicalize(child) for child in children]
+        children, canonical = rules.follow(position, moves)
         keeping = _turns_kept(game, position, children)
-    except Exception:
-        game.move_classes(position)  # the same with every hook guarded: it says which one is at fault
-        raise
+    except PLUGIN_FAULTS as error:
+        raise explain_fault(game, "all", position, error) from error
     codes = [NO_POSITION_CODE] * len(moves)
     if table is not None and moves:
         codes = table.probe_many(children).tolist()
+    worths, orders = zip(*map(_worth, codes, keeping), strict=True) if moves else ((), ())
     groups: dict[int, int] = {}
-    rated = []
-    for move, child, image, code, keeps in zip(moves, children, canonical, codes, keeping, strict=True):
-        value, order = _worth(code, keeps)
-        rated.append((order, RatedMove(move, child, value, groups.setdefault(image, len(groups)))))
-    rated.sort(key=_order)
-    return [each for _, each in rated]
+    same = [groups.setdefault(image, len(groups)) for image in canonical]
+    best_first = sorted(range(len(moves)), key=orders.__getitem__)
+    return [RatedMove(moves[each], children[each], worths[each], same[each]) for each in best_first]
 
 
 def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = False) -> list[RatedMoves]:
@@ -80,10 +77,6 @@ def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = Fa
                 f"if it is finished, {game.advice}"
             )
     return list(groups.values())
-
-
-def _order(rated: tuple[tuple[int, ...], RatedMove]) -> tuple[int, ...]:
-    return rated[0]
 
 
 def _turns_kept(game: Game, position: int, children: Sequence[int]) -> Iterable[bool]:
@@ -114,16 +107,20 @@ class Judgement(NamedTuple):
 _FLAWLESS = Judgement("", "")
 
 
-def judge(before: Value | None, worth: Value | None) -> Judgement:
+def judge(before: Value | None, worth: Value | None, *, puzzle: bool = False) -> Judgement:
     """A move of this worth, made where the best was `before`: ?? or ? if it changed the outcome, ?! if only the length.
 
     >>> judge(Value(Outcome.WIN, 5), Value(Outcome.LOSS, 2))
     Judgement(mark='??', comment='throws the win away: now a loss')
     >>> judge(Value(Outcome.WIN, 5), Value(Outcome.WIN, 9))
     Judgement(mark='?!', comment='wins 4 plies later than necessary')
+    >>> judge(Value(Outcome.WIN, 5), Value(Outcome.LOSS, 2), puzzle=True)
+    Judgement(mark='??', comment='can no longer be solved')
     """
     if before is None or worth is None:
         return _FLAWLESS
+    if puzzle:
+        return _judge_alone(before, worth)
     if worth.outcome < before.outcome:
         mark = "?" * (before.outcome - worth.outcome)
         return Judgement(mark, f"throws the {before.outcome.name.lower()} away: now a {worth.outcome.name.lower()}")
@@ -135,6 +132,27 @@ def judge(before: Value | None, worth: Value | None) -> Judgement:
     if worth.outcome is Outcome.LOSS and lost < 0:
         return Judgement("?!", f"loses {plies(-lost)} sooner than necessary")
     return _FLAWLESS
+
+
+def _judge_alone(before: Value, worth: Value) -> Judgement:
+    """The same of a puzzle, which is solved or not."""
+    if before.outcome is not Outcome.WIN:
+        return _FLAWLESS
+    if worth.outcome is not Outcome.WIN:
+        return Judgement("??", "can no longer be solved")
+    if worth.score < before.score:
+        return Judgement("?", f"gives {before.score - worth.score} away")
+    longer = (worth.remoteness or 0) - (before.remoteness or 0)
+    return Judgement("?!", f"takes {counted(longer, 'move')} more than necessary") if longer > 0 else _FLAWLESS
+
+
+def best_moves(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[RatedMoves]:
+    """Those of equal worth with the first. Where only outcomes are known, moves that end the game with a win alone."""
+    best = [each for each in rated if each.value == rated[0].value]
+    if best and best[0].value.outcome_only and best[0].value.outcome is Outcome.WIN:
+        ending = [each for each in best if game.status(game.apply(position, each.moves[0])) is not Status.ONGOING]
+        return ending or best
+    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +183,8 @@ class Line:
 def best_line(game: Game, table: Table, position: int, *, limit: int | None = None) -> Line:
     """Best play from a position: the winner hurries, the loser resists; an endless draw is followed until it repeats.
 
-    With `limit` the line ends after so many plies at the latest.
+    With `limit` the line ends after so many plies at the latest. Of a table of outcomes it keeps the outcome and need
+    not come to an end: then it repeats, or should be limited.
 
     >>> from perfectplay import load_game, open_table
     >>> game = load_game("gobblet")
@@ -183,5 +202,5 @@ def best_line(game: Game, table: Table, position: int, *, limit: int | None = No
         if canonical in seen or not rated or len(steps) == limit:
             return Line(steps, position, value, seen.get(canonical))
         seen[canonical] = len(steps)
-        steps.append(Step(position, value, [each for each in rated if each.value == rated[0].value]))
+        steps.append(Step(position, value, best_moves(game, position, rated)))
         position = game.apply(position, steps[-1].move)

@@ -6,7 +6,7 @@ import random
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from perfectplay.queries.moves import rate_moves
+from perfectplay.queries.moves import best_moves, rate_moves
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -32,4 +32,4 @@ def choose_move(game: Game, table: Table, position: int, strength: Strength, cha
     if chance.random() < strength.slips:
         return chance.choice(game.moves(position))
     rated = rate_moves(game, table, position)
-    return chance.choice([move for each in rated if each.value == rated[0].value for move in each.moves])
+    return chance.choice([move for each in best_moves(game, position, rated) for move in each.moves])

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from perfectplay.errors import UsageError
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
+from perfectplay.wording import outcomes_only
 from perfectplay_native.engine import Positions, canonicalize_many
 
 if TYPE_CHECKING:
@@ -55,7 +56,12 @@ class Selection:
 
 
 def selected_tiers(table: Table, wanted: Selection) -> list[tuple[TierRecord, list[int]]]:
-    """The solved tiers that hold wanted positions, each with the wanted codes in it; UsageError for unknown tiers."""
+    """The solved tiers that hold wanted positions, each with the wanted codes in it.
+
+    UsageError for unknown tiers, and for a remoteness where the table knows none.
+    """
+    if table.outcomes_only and (wanted.remoteness, wanted.max_remoteness) != (None, None):
+        raise UsageError(f"no position can be chosen by its plies: {outcomes_only(puzzle=table.game.is_puzzle)}")
     unknown = sorted((wanted.tiers or frozenset()) - set(table.records))
     if unknown:
         known = ", ".join(map(str, sorted(table.records)[:20])) + (", …" if len(table.records) > 20 else "")
@@ -116,8 +122,9 @@ def _chosen(codes: list[int]) -> Callable[[npt.NDArray[Any]], npt.NDArray[np.boo
         return lambda values: np.isin(values, codes)
     chosen = np.zeros(1 << 16, dtype=bool)
     chosen[codes] = True
-    # A scored tier may hold higher codes, which are not wanted then.
-    return lambda values: chosen[values] if values.itemsize < 4 else np.isin(values, codes)
+    # A scored tier may hold higher codes, which are not wanted then. `take`, for indexing crashes in numpy (2.x) when
+    # memory runs out.
+    return lambda values: chosen.take(values) if values.itemsize < 4 else np.isin(values, codes)
 
 
 def _chunks(table: Table, tier: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
@@ -135,7 +142,7 @@ def _rows(table: Table, positions: Positions, codes: npt.NDArray[Any]) -> Rows:
     if swapped is not None:
         positions = np.stack([positions, swapped], axis=1).ravel()
         codes = np.repeat(codes, 2)
-    rows = np.empty(len(positions), dtype=SCORED_ROW if table.kernel.scored else ROW)
+    rows = np.empty(len(positions), dtype=SCORED_ROW if table.scored else ROW)
     rows["position"] = canonicalize_many(table.kernel, positions)
     rows["code"] = codes
     return rows

@@ -2,24 +2,28 @@
 
 Tier numbers never fall along a move, so a tier is complete once all lower ones are; a kernel whose tiers go to and fro
 says so in `tier_children`, and tiers that reach each other are enumerated together. What arrives for a tier is kept as
-sorted runs without duplicates. Runs live in memory while the budget lasts and in files beyond it; merging them
-reads each once. No set of positions has to fit in memory.
+sorted runs without duplicates (sorted_runs.py), in files where memory does not suffice.
+
+Work goes in rounds. In a round, all threads expand portions of what is new and sort what they find; then, range of keys
+by range of keys, that is joined, and what is known is taken out of it. Sets do not depend on who did what when.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from perfectplay.errors import PerfectPlayError, PluginError
-from perfectplay.solving.sorted_runs import Runs, Spill, distinct
+from perfectplay.solving.sorted_runs import Runs, Spill
 from perfectplay.solving.tier_order import components
-from perfectplay.tables.records import KeyRecord, blocks_of, checksum
-from perfectplay.tables.store import Store
-from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
+from perfectplay.tables.records import KeyRecord, checksum
+from perfectplay.tables.store import Array, Store
+from perfectplay.workers import Workers
+from perfectplay_native.engine import BLOCK_SLOTS, Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.sorted_keys import sort_distinct, union, without
 
 CHUNK = 1 << 16
 """Positions expanded at a time."""
@@ -27,8 +31,20 @@ CHUNK = 1 << 16
 SLOW_CHUNK = 1 << 11
 """The same for a game in Python, so that a request to stop is heard within a second."""
 
+ROOM = 1 << 20
+"""Children that a thread has room for at a time; less under a small budget."""
+
+ROUND_BYTES = range(64 << 20, 256 << 20)
+"""A round ends when the children found take a sixteenth of what is known, but not less nor more than this."""
+
 MAX_LEVELS = 1 << 14
 """Moves from the start beyond which nothing new may come; a table stores no remoteness above this either."""
+
+Found = list[tuple[int, Positions]]
+"""Children of a portion: tiers, and the sorted positions of each."""
+
+Expand = Callable[[Iterable[Positions], int], Iterator[tuple[Positions, Found]]]
+"""expand(parts, size): cuts about `size` positions into portions; each of these, in order, with its children."""
 
 
 def enumerate_positions(
@@ -36,17 +52,21 @@ def enumerate_positions(
     store: Store,
     *,
     game: str,
+    threads: int | None,
     budget: int | None,
     directory: Path | None,
     found: Callable[[int, int], None],
     check: Callable[[], None],
+    expand: Expand | None = None,
 ) -> None:
     """Write the sorted keys of every tier to `store`. `found(tier, positions)` is told of the progress.
 
     Tiers that the store has are not enumerated again; of them, only those that lead to a missing tier are looked at.
-    Beyond `budget` bytes, files in `directory` are used; without a directory, that is the end.
+    `expand` finds the children, where threads of this process are not to. Beyond `budget` bytes, files in `directory`
+    are used; without a directory, that is the end.
     """
-    _Enumeration(kernel, store, game, Spill(budget, directory), found, check).run()
+    with Workers(threads if kernel.parallel else 1) as workers:
+        _Enumeration(kernel, store, game, Spill(budget, directory), workers, found, check, expand).run()
 
 
 class _Enumeration:
@@ -58,19 +78,33 @@ class _Enumeration:
         store: Store,
         game: str,
         spill: Spill,
+        workers: Workers,
         found: Callable[[int, int], None],
         check: Callable[[], None],
+        expand: Expand | None,
     ) -> None:
-        self.kernel, self.store, self.game, self.spill = kernel, store, game, spill
+        self.kernel, self.store, self.game, self.spill, self.workers = kernel, store, game, spill, workers
         self.found, self.check = found, check
+        self.expand = expand or self._expand_here
         self.written = {tier: record for tier, record in store.key_records().items() if store.is_intact(record)}
-        self.groups = _Groups(kernel)
+        self.groups = TierGroups(kernel)
+        self.known: dict[int, Runs] = {}
         self.incoming: dict[int, Runs] = {}
+        self.room, self.chunk = ROOM, CHUNK if kernel.cheap else SLOW_CHUNK
+        if spill.budget is not None:
+            self.room = min(ROOM, spill.budget // (64 * workers.count))
+            self.chunk = min(self.chunk, max(1, self.room // 8))
         self.total = 0
+
+    @property
+    def round_bytes(self) -> int:
+        """How much a round may gather: little beside what is known, but enough to pay for going through that."""
+        size = min(max(self.spill.held // 16, ROUND_BYTES.start), ROUND_BYTES.stop)
+        return size if self.spill.budget is None else min(size, self.spill.budget // 4)
 
     def run(self) -> None:
         start = self.kernel.canonicalize(self.kernel.start())
-        self._arrive(self.kernel.tier(start), np.array([start], dtype=np.uint64))
+        self._arrive(self.kernel.tier(start), [np.array([start], dtype=np.uint64)])
         self._resume()
         while self.incoming:
             self._enumerate(self.groups.of(min(self.incoming, key=self.groups.turn)))
@@ -78,92 +112,152 @@ class _Enumeration:
     def _resume(self) -> None:
         """Let arrive again what the tiers of an earlier run lead to and that run did not write."""
         for tier, record in sorted(self.written.items()):
-            self.total += record.size
-            if set(record.children) <= set(self.written):
-                continue
-            for block in self.store.key_blocks(record):
-                for child_tier, positions in self._children(tier, np.frombuffer(block, dtype=np.uint64)):
-                    self._arrive(child_tier, positions)
-            self.found(tier, self.total)
+            if not set(record.children) <= set(self.written):
+                blocks = (np.frombuffer(block, np.uint64) for block in self.store.key_blocks(record))
+                self._expand(tier, blocks, record.size)
+            else:
+                self.total += record.size
 
     def _enumerate(self, group: tuple[int, ...]) -> None:
         """All positions of tiers that play goes to and fro between, from those that arrived from earlier tiers."""
         tiers = [tier for tier in group if tier not in self.written]
-        known = {tier: Runs(self.spill) for tier in tiers}
+        self.known = {tier: Runs(self.spill) for tier in tiers}
         children: dict[int, set[int]] = {tier: set() for tier in tiers}
         levels = 0
-        while frontiers := {tier: self.incoming.pop(tier).merged() for tier in tiers if tier in self.incoming}:
+        while frontiers := {tier: self.incoming.pop(tier) for tier in tiers if tier in self.incoming}:
             if levels == MAX_LEVELS:
-                raise _endless(self.game, int(next(iter(frontiers.values()))[0]))
+                raise _endless(self.game, int(next(next(iter(frontiers.values())).portions())[0]))
             levels += 1
             for tier, frontier in frontiers.items():
-                known[tier].add(frontier)
+                children[tier] |= self._expand(tier, frontier.portions(), frontier.most, frontiers)
             for tier, frontier in frontiers.items():
-                self._expand(tier, frontier, known, children[tier])
-        for tier in tiers:
-            keys = known[tier].merged()
-            if len(keys):
-                self._write(tier, keys, children[tier])
+                self.known[tier].take(frontier)
+                self.spill.forget(frontier)
+        for tier, known in self.known.items():
+            if known:
+                self._write(tier, known, children[tier])
+            self.spill.forget(known)
+        self.known = {}
 
-    def _expand(self, tier: int, frontier: Positions, known: dict[int, Runs], children: set[int]) -> None:
-        """Let the children of a frontier arrive, but for those that are known."""
-        for child_tier, positions in self._children(tier, frontier):
-            children.add(child_tier)
-            fresh = known[child_tier].without_known(positions) if child_tier in known else positions
-            if len(fresh):
-                self._arrive(child_tier, fresh)
-            if self.spill.is_overfull:
-                raise _no_room(self.game, self.total)
-        self.total += len(frontier)
-        self.found(tier, self.total)
+    # ---- one round after the other ----
 
-    def _children(self, tier: int, frontier: Positions) -> Iterator[tuple[int, Positions]]:
-        for child_tier, positions in _children_by_tier(self.kernel, frontier, self.check):
-            if not self.groups.may_lead(tier, child_tier):
-                raise _wrong_tier(self.game, self.kernel, self.groups, frontier, tier, child_tier)
-            yield child_tier, positions
+    def _expand(
+        self, tier: int, parts: Iterable[Positions], size: int, frontiers: dict[int, Runs] | None = None
+    ) -> set[int]:
+        """Let the children of a tier's positions arrive, but for those that are known; the tiers they are in."""
+        gathered: dict[int, list[Positions]] = {}
+        children: set[int] = set()
+        held = 0
+        for portion, found in self.expand(parts, size):
+            self.check()
+            for child_tier, positions in found:
+                if not self.groups.may_lead(tier, child_tier):
+                    raise _wrong_tier(self.game, self.kernel, self.groups, portion, tier, child_tier)
+                children.add(child_tier)
+                gathered.setdefault(child_tier, []).append(positions)
+                held += positions.nbytes
+            self.total += len(portion)
+            self.found(tier, self.total)
+            if held > self.round_bytes:
+                self._end_round(gathered, frontiers or {})
+                gathered, held = {}, 0
+        self._end_round(gathered, frontiers or {})
+        return children
 
-    def _arrive(self, tier: int, positions: Positions) -> None:
-        if tier not in self.written:
-            self.incoming.setdefault(tier, Runs(self.spill)).add(positions)
+    def _expand_here(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, Found]]:
+        portions = (part[at : at + self.chunk] for part in parts for at in range(0, len(part), self.chunk))
+        return self.workers.map(lambda portion: children_by_tier(self.kernel, portion, room=self.room), portions)
 
-    def _write(self, tier: int, keys: Positions, children: set[int]) -> None:
-        self.check()
-        record = KeyRecord(
-            tier=tier,
-            size=len(keys),
-            cyclic=tier in children,
-            children=sorted(children - {tier}),
-            checksums=[checksum(block) for block in blocks_of(keys)],
-        )
-        self.store.write_keys(record, keys)
-        self.written[tier] = record
-        if self.store.copies:
-            self.spill.give_back(keys)
+    def _end_round(self, gathered: dict[int, list[Positions]], frontiers: dict[int, Runs]) -> None:
+        for tier, sets in gathered.items():
+            if tier in self.written:
+                continue
+            runs = [*self.incoming[tier].runs_in_memory] if tier in self.incoming else []
+            for known in (self.known, frontiers):
+                runs += known[tier].runs if tier in known else []
+            self._arrive(tier, self.workers.by_ranges(_fresh, sets, runs))
+            sets.clear()
+        if self.spill.is_overfull:
+            raise _no_room(self.game, self.total)
+
+    def _arrive(self, tier: int, parts: list[Positions]) -> None:
+        if tier in self.written or not any(map(len, parts)):
+            return
+        if tier not in self.incoming:
+            self.incoming[tier] = Runs(self.spill)
+        self.incoming[tier].add(parts)
+
+    # ---- a finished tier ----
+
+    def _write(self, tier: int, keys: Runs, children: set[int]) -> None:
+        checksums: list[int] = []
+        size = 0
+
+        def blocks() -> Iterator[Array]:
+            nonlocal size
+            for block in rebatched(keys.taken(), BLOCK_SLOTS):
+                self.check()
+                checksums.append(checksum(block))
+                size += len(block)
+                yield block
+
+        def record() -> KeyRecord:
+            self.written[tier] = KeyRecord(
+                tier=tier,
+                size=size,
+                cyclic=tier in children,
+                children=sorted(children - {tier}),
+                checksums=checksums,
+            )
+            return self.written[tier]
+
+        self.store.write_key_blocks(tier, blocks(), record)
 
 
-def _children_by_tier(
-    kernel: Kernel, frontier: Positions, check: Callable[[], None]
-) -> Iterator[tuple[int, Positions]]:
-    """The children of the frontier in portions: a tier, and sorted distinct positions of it."""
+def _fresh(sets: list[Positions], known: list[Positions]) -> Positions:
+    joined = union(sets)
+    return without(joined, known)
+
+
+def rebatched(parts: Iterable[Positions], length: int) -> Iterator[Array]:
+    """The same positions in arrays of this length, but for the last."""
+    batch, filled = np.empty(length, np.uint64), 0
+    for part in parts:
+        place = 0
+        while place < len(part):
+            taken = part[place : place + length - filled]
+            batch[filled : filled + len(taken)] = taken
+            filled += len(taken)
+            place += len(taken)
+            if filled == length:
+                yield batch
+                batch, filled = np.empty(length, np.uint64), 0
+    if filled:
+        yield batch[:filled].copy()
+
+
+def children_by_tier(kernel: Kernel, positions: Positions, *, room: int = ROOM) -> Found:
+    """The children of positions by tier: sorted, each once as long as there is room for them. Any thread may ask."""
+    found: Found = []
     place = 0
-    chunk = CHUNK if kernel.cheap else SLOW_CHUNK
-    while place < len(frontier):
-        portion = frontier[place : place + chunk]
-        children, used = children_of_many(kernel, portion, room=min(16 * CHUNK, len(portion) * kernel.max_moves))
-        check()
+    while place < len(positions):
+        most = min(room, (len(positions) - place) * kernel.max_moves)
+        children, used = children_of_many(kernel, positions[place:], room=most)
         place += used
-        children = distinct(children)
-        tiers = tiers_of_many(kernel, children)
-        check()
-        if len(tiers) and (tiers == tiers[0]).all():
-            yield int(tiers[0]), children
-            continue
-        for tier in np.unique(tiers):
-            yield int(tier), children[tiers == tier]
+        found += _by_tier(kernel, sort_distinct(children))
+    return found
 
 
-class _Groups:
+def _by_tier(kernel: Kernel, positions: Positions) -> Found:
+    tiers = tiers_of_many(kernel, positions)
+    if not len(tiers):
+        return []
+    if (tiers == tiers[0]).all():
+        return [(int(tiers[0]), positions.copy())]  # the array has room for many more
+    return [(int(tier), positions[tiers == tier]) for tier in np.flatnonzero(np.bincount(tiers))]
+
+
+class TierGroups:
     """Tiers that play goes to and fro between, in the order of play: as `tier_children` says, else each by itself."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -186,7 +280,7 @@ class _Groups:
 
 
 def _wrong_tier(
-    game: str, kernel: Kernel, groups: _Groups, frontier: Positions, tier: int, child_tier: int
+    game: str, kernel: Kernel, groups: TierGroups, frontier: Positions, tier: int, child_tier: int
 ) -> PluginError:
     """Name a move that leads where no move from this tier may."""
     rule = (

@@ -13,32 +13,36 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from perfectplay import plugins
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError, did_you_mean
+from perfectplay import wording
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
-from perfectplay.solving.enumeration import enumerate_positions
-from perfectplay.solving.memory_limits import Available, available_memory
-from perfectplay.solving.tier_order import Component, components
-from perfectplay.tables.backends import Backend
-from perfectplay.tables.lmdb_store import COMMIT_BYTES
+from perfectplay.solving.choosing import choose_backend, choose_solver
+from perfectplay.solving.cluster import Cluster
+from perfectplay.solving.enumeration import Expand, enumerate_positions
+from perfectplay.solving.memory_limits import (
+    Available,
+    available_memory,
+    return_freed_memory,
+    return_memory_when_freed,
+)
+from perfectplay.solving.memory_watch import Memory, MemoryWatch
+from perfectplay.solving.shortage import ShortageWatch
+from perfectplay.solving.sizes import FIXED_MEMORY, SMALLEST_BUDGET, TierSizes, shape_of
+from perfectplay.solving.tier_order import Component, components, tier_graph
 from perfectplay.tables.locations import table_path
-from perfectplay.tables.opening import open_table, require_same_game
-from perfectplay.tables.records import KeyRecord, Statistics, TableInfo, TierRecord, table_hash
+from perfectplay.tables.opening import open_table, require_same_game, require_same_values
+from perfectplay.tables.records import FULL, VALUES, KeyRecord, Statistics, TableInfo, TierRecord, table_hash
 from perfectplay.tables.saving import claim_place, remove_outdated, save_table
 from perfectplay.tables.store import Store
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.outcomes import bytes_of_slots
 
 PROPAGATIONS = {propagation.name.lower(): propagation for propagation in Propagation}
-
-FIXED_MEMORY = COMMIT_BYTES + (16 << 20)
-"""Of a budget, what is not the engine's: a store's dirty pages (LMDB's, say), and small things."""
-
-SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +54,13 @@ class Solution:
     hash: str
     seconds: float
     cpu_seconds: float
-    peak_rss: int
+    peak: Memory
     resumed: bool = False
     """Whether an earlier run had solved a part."""
+    workers: int | None = None
+    """How many workers there were, on however many machines; None where there were threads instead."""
+    exchanged: int | None = None
+    """Bytes that workers made for each other and for the driver."""
 
 
 def solve_game(
@@ -61,29 +69,44 @@ def solve_game(
     backend: str = "memory",
     directory: Path | None = None,
     save: bool = True,
+    replace_other: bool = False,
+    values: str = FULL,
     threads: int | None = None,
     memory: int | None = None,
     propagation: str = "auto",
     progress: Callable[[Progress], None] | None = None,
+    warn: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
+    cluster: Cluster | None = None,
 ) -> Solution:
     """Solve every position of a game; the caller closes the table.
 
     `backend` memory solves in RAM and then saves; lmdb writes every finished tier to disk at once, keeps anonymous
-    memory within `memory` bytes, and resumes an unfinished table. The table is the same, bit for bit, whatever the
-    backend, the threads, the budget, the propagation or the number of interruptions.
+    memory within `memory` bytes, and resumes an unfinished table; ray does so with the workers of a `cluster`, `memory`
+    being for each of them. The table is the same, bit for bit, whatever the backend, the threads or workers, the
+    budget, the propagation or the number of interruptions.
+
+    `values` full gives every position its outcome and remoteness; outcome nothing but the outcome, in two bits. A
+    table with values of the other kind that is there is an error; with `replace_other`, what memory saves replaces it.
+
+    `warn` is told, at most once, that memory or disk will probably not be enough.
 
     Raises Interrupted when `stop` is set, TableError when the table cannot be written, PluginError when the game
     contradicts itself.
     """
-    chosen = _backend(backend)
+    chosen = choose_backend(backend)
     durable = chosen.durable
+    solver = choose_solver(chosen, backend, cluster, threads, propagation, values) or Solve
+    if values not in VALUES:
+        raise UsageError(f"there are no {values!r} values: choose one of {', '.join(VALUES)}")
     if propagation not in PROPAGATIONS:
         raise UsageError(f"there is no propagation {propagation!r}: choose one of {', '.join(PROPAGATIONS)}")
     if durable and not save:
         raise UsageError(f"the {backend} backend always saves: leave out --no-save, or use --backend memory")
     if memory is not None and memory < SMALLEST_BUDGET:
         raise UsageError(f"--memory is too small: the least that works is {SMALLEST_BUDGET >> 20}M")
+    if memory is not None or game.kernel is None:  # a game in Python makes small things by the million
+        return_memory_when_freed()
     started, cpu_started = time.monotonic(), background.cpu_seconds()
     kernel = game_kernel(game)
     if propagation == "retract" and not kernel.can_retract:
@@ -91,18 +114,31 @@ def solve_game(
     path = table_path(game, directory)
     if save:
         remove_outdated(game, path)
-    place = claim_place(game, path) if save and not durable else None
+    place = claim_place(game, path, None if replace_other else values) if save and not durable else None
+    watch = MemoryWatch()
     try:
-        store = chosen.open(game, path, _new_info(game, kernel))
+        store = chosen.open(game, path, new_info(game, kernel, values))
         require_same_game(store, game)
-        solve = _Solve(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop)
+        require_same_values(store, game, values)
+        shortage = ShortageWatch(
+            game,
+            kernel,
+            in_memory=store.scratch_directory() is None,
+            outcomes=store.info.outcomes,
+            budget=memory,
+            saved_in=path if save else None,
+            warn=warn,
+        )
+        solve = solver(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop, shortage)
         try:
-            solve.run()
-            if place is not None:
-                solve.report("saving")
-                save_table(store, place)
+            with watch:
+                with kernel.remembering(_share_for_answers(memory)):
+                    solve.run()
+                if place is not None:
+                    solve.report("saving")
+                    save_table(store, place)
         except BaseException as error:
-            solve.engine_close()
+            solve.close()
             store.close()
             raise background.translate_error(error, game) from None
     finally:
@@ -114,24 +150,21 @@ def solve_game(
         stats=table.statistics,
         hash=store.info.hash or "",
         seconds=time.monotonic() - started,
-        cpu_seconds=background.cpu_seconds() - cpu_started,
+        cpu_seconds=background.cpu_seconds() - cpu_started + solve.cpu_elsewhere,
         resumed=solve.done_before > 0,
-        peak_rss=background.peak_memory(),
+        peak=watch.peak,
+        workers=solve.workers,
+        exchanged=solve.exchanged,
     )
 
 
-def _backend(name: str) -> Backend:
-    registry = plugins.host_registry()
-    if name in registry.backends:
-        backend: Backend = registry.backends[name]
-        return backend
-    hint = did_you_mean(name, registry.backends)
-    there_are = ", ".join(sorted(registry.backends))
-    broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
-    raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")
+def _share_for_answers(memory: int | None) -> int:
+    """How much of the memory may hold what a game in Python has said."""
+    return (available_memory().bytes if memory is None else memory - FIXED_MEMORY) // 4
 
 
-def _new_info(game: Game, kernel: Kernel) -> TableInfo:
+def new_info(game: Game, kernel: Kernel, values: str = FULL) -> TableInfo:
+    """The metadata of a table of which nothing is solved yet."""
     return TableInfo(
         game=game.name,
         options=game.options,
@@ -139,11 +172,12 @@ def _new_info(game: Game, kernel: Kernel) -> TableInfo:
         host_version=version("perfectplay"),
         indexing="ranked" if kernel.ranked else "enumerated",
         status="solving" if kernel.ranked else "enumerating",
+        values=values,
     )
 
 
-class _Solve:
-    """One run: the state that its steps share."""
+class Solve:
+    """One run on this machine: the state that its steps share. A backend may bring another kind (choosing.py)."""
 
     def __init__(
         self,
@@ -155,16 +189,22 @@ class _Solve:
         propagation: Propagation,
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
+        shortage: ShortageWatch,
     ) -> None:
         self.game, self.kernel, self.store, self.propagation = game, kernel, store, propagation
+        self.outcomes = store.info.outcomes
         self.memory = memory
         self.threads = threads
         self.progress, self.stop = progress, stop or threading.Event()
+        self.shortage = shortage
         self.started = time.monotonic()
         self.engine: Engine | None = None
         self.sizes: dict[int, int] = {}
         self.order: list[Component] = []
         self.slots_done = self.done_before = self.tiers_done = 0
+        self.workers: int | None = None
+        self.exchanged: int | None = None
+        self.cpu_elsewhere = 0.0
         self.attached: set[int] = set()
         self.keys: dict[int, KeyRecord] = {}
         self.records = store.tier_records()
@@ -176,12 +216,19 @@ class _Solve:
         if not self.kernel.ranked:
             self._enumerate(scratch)
         self._plan()
-        self._start_engine(scratch)
-        for component in self.order:
-            self._solve_component(component)
+        if scratch is None:
+            self._check_fits()
+        done = self.store.size_on_disk
+        self.shortage.look_at(shape_of(self.kernel, TierSizes(self.sizes, self.order)), done_bytes=done)
+        self.solve_components(scratch)
         digest = table_hash(self.records.values(), self.keys.values())
         if self.store.info.status != "complete":
             self.store.set_info(replace(self.store.info, status="complete", hash=digest))
+
+    def solve_components(self, scratch: Path | None) -> None:
+        self._start_engine(scratch)
+        for component in self.order:
+            self._solve_component(component)
 
     def _enumerate(self, scratch: Path | None) -> None:
         if self.store.info.status == "enumerating":
@@ -192,34 +239,46 @@ class _Solve:
 
             def found(tier: int, positions: int) -> None:
                 count[:] = tier, positions
+                self.shortage.found(positions)
 
-            background.run(
-                lambda: enumerate_positions(
+            def work() -> None:
+                for heard in self.kernel.hear_all():
+                    found(0, heard)
+                    self._check()
+                enumerate_positions(
                     self.kernel,
                     self.store,
                     game=self.game.name,
+                    threads=self.threads,
                     budget=budget,
                     directory=scratch,
                     found=found,
                     check=self._check,
-                ),
+                    expand=self.expander(),
+                )
+
+            background.run(
+                work,
                 game=self.game,
                 stop=self.stop,
                 tell=lambda: self.report("enumerating", positions=count[1]),
             )
+            return_freed_memory()
             self.store.set_info(replace(self.store.info, status="solving"))
         self.keys = self.store.key_records()
+
+    def expander(self) -> Expand | None:
+        """What finds children while positions are enumerated; None for this process's own threads."""
+        return None
 
     def _plan(self) -> None:
         if self.kernel.ranked:
             tiers = range(self.kernel.tier_count)
             self.sizes = {tier: self.kernel.tier_size(tier) for tier in tiers}
-            graph = {tier: self._tier_children(tier) for tier in tiers}
         else:
             self.sizes = {tier: record.size for tier, record in self.keys.items()}
-            graph = {tier: [*r.children, *([tier] if r.cyclic else [])] for tier, r in self.keys.items()}
         self._check_rules()
-        self.order = components(graph)
+        self.order = components(tier_graph(self.kernel, self.keys))
 
     def _check_rules(self) -> None:
         """Tiers that were solved earlier must be those of the game as it is now."""
@@ -230,45 +289,57 @@ class _Solve:
                     f"has {self.sizes.get(tier, 0):,} now; delete it and solve again"
                 )
 
-    def _tier_children(self, tier: int) -> list[int]:
-        children = self.kernel.tier_children(tier)
-        return list(range(tier, self.kernel.tier_count)) if children is None else children
-
     def _start_engine(self, scratch: Path | None) -> None:
         self.engine = Engine(self.kernel, tiers=max(self.sizes, default=0) + 1, threads=self.threads)
-        if self.memory is not None:
-            self.engine.set_memory(self.memory - FIXED_MEMORY, None if scratch is None else str(scratch))
+        if (rest := self._rest_of_memory()) is not None:
+            self.engine.set_memory(rest, None if scratch is None else str(scratch))
         self.store.on_moved = self._forget_attached
-        if scratch is None:
-            self._check_fits()
+        if not self.kernel.ranked:
+            self.kernel.index((tier, self.store.key_blocks(record)) for tier, record in self.keys.items())
+
+    def _rest_of_memory(self) -> int | None:
+        """Of a budget, what is left for the engine."""
+        return None if self.memory is None else self.memory - FIXED_MEMORY - self.kernel.remembered_bytes
 
     def _check_fits(self) -> None:
         """Refuse at once what memory cannot hold, rather than be killed for it later."""
-        largest = max((sum(self.sizes[t] for t in c.tiers) for c in self.order), default=0)
-        needed = sum(self.sizes.values()) + largest
-        available = Available(self.memory, "--memory") if self.memory else available_memory()
+        largest = max(map(self.slots, self.order), default=0)
+        needed = bytes_of_slots(sum(self.sizes.values()) + largest, 0 if self.outcomes else 1)
+        if needed > self._available().bytes:
+            self.kernel.forget()
+        available = self._available()
         if needed > available.bytes:
-            room = max(SMALLEST_BUDGET, available.bytes // 2) >> 20
+            room = max(SMALLEST_BUDGET, available.bytes // 2)
+            first = "" if available.bytes >= room else f"see to it that there are {wording.size(room)}, and "
             raise PerfectPlayError(
                 f"solving {self.game.name} in memory needs about {needed >> 20}M and {available.limit} leaves "
-                f"{available.bytes >> 20}M: use `--backend lmdb --memory {room}M`, which needs less"
+                f"{available.bytes >> 20}M: {first}use `--backend lmdb --memory {room >> 20}M`, which needs less"
             )
+
+    def _available(self) -> Available:
+        if self.memory is None:
+            return available_memory()
+        return Available(self.memory - self.kernel.remembered_bytes, "--memory")
 
     # ---- one component ----
 
     def _solve_component(self, component: Component) -> None:
         """Solve tiers that reach each other, unless they are in the store, and sound."""
-        records = [self.records.get(tier) for tier in component.tiers]
-        if not all(record is not None and self.store.is_intact(record) for record in records):
+        if self.is_kept(component):
+            self.done_before += self.slots(component)
+        else:
             self._run_engine(component)
             for tier in component.tiers:
                 self._keep(tier)
-        else:
-            self.done_before += self._slots(component)
-        self.slots_done += self._slots(component)
+        self.slots_done += self.slots(component)
         self.tiers_done += len(component.tiers)
 
-    def _slots(self, component: Component) -> int:
+    def is_kept(self, component: Component) -> bool:
+        """Whether an earlier run has solved these tiers, and they are sound."""
+        records = [self.records.get(tier) for tier in component.tiers]
+        return all(record is not None and self.store.is_intact(record) for record in records)
+
+    def slots(self, component: Component) -> int:
         return sum(self.sizes[tier] for tier in component.tiers)
 
     def _run_engine(self, component: Component) -> None:
@@ -278,7 +349,9 @@ class _Solve:
         for tier in component.tiers:
             self._define(tier)
         background.run(
-            lambda: engine.solve(component.tiers, cyclic=component.cyclic, propagation=self.propagation),
+            lambda: engine.solve(
+                component.tiers, cyclic=component.cyclic, propagation=self.propagation, outcomes=self.outcomes
+            ),
             game=self.game,
             stop=self.stop,
             cancel=engine.stop,
@@ -288,8 +361,9 @@ class _Solve:
     def _keep(self, tier: int) -> None:
         """Give a solved tier to the store."""
         assert self.engine is not None
-        values = self.engine.values(tier, self.sizes[tier])
-        record = TierRecord.of(tier, values)
+        size = self.sizes[tier]
+        values = self.engine.values(tier, size)
+        record = TierRecord.of_outcomes(tier, values, size) if self.outcomes else TierRecord.of(tier, values)
         self.store.write_values(record, values)
         self.records[tier] = record
         del values
@@ -329,9 +403,9 @@ class _Solve:
     def report(self, phase: str, positions: int | None = None) -> None:
         if self.progress is None:
             return
-        state = self.engine.progress if self.engine is not None and phase == "solving" else None
+        now, level = self.under_way() if phase == "solving" else (0, 0)
         total = sum(self.sizes.values()) if self.sizes else None
-        done = self.slots_done + (state.positions if state else 0) if positions is None else positions
+        done = self.slots_done + now if positions is None else positions
         self.progress(
             Progress(
                 phase=phase,
@@ -341,23 +415,29 @@ class _Solve:
                 unit="slots" if self.kernel.ranked else "positions",
                 tiers_done=self.tiers_done,
                 tiers=len(self.sizes),
-                level=state.level if state else 0,
+                level=level,
                 seconds=time.monotonic() - self.started,
             )
         )
+
+    def under_way(self) -> tuple[int, int]:
+        """How many slots of the tiers being solved are done, and the level."""
+        state = self.engine.progress if self.engine is not None else None
+        return (state.positions, state.level) if state else (0, 0)
 
     # ---- the end ----
 
     def table(self) -> Table:
         if not self.store.copies and self.engine is not None:
             return Table(self.game, self.store, self.kernel, engine=self.engine)
-        self.engine_close()
+        self.close()
         if self.store.path is None:
             return Table(self.game, self.store, self.kernel)
         self.store.close()
-        return open_table(self.game, self.store.path)
+        return open_table(self.game, self.store.path, memory=self._rest_of_memory())
 
-    def engine_close(self) -> None:
+    def close(self) -> None:
+        """Give back what solving needed; the store stays."""
         if self.engine is not None:
             self.engine.close()
             self.engine = None

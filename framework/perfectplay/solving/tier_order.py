@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from perfectplay.tables.records import KeyRecord
+from perfectplay_native.kernel import Kernel
+
 
 @dataclass(frozen=True, slots=True)
 class Component:
@@ -15,6 +18,19 @@ class Component:
     """Whether some move stays among them."""
     leads_to: tuple[int, ...]
     """Other tiers that a move leads to."""
+
+
+def tier_children(kernel: Kernel, tier: int) -> list[int]:
+    """The tiers that a move from this tier may lead to: without `tier_children`, any but a lower one."""
+    children = kernel.tier_children(tier)
+    return list(range(tier, kernel.tier_count)) if children is None else children
+
+
+def tier_graph(kernel: Kernel, keys: Mapping[int, KeyRecord]) -> dict[int, list[int]]:
+    """Which tiers each tier leads to, itself included where a move stays; `keys` are those of an enumerated game."""
+    if kernel.ranked:
+        return {tier: tier_children(kernel, tier) for tier in range(kernel.tier_count)}
+    return {tier: [*record.children, *([tier] if record.cyclic else [])] for tier, record in keys.items()}
 
 
 def components(children: Mapping[int, Sequence[int]]) -> list[Component]:

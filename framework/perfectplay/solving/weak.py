@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +21,13 @@ from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
+from perfectplay.solving.memory_watch import peak_memory
 from perfectplay.system_errors import reason
 from perfectplay.tables.gbl2 import entries
 from perfectplay.tables.locations import table_path
+from perfectplay.tables.opening import open_table
 from perfectplay.tables.proof_file import Proven, read_proof, write_proof
+from perfectplay.tables.table import Table
 from perfectplay.values import Outcome
 from perfectplay_native.engine import EngineOutOfMemory, Positions
 from perfectplay_native.search import Search, SearchCounts
@@ -71,6 +75,7 @@ def prove_position(
     save: bool = True,
     checkpoint: float = CHECKPOINT_SECONDS,
     prune: bool = True,
+    use_table: bool = False,
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Proof:
@@ -79,7 +84,8 @@ def prove_position(
     Outcomes that earlier runs have proven are read from `proof_path`, new ones written there every `checkpoint` seconds
     and at the end, also when `stop` is set; without `save` the file is neither read nor written. A game that does
     not tell whose turn it is has no file: it says which player wins. Without `prune` every position that play can
-    reach is proven too.
+    reach is proven too. With `use_table` what the game's table knows, finished or not, is not searched; it is trusted
+    (`solve verify` proves one that is finished).
 
     Raises UsageError for what is not a position of the game, Interrupted when `stop` is set, PerfectPlayError when the
     file cannot be read or written, PluginError when the game's rules fail.
@@ -95,11 +101,11 @@ def prove_position(
     if checkpoint <= 0:
         raise UsageError("checkpoints must be more than 0 seconds apart")
     file = _OutcomeFile(game, proof_path(game, directory)) if save and _tells_turns(game, root) else None
-    work = _Work(game, root, file, checkpoint, prune, progress, stop or threading.Event())
-    try:
+    with ExitStack() as opened:
+        table = opened.enter_context(open_table(game, table_path(game, directory))) if use_table else None
+        work = _Work(game, root, file, checkpoint, prune, progress, stop or threading.Event(), table)
+        opened.callback(work.search.close)  # before the table
         return work.run()
-    finally:
-        work.search.close()
 
 
 def _tells_turns(game: Game, position: int) -> bool:
@@ -153,10 +159,15 @@ class _Work:
         prune: bool,
         progress: Callable[[Progress], None] | None,
         stop: threading.Event,
+        table: Table | None,
     ) -> None:
         self.game, self.root, self.file, self.checkpoint, self.prune = game, root, file, checkpoint, prune
         self.progress, self.stop = progress, stop
-        self.search = Search(game_kernel(game))
+        if table is not None:
+            table.attach_all()
+        self.search = Search(game_kernel(game) if table is None else table.kernel)
+        if table is not None:
+            self.search.use(table.engine)
         self.started, self.cpu_started = time.monotonic(), background.cpu_seconds()
         self.due = self.started + checkpoint
         self.saved = 0
@@ -181,7 +192,7 @@ class _Work:
             checkpoint_seconds=self.file.seconds if self.file else 0.0,
             seconds=time.monotonic() - self.started,
             cpu_seconds=background.cpu_seconds() - self.cpu_started,
-            peak_rss=background.peak_memory(),
+            peak_rss=peak_memory(),
         )
 
     def _search_on(self) -> bool:

@@ -2,47 +2,73 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from perfectplay.errors import TableError, UsageError
-from perfectplay.tables.compact import FRAME_SLOTS, CompactStore, pack_keys, pack_values
+from perfectplay.tables.compact import FORM, FRAME_SLOTS, CompactStore, ValueFrames, pack_keys
 from perfectplay.tables.layout import number_key
 from perfectplay.tables.lmdb_store import LmdbStore
 from perfectplay.tables.locking import LOCK_FILE, NEW_FILE, WriterLock
 from perfectplay.tables.records import KeyRecord, TierRecord, checksum
 from perfectplay.tables.replacing import new_table
-from perfectplay.tables.store import Array, Store
+from perfectplay.tables.store import Array, Block, Store
 from perfectplay.tables.table import Table
-from perfectplay_native.engine import Engine, rule_codes
+from perfectplay.workers import Workers
+from perfectplay_native.engine import BLOCK_SLOTS, Engine, foreseen_codes
 from perfectplay_native.kernel import Kernel
 
+FIXED_MEMORY = 16 << 20
+THREAD_MEMORY = 16 << 20
+"""What a thread needs to pack or unpack a block, and something to spare."""
 
-def compact_table(table: Table, output: Path | None, *, progress: Callable[[int], None]) -> Path:
-    """Rewrite a finished table in compact form: at `output`, or in its own place.
 
-    Nothing is replaced before the new table was read back and compared with this one, tier by tier.
+def compact_table(
+    table: Table,
+    output: Path | None,
+    *,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Callable[[int], None],
+) -> Path:
+    """Rewrite a finished table in compact form: at `output`, or in its own place; with one thread a processor.
+
+    Nothing is replaced before the new table was read back and compared with this one, block by block. Anonymous memory
+    stays within `memory` bytes; UsageError where a tier's compressed form does not fit into that.
     """
+    if memory is not None and memory < FIXED_MEMORY + 2 * THREAD_MEMORY:
+        least = (FIXED_MEMORY + 2 * THREAD_MEMORY) >> 20
+        raise UsageError(f"--memory is too small: the least that works is {least}M")
     place = output or table.store.path
     if place is None:
         raise TableError("only a saved table can be made compact")
     if table.info.compact:
         raise TableError(f"the table in {table.store.path} is already compact")
     table.require_complete()
+    if table.outcomes_only:
+        raise UsageError(f"the table of {table.game.identity} knows outcomes alone, two bits a slot: it stays as it is")
     if output is not None and _is_taken(output):
         raise UsageError(f"{output} already exists: choose another --output")
     # A game in Python would take long to say again what its rules decide.
-    storage = {"compact": True, "drops_settled": table.kernel.cheap}
+    storage = {"compact": True, "form": FORM, "drops_settled": table.kernel.cheap}
     info = replace(table.info, status="solving", hash=None, storage=storage)
-    with WriterLock(place) as lock, new_table(lock, info) as target:
-        _write_compact(table.store, table.kernel, target, progress)
+    workers = Workers(_thread_count(table.kernel, threads, memory))
+    with workers, WriterLock(place) as lock, new_table(lock, info) as target:
+        _Packing(table.store, table.kernel, target, workers, memory).run(progress)
         target.set_info(replace(table.info, storage=target.info.storage))
-        _compare(CompactStore(place, kernel=table.kernel, file=NEW_FILE), table.store)
+        _compare(CompactStore(place, kernel=table.kernel, file=NEW_FILE), table.store, workers)
     return place
+
+
+def _thread_count(kernel: Kernel, threads: int | None, memory: int | None) -> int:
+    wanted = (threads or os.cpu_count() or 1) if kernel.parallel else 1
+    return wanted if memory is None else min(wanted, (memory - FIXED_MEMORY) // 2 // THREAD_MEMORY)
 
 
 def _is_taken(output: Path) -> bool:
@@ -52,7 +78,7 @@ def _is_taken(output: Path) -> bool:
     )
 
 
-def _compare(made: CompactStore, source: Store) -> None:
+def _compare(made: CompactStore, source: Store, workers: Workers) -> None:
     """TableError where a compact table is not the same as its source, or cannot be read back."""
     with closing(made):
         keys, values = made.key_records(), made.tier_records()
@@ -60,56 +86,91 @@ def _compare(made: CompactStore, source: Store) -> None:
             raise TableError("the compact table has other tiers than its source: nothing was replaced")
         records: list[KeyRecord | TierRecord] = [*keys.values(), *values.values()]
         for record in records:  # their checksums are of the unpacked blocks
-            if not made.is_intact(record):
-                raise TableError(f"tier {record.tier} cannot be read back: nothing was replaced")
+            try:
+                for _ in workers.map(partial(made.check_block, record), range(len(record.checksums))):
+                    pass
+            except TableError:
+                raise TableError(f"tier {record.tier} cannot be read back: nothing was replaced") from None
 
 
-def _write_compact(source: Store, kernel: Kernel, target: LmdbStore, done: Callable[[int], None]) -> None:
-    """Write all tiers in compact form; `done` is told the slots written."""
-    drop_settled = bool(target.info.storage["drops_settled"])
-    keys, slots = source.key_records(), 0
-    with closing(Engine(kernel, tiers=max([*source.tier_records(), 0]) + 1)) as index:
-        for record in sorted(source.tier_records().values(), key=lambda r: r.tier):
-            key_record = keys.get(record.tier)
-            index.define(record.tier, record.size, None if key_record is None else source.key_blocks(key_record))
-            frames, records = _framed(b"c", record.tier, _value_frames(source, record, index, kernel, drop_settled))
-            if key_record is not None:
-                key_frames, key_records = _key_frames(key_record, source)
-                frames, records = frames + key_frames, records + key_records
-            target.write(frames, records=[*records, (number_key(b"T", record.tier), record.to_json())])
-            index.drop(record.tier)
-            slots += record.size
-            done(slots)
+Items = list[tuple[bytes, bytes | bytearray]]
+Records = list[tuple[bytes, bytes]]
 
 
-Items = list[tuple[bytes, bytes]]
+class _Packing:
+    """One run: packs a table's tiers frame by frame, on all threads, and writes them."""
+
+    def __init__(self, source: Store, kernel: Kernel, target: LmdbStore, workers: Workers, memory: int | None) -> None:
+        self.source, self.kernel, self.target, self.workers, self.memory = source, kernel, target, workers, memory
+        self.drop_settled = bool(target.info.storage["drops_settled"])
+
+    def run(self, done: Callable[[int], None]) -> None:
+        """Write all tiers; `done` is told the slots written."""
+        keys, slots = self.source.key_records(), 0
+        with closing(Engine(self.kernel, tiers=max([*self.source.tier_records(), 0]) + 1)) as index:
+            for record in sorted(self.source.tier_records().values(), key=lambda r: r.tier):
+                key_blocks = None
+                if record.tier in keys:
+                    self._write_keys(keys[record.tier])
+                    key_blocks = self.source.key_blocks(keys[record.tier])
+                else:
+                    index.define(record.tier, record.size)
+                frames = self._value_frames(record, index, key_blocks)
+                items, records = self._framed(b"c", record.tier, _counted(frames, slots, done))
+                self.target.write(items, records=[*records, (number_key(b"T", record.tier), record.to_json())])
+                slots += record.size
+                done(slots)
+
+    def _value_frames(
+        self, record: TierRecord, index: Engine, key_blocks: list[Block] | None
+    ) -> Iterator[tuple[int, bytes]]:
+        """Each frame packed, with its first slot."""
+        value_blocks, frames = self.source.value_blocks(record), ValueFrames(record)
+
+        def pack(first: int) -> bytes:
+            part = _frame(value_blocks, f"<u{record.width}", first)
+            if not self.drop_settled:
+                return frames.pack(part, np.ones(len(part), dtype=bool))
+            if key_blocks is None:
+                positions = index.positions(record.tier, first, len(part))
+            else:
+                positions = _frame(key_blocks, "<u8", first)
+            return frames.pack(part, foreseen_codes(self.kernel, positions) == 0)
+
+        return self.workers.map(pack, range(0, record.size, FRAME_SLOTS))
+
+    def _write_keys(self, record: KeyRecord) -> None:
+        blocks = self.source.key_blocks(record)
+        places = range(0, record.size, FRAME_SLOTS)
+        frames = (
+            packed for _, packed in self.workers.map(lambda first: pack_keys(_frame(blocks, "<u8", first)), places)
+        )
+        firsts = np.array([_frame(blocks, "<u8", first)[0] for first in places], dtype="<u8")
+        items, records = self._framed(b"d", record.tier, frames, firsts)
+        self.target.write(items, records=[*records, (number_key(b"K", record.tier), record.to_json())])
+
+    def _framed(self, kind: bytes, tier: int, frames: Iterable[bytes], *more: Array) -> tuple[Items, Records]:
+        """Frames as they are stored, and the record that says where each ends, its checksum, and `more` about it."""
+        packed = bytearray()
+        ends, checksums = [], []
+        for frame in frames:
+            packed += frame
+            ends.append(len(packed))
+            checksums.append(checksum(frame))
+            # LMDB has the whole once more before it writes it; and a growing array may need as much again
+            if self.memory is not None and 3 * len(packed) > (self.memory - FIXED_MEMORY) // 2:
+                raise UsageError(f"--memory is too small: tier {tier} needs more, even compressed")
+        index = np.concatenate([np.array(ends, "<u8"), np.array(checksums, "<u8"), *more]).astype("<u8").tobytes()
+        return [(number_key(kind, tier), packed)], [(number_key(kind.upper(), tier), index)]
 
 
-def _framed(kind: bytes, tier: int, frames: Iterable[bytes], *more: Array) -> tuple[Items, Items]:
-    """Frames as they are stored, and the record that says where each ends, its checksum, and `more` about it."""
-    packed = list(frames)
-    ends = np.cumsum([len(frame) for frame in packed], dtype="<u8")
-    checksums = np.array([checksum(frame) for frame in packed], dtype="<u8")
-    index = np.concatenate([ends, checksums, *more]).astype("<u8").tobytes()
-    return [(number_key(kind, tier), b"".join(packed))], [(number_key(kind.upper(), tier), index)]
+def _counted(frames: Iterator[tuple[int, bytes]], before: int, done: Callable[[int], None]) -> Iterator[bytes]:
+    for first, packed in frames:
+        done(before + first)
+        yield packed
 
 
-def _value_frames(
-    source: Store, record: TierRecord, index: Engine, kernel: Kernel, drop_settled: bool
-) -> Iterator[bytes]:
-    first = 0
-    for block in source.value_blocks(record):
-        values = np.frombuffer(block, dtype=f"<u{record.width}")
-        for part in np.split(values, range(FRAME_SLOTS, len(values), FRAME_SLOTS)):
-            kept = np.ones(len(part), dtype=bool)
-            if drop_settled:
-                kept = rule_codes(kernel, index.positions(record.tier, first, len(part))) == 0
-            yield pack_values(part, kept)
-            first += len(part)
-
-
-def _key_frames(record: KeyRecord, source: Store) -> tuple[Items, Items]:
-    keys = np.concatenate([np.empty(0, "<u8"), *(np.frombuffer(b, dtype="<u8") for b in source.key_blocks(record))])
-    frames = (pack_keys(part) for part in np.split(keys, range(FRAME_SLOTS, len(keys), FRAME_SLOTS)))
-    packed, records = _framed(b"d", record.tier, frames, keys[::FRAME_SLOTS])
-    return packed, [*records, (number_key(b"K", record.tier), record.to_json())]
+def _frame(blocks: list[Block], dtype: str, first: int) -> Array:
+    """A frame's part of the block that it lies in."""
+    block: Array = np.frombuffer(blocks[first // BLOCK_SLOTS], dtype=dtype)
+    return block[first % BLOCK_SLOTS :][:FRAME_SLOTS]

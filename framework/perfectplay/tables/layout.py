@@ -6,7 +6,7 @@ Under these keys (numbers are 4 bytes, big-endian):
     K tier                 KeyRecord of a tier's sorted keys (enumerated games only), as JSON
     k tier block           the keys themselves, 2**20 a block, 8 bytes each, little-endian
     T tier                 TierRecord of a tier's values, as JSON
-    t tier block           the values, 2**20 a block, 1, 2 or (with scores) 4 bytes each
+    t tier block           the values, 2**20 a block, 1, 2 or (with scores) 4 bytes each; outcomes alone 2 bits each
 
 A compact table has frames instead of blocks: compact.py says how.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import lmdb
 
 from perfectplay.errors import TableError
-from perfectplay.files import sync
+from perfectplay.files import lock_file, sync
 from perfectplay.system_errors import reason
 from perfectplay.tables.layout import (
     META,
@@ -35,7 +36,7 @@ from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_
 from perfectplay.tables.store import Array, Block, Store
 
 # Bounds the dirty pages, which LMDB keeps in anonymous memory until a commit.
-COMMIT_BYTES = 16 << 20
+COMMIT_BYTES = 8 << 20
 
 
 class LmdbStore(Store):
@@ -52,9 +53,12 @@ class LmdbStore(Store):
         self.lock = threading.RLock()
         self._read: Any = None
         self._env: Any = None
+        self._held: int | None = None
         try:
             self._env = self._open()
-            self._read = self._env.begin(buffers=True)
+            self._hold()
+            with self._in_words():
+                self._read = self._env.begin(buffers=True)
             if info is None:
                 self.info = TableInfo.from_json(opened(META, self._read.get(META)))
             else:
@@ -69,7 +73,7 @@ class LmdbStore(Store):
         size = self._file.stat().st_size if self._file.exists() else 0
         try:
             return lmdb.open(
-                str(self._file),
+                os.fsencode(self._file),  # a name may be no text
                 subdir=False,
                 lock=False,  # we have one of our own
                 mode=0o666,
@@ -78,6 +82,25 @@ class LmdbStore(Store):
             )
         except (lmdb.Error, OSError) as error:
             raise TableError(f"cannot write {self._file}: {reason(error)}") from None
+
+    def _hold(self) -> None:
+        """Lock the file itself too: by a link, it may be the table of another directory as well."""
+        try:
+            self._held = os.open(self._file, os.O_RDONLY | os.O_CLOEXEC)
+            lock_file(self._held)
+        except BlockingIOError:
+            raise TableError(f"another process is writing {self._file}, by another name: wait for it") from None
+        except OSError as error:
+            raise TableError(f"cannot write {self._file}: {reason(error)}") from None
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """What LMDB cannot do, for want of memory or of room, as a TableError."""
+        try:
+            yield
+        except (lmdb.Error, OSError) as error:
+            why = reason(error, self.path)
+            raise TableError(f"cannot write {self._file}: {why}; what was solved so far is kept") from None
 
     # ---- reading ----
 
@@ -89,7 +112,7 @@ class LmdbStore(Store):
     def _stored(self, kind: bytes) -> Iterator[tuple[bytes, Block]]:
         """The records of a kind. A walk over all entries would bring every block into memory: the binding reads what it
         passes."""
-        with self._read.cursor() as cursor:
+        with self._in_words(), self._read.cursor() as cursor:
             found = cursor.set_range(kind)
             while found and bytes(cursor.key())[:1] == kind:
                 yield bytes(cursor.key()), cursor.value()
@@ -111,7 +134,7 @@ class LmdbStore(Store):
         return self._blocks(b"k", record)
 
     def _blocks(self, kind: bytes, record: TierRecord | KeyRecord) -> list[Block]:
-        with self.lock:  # a transaction is for one thread at a time
+        with self.lock, self._in_words():  # a transaction is for one thread at a time
             found = [self._read.get(number_key(kind, record.tier, number)) for number in range(len(record.checksums))]
         return [aligned(block) for block in found]
 
@@ -120,21 +143,29 @@ class LmdbStore(Store):
     def write_keys(self, record: KeyRecord, keys: Array) -> None:
         self.write_blocks(record, [block.data for block in blocks_of(keys)])
 
+    def write_key_blocks(self, tier: int, blocks: Iterable[Array], record: Callable[[], KeyRecord]) -> None:
+        self._write_tier(b"k", tier, (block.data for block in blocks), record)
+
     def write_values(self, record: TierRecord, values: Array) -> None:
-        self.write_blocks(record, [block.data for block in blocks_of(values)])
+        self.write_blocks(record, [block.data for block in record.blocks(values)])
 
     def write_blocks(self, record: TierRecord | KeyRecord, blocks: Iterable[Block]) -> None:
-        """A tier's values or keys, some megabytes a transaction, and in the last one the record."""
-        kind = b"t" if isinstance(record, TierRecord) else b"k"
+        """A tier's values or keys."""
+        self._write_tier(b"t" if isinstance(record, TierRecord) else b"k", record.tier, blocks, lambda: record)
+
+    def _write_tier(
+        self, kind: bytes, tier: int, blocks: Iterable[Block], record: Callable[[], TierRecord | KeyRecord]
+    ) -> None:
+        """Some megabytes a transaction, and in the last one the record."""
         pending: list[tuple[bytes, Any]] = []
         size = 0
         for number, block in enumerate(blocks):
-            pending.append((number_key(kind, record.tier, number), block.cast("B")))
+            pending.append((number_key(kind, tier, number), block.cast("B")))
             size += block.nbytes
             if size >= COMMIT_BYTES:
                 self.write(pending)
                 pending, size = [], 0
-        self.write(pending, records=[(number_key(kind.upper(), record.tier), record.to_json())])
+        self.write(pending, records=[(number_key(kind.upper(), tier), record().to_json())])
 
     def set_info(self, info: TableInfo) -> None:
         complete = info.status == "complete"
@@ -148,23 +179,25 @@ class LmdbStore(Store):
 
     def write(self, items: Sequence[tuple[bytes, Any]], *, records: Sequence[tuple[bytes, bytes]] = ()) -> None:
         """All items and records in one transaction; the map grows when it is full."""
-        while True:
-            try:
-                with self._env.begin(write=True) as transaction:
-                    for key, value in items:
-                        transaction.put(key, value)
-                    for key, payload in records:
-                        transaction.put(key, enveloped(key, payload))
-                self._renew()
-                return
-            except lmdb.MapFullError:
+        with self._in_words():
+            while not self._fits(items, records):
                 self._read.abort()
                 self._env.set_mapsize(2 * self._env.info()["map_size"])
                 self._read = self._env.begin(buffers=True)
                 self.on_moved()
-            except (lmdb.Error, OSError) as error:
-                why = reason(error, self.path)
-                raise TableError(f"cannot write {self._file}: {why}; what was solved so far is kept") from None
+            self._renew()
+
+    def _fits(self, items: Sequence[tuple[bytes, Any]], records: Sequence[tuple[bytes, bytes]]) -> bool:
+        """Commit a transaction; False where the map has no room for it."""
+        try:
+            with self._env.begin(write=True) as transaction:
+                for key, value in items:
+                    transaction.put(key, value)
+                for key, payload in records:
+                    transaction.put(key, enveloped(key, payload))
+            return True
+        except lmdb.MapFullError:
+            return False
 
     # ---- where it is ----
 
@@ -182,5 +215,8 @@ class LmdbStore(Store):
         if self._env is not None:
             self._env.close()
             self._env = None
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
         if self._writer_lock is not None:
             self._writer_lock.release()

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from perfectplay import plugins
 from perfectplay.errors import TableError, UsageError
+from perfectplay.files import require_path
 from perfectplay.game import Game
+from perfectplay.system_errors import reason
 from perfectplay.tables.locking import DATA_FILE
 from perfectplay.tables.reader import TableReader
-from perfectplay.tables.records import TableInfo
+from perfectplay.tables.records import FULL, TableInfo
 from perfectplay.tables.store import Store
 
 
@@ -31,7 +33,7 @@ def table_directory() -> Path:
 
 def table_path(game: Game, directory: Path | None = None) -> Path:
     """Where the table of a game, with its options, lives."""
-    return (directory or usual_directory(game)) / game.identity
+    return require_path(directory or usual_directory(game)) / game.identity
 
 
 def usual_directory(game: Game) -> Path:
@@ -39,22 +41,30 @@ def usual_directory(game: Game) -> Path:
     return table_directory() if game.file is None else game.file.with_suffix(".tables")
 
 
-def solve_command(game: Game, path: Path | None, *, backend: str | None = None) -> str:
+def solve_command(game: Game, path: Path | None, *, backend: str | None = None, values: str = FULL) -> str:
     """The command that solves a game so that its table is at `path`; with a backend, the one that resumes it."""
     elsewhere = path is not None and path.name == game.identity and path.parent != usual_directory(game)
-    return game.solve_command(backend=backend, directory=path.parent if path is not None and elsewhere else None)
+    directory = path.parent if path is not None and elsewhere else None
+    return game.solve_command(backend=backend, values=None if values == FULL else values, directory=directory)
 
 
 def has_table(path: Path) -> bool:
     """Whether a directory holds a table, sound or not."""
-    return (path / DATA_FILE).exists() or _others_store(path) is not None
+    return _has_data(path) or _others_store(path) is not None
 
 
 def read_store(path: Path) -> Store | None:
     """The table in a directory, for reading, whichever backend wrote it; None where there is none."""
-    if (path / DATA_FILE).exists():  # nearly always: without asking all plugins
+    if _has_data(path):  # nearly always: without asking all plugins
         return TableReader(path)
     return _others_store(path)
+
+
+def _has_data(path: Path) -> bool:
+    try:
+        return (path / DATA_FILE).exists()
+    except OSError as error:  # a directory that others keep to themselves
+        raise TableError(f"cannot read {path}: {reason(error)}") from None
 
 
 def _others_store(path: Path) -> Store | None:

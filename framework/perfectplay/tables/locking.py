@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from perfectplay.errors import TableError
+from perfectplay.errors import DamagedTable, TableError
 from perfectplay.files import lock_file
 from perfectplay.system_errors import reason
 
@@ -23,8 +24,9 @@ class WriterLock:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._file: int | None = None
+        self._made = [folder for folder in directory.parents if not folder.exists()]
+        """The directories around it that are made too, the innermost first."""
         try:
-            directory.mkdir(parents=True, exist_ok=True)
             self._file = _lock(directory / LOCK_FILE)
             with contextlib.suppress(FileNotFoundError):
                 (directory / NEW_FILE).unlink()
@@ -36,15 +38,28 @@ class WriterLock:
             raise TableError(f"cannot write to {directory}: {reason(error)}") from None
 
     def release(self) -> None:
-        """Let others write; a directory in which nothing was written is removed again."""
+        """Let others write; a directory in which nothing was written is removed again, and those made for it."""
         if self._file is None:
             return
         with contextlib.suppress(OSError):
             if sorted(os.listdir(self.directory)) == [LOCK_FILE]:
                 (self.directory / LOCK_FILE).unlink()
-                self.directory.rmdir()
+                for folder in (self.directory, *self._made):
+                    folder.rmdir()
         os.close(self._file)
         self._file = None
+
+    @contextlib.contextmanager
+    def held_unless_failing(self) -> Iterator[None]:
+        """Release it only if the block raises; of a damaged table the error then says what to do."""
+        try:
+            yield
+        except DamagedTable as error:
+            self.release()
+            raise TableError(f"{error}; delete it and solve again") from None
+        except BaseException:
+            self.release()
+            raise
 
     def __enter__(self) -> WriterLock:
         return self
@@ -56,9 +71,13 @@ class WriterLock:
 
 
 def _lock(path: Path) -> int:
-    """Lock the file of this name: not one that its last holder has just deleted."""
+    """Lock the file of this name: not one that its last holder has just deleted, with the directory maybe."""
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        except FileNotFoundError:
+            continue
         try:
             lock_file(file)
             if path.exists() and os.path.samestat(path.stat(), os.fstat(file)):

@@ -5,19 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from perfectplay.errors import TableError, UsageError
-from perfectplay.game import Game, load_game
+from perfectplay.game import Game
 from perfectplay.hook_guard import brief
 from perfectplay.kernels import game_kernel
+from perfectplay.loading import load_game
 from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.locations import read_store, solve_command, table_path
+from perfectplay.tables.reader import TableReader
 from perfectplay.tables.store import Store
 from perfectplay.tables.table import CompactTable, Table
 
 
-def open_table(game: Game | str, path: Path | str | None = None) -> Table:
+def open_table(game: Game | str, path: Path | str | None = None, *, memory: int | None = None) -> Table:
     """Open the solved table of a game (the name will do if it has no options), read-only.
 
-    `path` is the table's own directory; by default it is looked for where tables are kept.
+    `path` is the table's own directory; by default it is looked for where tables are kept. The keys of a game without
+    an index are looked up by way of half a byte a position, in memory; with `memory`, what goes beyond so many bytes is
+    in files without names beside the table, if one may write there.
 
     A table may be read by any number of threads and processes at once. Raises TableError where there is none, where
     it is damaged, or where it belongs to another game or other rules.
@@ -36,9 +40,26 @@ def open_table(game: Game | str, path: Path | str | None = None) -> Table:
         raise TableError(f"there is no table of {game.identity} in {where}: run `{solve_command(game, where)}` first")
     require_same_game(store, game)
     kernel = game_kernel(game)
-    if not store.info.compact:
-        return Table(game, store, kernel)
-    return CompactTable(game, CompactStore(where, kernel=kernel), kernel)
+    if not (isinstance(store, TableReader) and store.info.compact):
+        return Table(game, store, kernel, memory=memory)
+    # What was read once is read on: by now there may be another table in this place.
+    return CompactTable(game, CompactStore(where, kernel=kernel, snapshot=store.snapshot), kernel)
+
+
+def require_same_values(store: Store, game: Game, values: str) -> None:
+    """TableError where a store holds values of the other kind: neither is ever mixed with the other, or lost to it."""
+    found = store.info
+    if found.values == values:
+        return
+    kind = "outcomes alone" if found.outcomes else "full values"
+    use = "use it"
+    if found.status != "complete":
+        use = f"resume it with `{solve_command(game, store.path, backend=store.backend, values=found.values)}`"
+    store.close()
+    raise TableError(
+        f"{store.path} holds a table of {game.identity} with {kind}: {use}, replace it with --force, or keep both with "
+        "--dir"
+    )
 
 
 def require_same_game(store: Store, game: Game) -> None:

@@ -33,6 +33,7 @@ from perfectplay.tables.records import (
     table_hash,
 )
 from perfectplay.tables.store import Array, Block, Store
+from perfectplay_native.outcomes import bytes_of_slots
 
 Record = TypeVar("Record", TierRecord, KeyRecord)
 
@@ -46,11 +47,16 @@ class TableReader(Store):
     backend = "lmdb"
     path: Path
 
-    def __init__(self, path: Path, *, file: str = DATA_FILE, repairing: bool = False) -> None:
-        """Open the table in a directory; with `repairing`, records that cannot be trusted are left out, not refused."""
+    def __init__(
+        self, path: Path, *, file: str = DATA_FILE, repairing: bool = False, snapshot: Snapshot | None = None
+    ) -> None:
+        """Open the table in a directory, or go on with a snapshot of its file.
+
+        With `repairing`, records that cannot be trusted are left out, not refused.
+        """
         self.path, self._file = path, path / file
         self.lock = threading.Lock()
-        self.snapshot = read_snapshot(self._file)
+        self.snapshot = snapshot or read_snapshot(self._file)
         self._entries = self.snapshot.entries
         self._checked: set[bytes] = set()
         self._repairing = repairing
@@ -81,6 +87,8 @@ class TableReader(Store):
             raise self.damage("its records do not add up to its hash")
         if records_checksum(self._entries.items()) != self.info.storage.get(RECORDS_CHECKSUM):
             raise self.damage("its records have a wrong checksum")
+        if any((record.width == 0) is not self.info.outcomes for record in self._tiers.values()):
+            raise self.damage("its values are of two kinds")
         if self.info.indexing == "enumerated":
             sizes = {tier: record.size for tier, record in self._keys.items()}
             if sizes != {tier: record.size for tier, record in self._tiers.items()}:
@@ -110,7 +118,7 @@ class TableReader(Store):
     def _blocks(self, kind: bytes, record: TierRecord | KeyRecord, width: int) -> list[Block]:
         expected = zip(block_lengths(record.size), record.checksums, strict=True)
         return [
-            self._block(kind, record.tier, number, slots * width, total)
+            self._block(kind, record.tier, number, bytes_of_slots(slots, width), total)
             for number, (slots, total) in enumerate(expected)
         ]
 

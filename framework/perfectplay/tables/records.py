@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,19 +13,23 @@ import xxhash
 
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import BLOCK_SLOTS, count_codes
+from perfectplay_native.outcomes import bytes_of_slots, count_outcomes
 
 FORMAT = 2
 """Version of the table format (docs/tables.md). A table of another format is refused."""
 
+
+FULL, OUTCOME = VALUES = ("full", "outcome")
+"""What a table keeps of each position: outcome and remoteness (and score), or the outcome alone."""
 
 MAX_TIERS = 1 << 23
 MAX_TIER_SIZE = 1 << 40
 """A slot is a tier and an index in 64 bits."""
 
 
-def blocks_of(array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
-    """An array of keys or values as the blocks it is stored in."""
-    return [array[first : first + BLOCK_SLOTS] for first in range(0, len(array), BLOCK_SLOTS)]
+def blocks_of(array: npt.NDArray[Any], *, each: int = BLOCK_SLOTS) -> list[npt.NDArray[Any]]:
+    """An array of keys or values as the blocks it is stored in; those of outcomes, see `TierRecord.blocks`."""
+    return [array[first : first + each] for first in range(0, len(array), each)]
 
 
 def checksum(block: Any) -> int:
@@ -62,6 +66,7 @@ class TierRecord:
     tier: int
     size: int
     width: int
+    """Bytes a value; 0 where four outcomes share a byte."""
     counts: dict[int, int]
     """How often each value code stands in it."""
     checksums: list[int]
@@ -77,6 +82,20 @@ class TierRecord:
             checksums=[checksum(block) for block in blocks_of(values)],
         )
 
+    @classmethod
+    def of_outcomes(cls, tier: int, packed: npt.NDArray[np.uint8], size: int) -> TierRecord:
+        blocks = blocks_of(packed, each=bytes_of_slots(BLOCK_SLOTS, 0))
+        return cls(tier, size, 0, count_outcomes(packed, size), [checksum(block) for block in blocks])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the arrays that its values are stored as."""
+        return np.dtype(f"<u{self.width or 1}")
+
+    def blocks(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Such an array as the blocks it is stored in."""
+        return blocks_of(values, each=BLOCK_SLOTS if self.width else bytes_of_slots(BLOCK_SLOTS, 0))
+
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
@@ -86,7 +105,7 @@ class TierRecord:
         _check_common(data["tier"], data["size"], data["checksums"])
         counts = {int(code): count for code, count in data["counts"].items()}
         _require(all(_is_count(c, 1 << 32) and _is_count(n, MAX_TIER_SIZE) for c, n in counts.items()))
-        _require(data["width"] in (1, 2, 4) and sum(counts.values()) == data["size"])
+        _require(data["width"] in (0, 1, 2, 4) and sum(counts.values()) == data["size"])
         return cls(**{**data, "counts": counts})
 
 
@@ -126,10 +145,17 @@ class TableInfo:
     """`ranked` by the game's own perfect index, or `enumerated` by the engine."""
     status: str = "solving"
     """`enumerating`, `solving`, or `complete`."""
+    values: str = FULL
+    """One of VALUES."""
     hash: str | None = None
     format: int = FORMAT
     storage: dict[str, Any] = field(default_factory=dict)
     """How the backend keeps it: for LMDB its version and data format, and whether the table is compact."""
+
+    @property
+    def outcomes(self) -> bool:
+        """Whether it knows who wins, and nothing else."""
+        return self.values == OUTCOME
 
     @property
     def compact(self) -> bool:
@@ -141,7 +167,14 @@ class TableInfo:
 
     @classmethod
     def from_json(cls, text: bytes) -> TableInfo:
-        return cls(**json.loads(text))
+        info = cls(**json.loads(text))
+        if info.format == FORMAT:  # of another one, only that is known
+            _require(info.indexing in ("ranked", "enumerated") and info.values in VALUES)
+            _require(info.status in ("enumerating", "solving", "complete"))
+            _require(isinstance(info.game, str) and isinstance(info.host_version, str))
+            _require(isinstance(info.rules_version, int) and isinstance(info.hash, str | None))
+            _require(isinstance(info.options, dict) and isinstance(info.storage, dict))
+        return info
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +188,8 @@ class Statistics:
     """Endless draws: neither side can force an end."""
     ties: int
     """Draws that the rules end."""
+    outcome_draws: int
+    """Draws of a table of outcomes, which may be of either kind."""
     longest_win: int | None
     longest_loss: int | None
     by_code: dict[int, int]
@@ -168,26 +203,40 @@ class Statistics:
         total.pop(NO_POSITION_CODE, None)
         values = {code: Value.from_code(code) for code in total}
 
-        def count_of(outcome: Outcome, endless: bool = False) -> int:
-            return sum(
-                total[code]
-                for code, value in values.items()
-                if value.outcome is outcome and (value.remoteness is None) is endless
-            )
+        def count_of(outcome: Outcome, wanted: Callable[[Value], bool] = lambda value: True) -> int:
+            return sum(total[code] for code, value in values.items() if value.outcome is outcome and wanted(value))
 
         def longest(outcome: Outcome) -> int | None:
-            return max((v.remoteness or 0 for v in values.values() if v.outcome is outcome), default=None)
+            known = (v.remoteness for v in values.values() if v.outcome is outcome and v.remoteness is not None)
+            return max(known, default=None)
 
         return cls(
             positions=sum(total.values()),
             wins=count_of(Outcome.WIN),
             losses=count_of(Outcome.LOSS),
-            draws=count_of(Outcome.DRAW, endless=True),
-            ties=count_of(Outcome.DRAW),
+            draws=count_of(Outcome.DRAW, lambda value: value.endless),
+            ties=count_of(Outcome.DRAW, lambda value: value.remoteness is not None),
+            outcome_draws=count_of(Outcome.DRAW, lambda value: value.outcome_only),
             longest_win=longest(Outcome.WIN),
             longest_loss=longest(Outcome.LOSS),
             by_code=dict(sorted(total.items())),
         )
+
+
+COUNTED = ("wins", "losses", "endless_draws", "ties", "draws")
+"""The kinds that `json_counts` counts, in the order in which people read them."""
+
+
+def json_counts(counts: Statistics, *, outcomes_only: bool) -> dict[str, int | None]:
+    """The counts in JSON. A table of outcomes does not know which draws are endless: it has `draws`, and nulls."""
+    return {
+        "positions": counts.positions,
+        "wins": counts.wins,
+        "losses": counts.losses,
+        "endless_draws": None if outcomes_only else counts.draws,
+        "ties": None if outcomes_only else counts.ties,
+        **({"draws": counts.outcome_draws} if outcomes_only else {}),
+    }
 
 
 def table_hash(records: Iterable[TierRecord], keys: Iterable[KeyRecord]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from perfectplay.errors import TableError
@@ -21,6 +20,5 @@ def remove_table(path: Path) -> None:
         try:
             (path / DATA_FILE).unlink()
             (path / "lock.mdb").unlink(missing_ok=True)
-            shutil.rmtree(path / "scratch", ignore_errors=True)
         except OSError as error:
             raise TableError(f"cannot remove {path}: {reason(error)}") from None

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from perfectplay.errors import DamagedTable, TableError
+from perfectplay.errors import DamagedTable
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.tables.compact import CompactStore
@@ -27,7 +27,7 @@ from perfectplay.tables.store import Store
 def open_to_solve(game: Game, path: Path, info: TableInfo) -> Store:
     """The table at `path`, every tier in it sound; a new one where there is none. A finished one can only be read."""
     lock = WriterLock(path)
-    try:
+    with lock.held_unless_failing():
         if not (path / DATA_FILE).exists():
             with new_table(lock, info):  # so that there is never a table without metadata
                 pass
@@ -39,19 +39,15 @@ def open_to_solve(game: Game, path: Path, info: TableInfo) -> Store:
         if store.info.host_version != info.host_version:
             store.set_info(replace(store.info, host_version=info.host_version))
         return store
-    except DamagedTable as error:
-        lock.release()
-        raise TableError(f"{error}; delete it and solve again") from None
-    except BaseException:
-        lock.release()
-        raise
 
 
 def _resumable(game: Game, path: Path, lock: WriterLock) -> Store | None:
     """Make the table at `path` one that can be trusted and resumed; where there is nothing to do, the table itself."""
     found = TableReader(path, repairing=True)
     require_same_game(found, game)
-    source: TableReader = CompactStore(path, kernel=game_kernel(game), repairing=True) if found.info.compact else found
+    source = found
+    if found.info.compact:
+        source = CompactStore(path, kernel=game_kernel(game), repairing=True, snapshot=found.snapshot)
     keys = [record for record in source.key_records().values() if source.is_intact(record)]
     values = [record for record in source.tier_records().values() if source.is_intact(record)]
     sound = _is_sound(source, keys, values)

@@ -9,25 +9,25 @@ from pathlib import Path
 from perfectplay.errors import DamagedTable, TableError
 from perfectplay.game import Game
 from perfectplay.tables.locking import DATA_FILE, WriterLock
-from perfectplay.tables.opening import require_same_game
+from perfectplay.tables.opening import require_same_game, require_same_values
 from perfectplay.tables.reader import TableReader
 from perfectplay.tables.records import KeyRecord, TierRecord
 from perfectplay.tables.replacing import copy_tiers, new_table
 from perfectplay.tables.store import Store
 
 
-def claim_place(game: Game, path: Path) -> WriterLock:
-    """Lock the place where a game's table is to go; TableError where it cannot be written, or holds another's table."""
+def claim_place(game: Game, path: Path, values: str | None = None) -> WriterLock:
+    """Lock the place where a game's table is to go; TableError where it cannot be written, or holds another's table.
+
+    With `values`, a table of the other kind is such a table too.
+    """
     lock = WriterLock(path)
-    try:
+    with lock.held_unless_failing():
         if (path / DATA_FILE).exists():
-            require_same_game(TableReader(path, repairing=True), game)
-    except DamagedTable as error:
-        lock.release()
-        raise TableError(f"{error}; delete it and solve again") from None
-    except BaseException:
-        lock.release()
-        raise
+            there = TableReader(path, repairing=True)
+            require_same_game(there, game)
+            if values is not None:
+                require_same_values(there, game, values)
     return lock
 
 

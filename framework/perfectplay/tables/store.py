@@ -7,10 +7,11 @@ a store that says where scratch files may go bounds memory too, and one that out
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import TableError
@@ -66,9 +67,17 @@ class Store(ABC):
     def write_keys(self, record: KeyRecord, keys: Array) -> None:
         """Keep a tier's sorted keys. The record counts only once all of them are kept."""
 
+    def write_key_blocks(self, tier: int, blocks: Iterable[Array], record: Callable[[], KeyRecord]) -> None:
+        """The same of keys that come in blocks of 2**20; `record` is asked once all have come.
+
+        A store that keeps each block as it comes never needs a whole tier's keys in memory.
+        """
+        keys = np.concatenate([np.empty(0, np.uint64), *blocks])
+        self.write_keys(record(), keys)
+
     @abstractmethod
     def write_values(self, record: TierRecord, values: Array) -> None:
-        """Keep a tier's values. The record counts only once all of them are kept."""
+        """Keep a tier's values, an array of `record.dtype`. The record counts only once all of them are kept."""
 
     @abstractmethod
     def set_info(self, info: TableInfo) -> None:
@@ -103,7 +112,7 @@ class MemoryStore(Store):
     def __init__(self, info: TableInfo) -> None:
         self.info = info
         self._tiers: dict[int, tuple[TierRecord, Array]] = {}
-        self._keys: dict[int, tuple[KeyRecord, Array]] = {}
+        self._keys: dict[int, tuple[KeyRecord, list[Array]]] = {}
 
     def tier_records(self) -> dict[int, TierRecord]:
         return {tier: record for tier, (record, _) in self._tiers.items()}
@@ -112,13 +121,17 @@ class MemoryStore(Store):
         return {tier: record for tier, (record, _) in self._keys.items()}
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
-        return [block.data for block in blocks_of(self._tiers[record.tier][1])]
+        return [block.data for block in record.blocks(self._tiers[record.tier][1])]
 
     def key_blocks(self, record: KeyRecord) -> list[Block]:
-        return [block.data for block in blocks_of(self._keys[record.tier][1])]
+        return [block.data for block in self._keys[record.tier][1]]
 
     def write_keys(self, record: KeyRecord, keys: Array) -> None:
-        self._keys[record.tier] = (record, keys)
+        self._keys[record.tier] = (record, blocks_of(keys))
+
+    def write_key_blocks(self, tier: int, blocks: Iterable[Array], record: Callable[[], KeyRecord]) -> None:
+        kept = list(blocks)
+        self._keys[tier] = (record(), kept)
 
     def write_values(self, record: TierRecord, values: Array) -> None:
         self._tiers[record.tier] = (record, values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from operator import index
@@ -16,19 +17,27 @@ from perfectplay.game import Game
 from perfectplay.hook_guard import as_int
 from perfectplay.tables.compact import CompactStore
 from perfectplay.tables.locations import solve_command
-from perfectplay.tables.records import Statistics, TableInfo, TierRecord
-from perfectplay.tables.store import Store
+from perfectplay.tables.records import Statistics, TableInfo, TierRecord, block_lengths
+from perfectplay.tables.store import Block, Store
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.engine import NO_SLOT, Codes, Engine
 from perfectplay_native.kernel import INDEX_BITS, NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.outcomes import unpack_outcomes
 
 Default = TypeVar("Default")
+
+_NO_TIER = NO_SLOT >> INDEX_BITS
+_FEW = 1000
+"""Up to so many numbers, such as a position's children, are told apart faster by a set than by numpy."""
 
 
 class Table:
     """The values of a game's positions. A context manager; safe to read from several threads."""
 
-    def __init__(self, game: Game, store: Store, kernel: Kernel, *, engine: Engine | None = None) -> None:
+    def __init__(
+        self, game: Game, store: Store, kernel: Kernel, *, engine: Engine | None = None, memory: int | None = None
+    ) -> None:
+        """With `memory`, an index that takes more bytes lies in files without names, where the store has its own."""
         self.game = game
         self.store = store
         self.kernel = kernel
@@ -42,6 +51,8 @@ class Table:
         self.engine = engine or Engine(kernel, tiers=tiers)
         if engine is None:
             try:
+                if memory is not None and store.path is not None and os.access(store.path, os.W_OK):
+                    self.engine.set_memory(memory, os.fspath(store.path))
                 self._define_keys()
             except BaseException:  # a damaged table must not stay open
                 self.close()
@@ -79,7 +90,7 @@ class Table:
     @property
     def resume_command(self) -> str:
         """The command that resumes an unfinished table."""
-        return solve_command(self.game, self.store.path, backend=self.store.backend)
+        return solve_command(self.game, self.store.path, backend=self.store.backend, values=self.info.values)
 
     def require_complete(self) -> None:
         """TableError, with the command that resumes it, where the table is not finished."""
@@ -109,9 +120,13 @@ class Table:
         """
         self._require_open()
         slots = self.engine.find_many(as_positions(positions))
-        for tier in np.unique(slots[slots != NO_SLOT] >> np.uint64(INDEX_BITS)):
-            self._attach(int(tier))
-        return self.engine.values_of_slots(slots)
+        if len(self._at_hand) < len(self.records):
+            tiers = (slots >> np.uint64(INDEX_BITS)).ravel()
+            for tier in np.unique(tiers).tolist() if tiers.size > _FEW else {*tiers.tolist()}:
+                if tier != _NO_TIER:
+                    self._attach(tier)
+        codes = self.engine.values_of_slots(slots)
+        return codes if self.scored else codes.astype(np.uint16, copy=False)
 
     def slot(self, position: SupportsIndex) -> tuple[int, int] | None:
         """The (tier, index) where a position's value is stored; None where the table has no place for it."""
@@ -120,9 +135,9 @@ class Table:
 
     def _find(self, position: SupportsIndex) -> int | None:
         """The slot of a position; None where it is not one, or the table has no place for it."""
-        self._require_open()
         number = index(position)
-        return self.engine.find(number) if self.kernel.valid(number) else None
+        self._require_open()
+        return self.engine.find(number) if 0 <= number < NO_POSITION else None
 
     # ---- the whole table ----
 
@@ -143,6 +158,16 @@ class Table:
         return self.store.info
 
     @property
+    def outcomes_only(self) -> bool:
+        """Whether it knows who wins, and nothing else: it was solved with `--values outcome`."""
+        return self.info.outcomes
+
+    @property
+    def scored(self) -> bool:
+        """Whether its values have scores."""
+        return self.kernel.scored and not self.outcomes_only
+
+    @property
     def complete(self) -> bool:
         """Whether every tier is solved."""
         return self.info.status == "complete"
@@ -158,10 +183,13 @@ class Table:
         return Statistics.of(record.counts for record in self.records.values())
 
     def values(self, tier: int) -> Sequence[npt.NDArray[Any]]:
-        """The codes of a tier, block by block, in the order of their index; not copied."""
+        """The codes of a tier, block by block, in the order of their index; not copied, unless they are outcomes."""
         self._require_open()
         record = self._record(tier)
-        return [np.frombuffer(block, dtype=f"<u{record.width}") for block in self.store.value_blocks(record)]
+        blocks = self.store.value_blocks(record)
+        if not record.width:
+            return _Unpacked(blocks, block_lengths(record.size))
+        return [np.frombuffer(block, dtype=record.dtype) for block in blocks]
 
     def _record(self, tier: int) -> TierRecord:
         if tier not in self.records:
@@ -237,6 +265,19 @@ class Table:
         self.close()
 
 
+class _Unpacked(Sequence[npt.NDArray[Any]]):
+    """Blocks of outcomes as codes: each is unpacked when it is looked at, since all would take eight times the room."""
+
+    def __init__(self, blocks: list[Block], lengths: list[int]) -> None:
+        self._blocks, self._lengths = blocks, lengths
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __getitem__(self, number: Any) -> Any:
+        return unpack_outcomes(self._blocks[number], self._lengths[number])
+
+
 def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.uint64]:
     """Integers as positions; what cannot be one becomes a number that never is. TypeError for anything else."""
     given = np.asarray(positions)
@@ -248,7 +289,7 @@ def as_positions(positions: npt.ArrayLike) -> npt.NDArray[np.uint64]:
         given = np.array(in_range, dtype=np.uint64).reshape(given.shape)
     if given.dtype.kind not in "iu" and given.size:
         raise TypeError(f"positions are integers, not {given.dtype}")
-    if given.dtype.kind == "i":
+    if given.dtype.kind == "i" and given.size and given.min() < 0:
         given = np.where(given < 0, np.uint64(NO_POSITION), given.astype(np.uint64))
     return given.astype(np.uint64, copy=False)
 

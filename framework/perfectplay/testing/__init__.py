@@ -10,6 +10,7 @@ With pytest, a game's whole test is three lines, and every law a test of its own
         game_law()
 """
 
-from perfectplay.testing.checks import BrokenLaws, Result, check_game, find_game, law_names, run_checks
+from perfectplay.testing.checks import BrokenLaws, check_game, find_game, law_names, run_checks
+from perfectplay.testing.trial import Result
 
 __all__ = ["BrokenLaws", "Result", "check_game", "find_game", "law_names", "run_checks"]

@@ -1,61 +1,24 @@
-"""Tries the laws on a game: near the start one by one, further on in playouts that hypothesis draws and shrinks.
-
-Positions near the start are tried breadth first, so what breaks there is found at its shortest. Playouts reach deep;
-hypothesis shortens one that breaks a law as far as it still does.
-"""
+"""The ways in: a game is loaded and checked in a process of its own, which may crash, hang or eat memory."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from perfectplay.errors import PerfectPlayError
-from perfectplay.extras import needs_extra
-from perfectplay.game import Game, load_game, make_game
-from perfectplay.hook_guard import brief
-from perfectplay.testing.board_laws import BOARD_LAWS
-from perfectplay.testing.endless import endless
+from perfectplay.errors import PerfectPlayError, PluginError
+from perfectplay.game import Game
+from perfectplay.loading import load_game, make_game
 from perfectplay.testing.game_under_test import GameUnderTest
-from perfectplay.testing.hints import find_hints
-from perfectplay.testing.index_laws import INDEX_LAWS, slot_positions
-from perfectplay.testing.kernel_laws import KERNEL_LAWS
-from perfectplay.testing.laws import LAWS, Law
-from perfectplay.testing.turn_laws import TURN_LAWS
+from perfectplay.testing.own_process import Ended, Send, in_own_process
+from perfectplay.testing.trial import HOOKS, PROMISES, PURE, Answers, Result, ask_afresh, try_laws
+from perfectplay.testing.watch import Watch
 
-with needs_extra("check", "checking a game"):
-    from hypothesis import HealthCheck, find, settings
-    from hypothesis import strategies as st
-    from hypothesis.errors import NoSuchExample
-
-NEAR_POSITIONS = 150
-"""How many positions are tried one by one, breadth first from the start."""
-
-SLOT_POSITIONS = 120
-"""Of the positions that an index was seen to hold, how many are tried with every law."""
-
-PLAYOUTS = 60
-PLAYOUT_PLIES = 60
-
-ALL_LAWS = (*LAWS, *TURN_LAWS, *BOARD_LAWS, *KERNEL_LAWS, *INDEX_LAWS)
-HOOKS = ("hooks", "no hook raises, and each answers with what it promises")
-PURE = ("pure", "the same question gets the same answer")
-FINITE = ("finite", "play ends, or comes back to where it was")
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How one law fared: `breach` says what is broken, `applies` is False where the game has nothing to check.
-
-    A `hint` is about what is allowed, but odd.
-    """
-
-    law: str
-    promise: str
-    breach: str | None = None
-    applies: bool = True
-    hint: str | None = None
+NAMING_PATIENCE = 5
+"""Seconds that writing down one position may take."""
 
 
 class BrokenLaws(AssertionError, PerfectPlayError):
@@ -64,7 +27,7 @@ class BrokenLaws(AssertionError, PerfectPlayError):
 
 def law_names() -> list[str]:
     """The names of all laws, in the order in which they are tried."""
-    return [HOOKS[0], *(law.name for law in ALL_LAWS), PURE[0], FINITE[0]]
+    return list(PROMISES)
 
 
 def check_game(game: Game | str | object, /, **options: Any) -> None:
@@ -80,173 +43,95 @@ def check_game(game: Game | str | object, /, **options: Any) -> None:
         raise BrokenLaws(f"{subject.name} breaks {len(broken)} of the laws that solving relies on:\n{lines}")
 
 
-def run_checks(game: Game) -> list[Result]:
-    """Try every law on a game; one result each, in the order of `law_names`."""
-    subject = GameUnderTest(game)
-    trial = Trial(subject)
-    trial.once()
-    trial.near_the_start()
-    trial.in_the_index()
-    trial.in_playouts()
-    trial.ask_again()
-    breaches = trial.breaches
-    hints = {} if breaches else find_hints(subject, trial.positions)
-    results = [Result(*HOOKS, breaches.get(HOOKS[0]))]
-    for law in ALL_LAWS:
-        hint = hints.get(law.name)
-        results.append(Result(law.name, law.promise, breaches.get(law.name), law in trial.laws, hint))
-    return [*results, Result(*PURE, breaches.get(PURE[0])), Result(*FINITE, endless(subject))]
-
-
 def find_game(game: Game | str | object, /, **options: Any) -> Game:
     """The Game itself, the installed one of this name, or the game of a plugin."""
     if isinstance(game, Game):
         return game
-    return load_game(game, **options) if isinstance(game, str) else make_game(game, **options)
+    if isinstance(game, str):
+        return load_apart(game, lambda: load_game(game, **options))
+    return load_apart("game", lambda: make_game(game, **options))
 
 
-def _applies(law: Law, subject: GameUnderTest) -> bool:
+def load_apart(name: str, load: Callable[[], Game]) -> Game:
+    """The game that `load` makes, which is tried in a process of its own first; PluginError where that ends in it."""
+    if _debugging():
+        return load()
+    watch = Watch()
+
+    def work(send: Send) -> None:
+        watch.over_hooks()
+        with suppress(PerfectPlayError):  # raised below, where its cause is kept
+            load()
+
     try:
-        return law.applies(subject)
-    except PerfectPlayError:
-        return True  # trying it will say why
+        for _ in in_own_process(work, waits_for=watch.waits_for):
+            pass
+    except Ended as ended:
+        story = watch.story(str(ended), name=lambda position: f"position {position}")
+        raise PluginError(f"{name}: {story}") from ended
+    return load()
 
 
-class Trial:
-    """One game's laws, and which of them are broken so far."""
+def run_checks(game: Game) -> list[Result]:
+    """Try every law on a game; one result each, in the order of `law_names`.
 
-    def __init__(self, subject: GameUnderTest) -> None:
-        self.subject = subject
-        self.breaches: dict[str, str] = {}
-        self.laws = [law for law in ALL_LAWS if _applies(law, subject)]
-        self._known: dict[int, dict[str, str]] = {}
-        self._answers: dict[int, tuple[object, ...]] = {}
-
-    @property
-    def positions(self) -> Collection[int]:
-        """The positions that were tried."""
-        return self._known.keys()
-
-    def once(self) -> None:
-        """Ask what does not depend on a position."""
-        game = self.subject.game
-        try:
-            assert game.about.title
-            assert game.players
-        except PerfectPlayError as error:
-            self.breaches[HOOKS[0]] = str(error)
-
-    def near_the_start(self) -> None:
-        self._note(_breadth_first(self.subject.game))
-
-    def in_the_index(self) -> None:
-        """Try positions of slots of every tier, where there is an index."""
-        kernel = self.subject.game.kernel
-        if kernel is None or not kernel.ranked:
-            return
-        positions = []
-        try:
-            for position, breach in slot_positions(self.subject):
-                if breach is None:
-                    positions.append(position)
-                else:
-                    self.breaches.setdefault("rank", breach)
-        except (PerfectPlayError, ValueError) as error:
-            self.breaches.setdefault(HOOKS[0], str(error))
-        self._note(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
-
-    def in_playouts(self) -> None:
-        """Look for one more broken law at a time, each with its own shortest playout."""
-        playouts = st.tuples(st.integers(0, PLAYOUT_PLIES), st.integers(0, 2**16))  # fewest plies first when shrunk
-        quietly = settings(max_examples=PLAYOUTS, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-        while True:
-            try:
-                shortest = find(playouts, self._breaks_another, settings=quietly, random=random.Random(1))
-            except NoSuchExample:
-                return
-            self._note(self._positions(shortest))
-
-    def _note(self, positions: Iterable[int]) -> None:
-        """Try positions, and keep the first breach of each law."""
-        for position in positions:
-            for name, breach in self._try(position).items():
-                self.breaches.setdefault(name, breach)
-
-    def _breaks_another(self, playout: tuple[int, int]) -> bool:
-        return any(self._try(position).keys() - self.breaches.keys() for position in self._positions(playout))
-
-    def _positions(self, playout: tuple[int, int]) -> Iterator[int]:
-        plies, seed = playout
-        return _playout(self.subject.game, plies, random.Random(seed))
-
-    def _try(self, position: int) -> dict[str, str]:
-        """What is broken in a position, by law; asked once, as hypothesis comes by again and again."""
-        if position not in self._known:
-            found: dict[str, str] = {}
-            for law in self.laws:
-                try:
-                    breach = law.breach(self.subject, position)
-                except PerfectPlayError as error:
-                    found.setdefault(HOOKS[0], str(error))
-                except ValueError as error:  # what a kernel wrote does not fit
-                    found.setdefault(HOOKS[0], f"{self.subject.name(position)}: {error}")
-                else:
-                    if breach is not None:
-                        found[law.name] = breach
-                if "encoding" in found:
-                    break  # nothing else makes sense there
-            self._known[position] = found
-            if not found:
-                self._answers[position] = self._ask(position)
-        return self._known[position]
-
-    def ask_again(self) -> None:
-        """Long after the first time, and in another order: a hook that remembers or guesses shows itself."""
-        for position in reversed(self._answers):
-            try:
-                now = self._ask(position)
-            except PerfectPlayError as error:
-                self.breaches.setdefault(HOOKS[0], str(error))
-                return
-            for name, before, after in zip(("moves", "status", "children"), self._answers[position], now, strict=True):
-                if before != after:
-                    self.breaches[PURE[0]] = (
-                        f"asked twice for the {name} of {self.subject.name(position)}, the game answered "
-                        f"{brief(before)} and then {brief(after)}: a hook must depend on its arguments alone"
-                    )
-                    return
-
-    def _ask(self, position: int) -> tuple[object, ...]:
-        game = self.subject.game
-        return (game.moves(position), game.status(position), sorted(self.subject.children(position)))
-
-
-def _breadth_first(game: Game) -> Iterator[int]:
-    """The positions nearest to the start, images and all, as far as the hooks lead."""
-    queue = [game.start()]
-    known = set(queue)
-    for position in queue:
-        yield position
-        try:
-            for move in game.moves(position):
-                child = game.apply(position, move)
-                if child not in known and len(queue) < NEAR_POSITIONS:
-                    known.add(child)
-                    queue.append(child)
-        except PerfectPlayError:
-            continue
-
-
-def _playout(game: Game, plies: int, dice: random.Random) -> Iterator[int]:
-    """The positions of a game played at random; as far as the hooks lead."""
-    position = game.start()
-    yield position
+    It is asked in a process of its own, so that a crash, a call that never returns, or one that takes all memory is a
+    breach like others. With PERFECTPLAY_DEBUG in the environment it is asked here, where a debugger finds it.
+    """
+    if _debugging():
+        return try_laws(GameUnderTest(game))[0]
+    watch = Watch()
+    subject = GameUnderTest(game, watch)
+    breaches: dict[str, str] = {}
     try:
-        for _ in range(plies):
-            legal = game.moves(position)
-            if not legal:
-                return
-            position = game.apply(position, dice.choice(legal))
-            yield position
-    except PerfectPlayError:
-        return
+        results, answers = _try_apart(subject, watch, breaches)
+        if not breaches:
+            (breach,) = _apart(subject, watch, lambda send: send(ask_afresh(subject, answers)))
+            results = [replace(each, breach=breach) if each.law == PURE else each for each in results]
+    except Ended as ended:
+        breaches.setdefault(HOOKS, watch.story(str(ended), name=partial(_name_apart, subject)))
+        results = [_untold(law, promise, breaches.get(law)) for law, promise in PROMISES.items()]
+    return results
+
+
+def _try_apart(subject: GameUnderTest, watch: Watch, breaches: dict[str, str]) -> tuple[list[Result], Answers]:
+    """Try every law; `breaches` has those that were found, even if the trial does not come to its end."""
+    for sent in _apart(subject, watch, lambda send: send(try_laws(subject, lambda *found: send(found)))):
+        match sent:
+            case (str(law), str(breach)):
+                breaches.setdefault(law, breach)
+            case (list(results), dict(answers)):
+                return results, answers
+    raise AssertionError("a trial sends its results last")
+
+
+def _apart(subject: GameUnderTest, watch: Watch, ask: Callable[[Send], None]) -> Iterator[Any]:
+    """What `ask` sends from a process in which all questions to the game are watched."""
+
+    def work(send: Send) -> None:
+        watch.over_hooks()
+        if subject.game.kernel is not None:
+            watch.over(subject.game.kernel)
+        ask(send)
+
+    return in_own_process(work, waits_for=watch.waits_for)
+
+
+def _debugging() -> bool:
+    return bool(os.environ.get("PERFECTPLAY_DEBUG"))
+
+
+def _untold(law: str, promise: str, breach: str | None) -> Result:
+    """A law's result where the trial did not come to its end."""
+    return Result(law, promise, breach, hint=None if breach else f"not tried to the end: see '{HOOKS}'")
+
+
+def _name_apart(subject: GameUnderTest, position: int) -> str:
+    """A position as messages name it; writing it down may crash as well."""
+    try:
+        (name,) = in_own_process(
+            lambda send: send(subject.name(position)), waits_for=lambda: 0, patience=NAMING_PATIENCE
+        )
+    except Ended:
+        return f"position {position}"
+    return str(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from perfectplay_native._engine import ffi
@@ -11,6 +12,9 @@ from perfectplay_native.kernel import Edge, Kernel, slot_of
 
 SPARE = 1 << 12
 """Entries behind the room that a kernel asks for; they must stay as they are."""
+
+MOST_SURVEYED = 64
+"""Slots that one survey may be asked about."""
 
 UNTOUCHED = (0x5A, 0xA5)
 """Bytes that nobody writes on purpose; two kinds, so that an answer cannot be one by accident."""
@@ -35,10 +39,9 @@ class GuardedKernel:
     def _ask(self, function: str, kind: str, field: str, position: int, where: str) -> None:
         if not self.kernel.has(function):
             return
-        c = self.kernel.c
-        room = int(getattr(c, field))
+        room = int(getattr(self.kernel.c, field))
         buffer = _filled(kind, room + SPARE, UNTOUCHED[0])
-        count = int(getattr(c, function)(c, position, buffer))
+        count = int(self.kernel.ask(function, position, buffer))
         behind = ffi.buffer(buffer)[room * ffi.sizeof(kind) :]
         if count > room or behind.strip(bytes(UNTOUCHED[:1])):
             raise PluginError(
@@ -51,7 +54,7 @@ class GuardedKernel:
         written = []
         for fill in UNTOUCHED:
             buffer = _filled("pp_position", count + SPARE, fill)
-            self.kernel.c.unrank(self.kernel.c, slot_of(tier, first), count, buffer)
+            self.kernel.ask("unrank", slot_of(tier, first), count, buffer)
             if ffi.buffer(buffer)[count * ffi.sizeof("pp_position") :].strip(bytes([fill])):
                 raise PluginError(
                     f"{self.name}: the kernel's unrank writes more than the {count} positions it is asked for"
@@ -59,20 +62,32 @@ class GuardedKernel:
             written.append(list(buffer[0:count]))
         return [int(one) if one == other else None for one, other in zip(*written, strict=True)]
 
-    def survey(self, tier: int, index: int) -> tuple[int, list[Edge]]:
-        """What the kernel's survey says of one slot: its code, and its children if it is open."""
-        c, room = self.kernel.c, self.kernel.max_moves
-        slots, codes, ends = (
-            _filled("pp_slot", room + SPARE, UNTOUCHED[0]),
-            ffi.new("uint8_t[1]"),
-            ffi.new("uint32_t[1]"),
-        )
-        c.survey(c, slot_of(tier, index), 1, 1, codes, slots, ends)
-        if ends[0] > room:
+    def survey(self, tier: int, first: int, wanted: Sequence[int]) -> dict[int, tuple[int, list[Edge]]]:
+        """What the kernel's survey says of some slots from `first` on: their codes, and the children of the open."""
+        codes = _filled("uint8_t", MOST_SURVEYED, UNTOUCHED[0])
+        edges = self._survey(tier, first, wanted, codes)
+        return {index: (int(codes[index - first]), found) for index, found in zip(wanted, edges, strict=True)}
+
+    def survey_open(self, tier: int, first: int, wanted: Sequence[int]) -> list[list[Edge]]:
+        """The children of slots that are known to be open, as the kernel's survey lists them."""
+        return self._survey(tier, first, wanted, ffi.NULL)
+
+    def _survey(self, tier: int, first: int, wanted: Sequence[int], codes: Any) -> list[list[Edge]]:
+        if not wanted:
+            return []
+        room = self.kernel.max_moves * len(wanted)
+        slots = _filled("pp_slot", room + SPARE, UNTOUCHED[0])
+        ends = ffi.new("uint32_t[]", MOST_SURVEYED)
+        bits = sum(1 << index - first for index in wanted)
+        self.kernel.ask("survey", slot_of(tier, first), wanted[-1] - first + 1, bits, codes, slots, ends)
+        until = [int(ends[index - first]) for index in wanted]
+        if until != sorted(until) or until[-1] > room:
             raise PluginError(
-                f"{self.name}: the kernel's survey lists {ends[0]} children, but its max_moves is {room}: raise it"
+                f"{self.name}: the kernel's survey of tier {tier}, from slot {first} on, has ends {until}: they must "
+                f"rise, and each slot have at most max_moves, {self.kernel.max_moves}, children"
             )
-        return int(codes[0]), [Edge.of(int(slot)) for slot in slots[0 : ends[0]]]
+        bounds = zip([0, *until], until, strict=False)
+        return [[Edge.of(int(slot)) for slot in slots[begin:end]] for begin, end in bounds]
 
 
 def _filled(kind: str, count: int, byte: int) -> Any:

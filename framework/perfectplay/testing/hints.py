@@ -94,6 +94,7 @@ def find_hints(subject: GameUnderTest, positions: Collection[int]) -> dict[str, 
     """The hints, by law; a game whose hooks fail has worse to hear."""
     found = {}
     for law, ask in HINTS.items():
+        subject.tries(law)
         try:
             hint = ask(subject, positions)
         except PerfectPlayError:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from perfectplay_native._engine import lib
 
 from perfectplay.testing.game_under_test import GameUnderTest
+from perfectplay.testing.guarded_kernel import MOST_SURVEYED
 from perfectplay.testing.kernel_laws import gives
 from perfectplay.testing.laws import Law
 from perfectplay_native.kernel import NO_POSITION, Edge, Kernel
@@ -23,6 +24,9 @@ SLOTS = 400
 TIERS = 100
 RUN = 8
 """Slots are unranked several at a time, as the engine does."""
+
+SURVEYED = 4
+"""Of a run of slots, how many a survey is asked about besides the one of interest."""
 
 
 def slot_positions(subject: GameUnderTest) -> Iterator[tuple[int, str | None]]:
@@ -118,7 +122,7 @@ def retract(subject: GameUnderTest, position: int) -> str | None:
     mine = c.rank(position)
     for edge, times in _counted(c, c.expand(position)).items():
         child = c.unrank(*edge.slot)
-        if child is None or not subject.is_open(child) or mine[0] not in subject.sister_tiers.get(edge.slot[0], ()):
+        if child is None or not subject.is_open(child) or mine[0] not in subject.sisters(edge.slot[0]):
             continue
         back = _counted(c, c.retract(child))[Edge(mine, edge.keeps_turn)]
         if back != times:
@@ -128,7 +132,7 @@ def retract(subject: GameUnderTest, position: int) -> str | None:
         if tier >= c.tier_count or index >= c.tier_size(tier):
             return f"the kernel's retract in {subject.name(position)} lists slot {index} of tier {tier}: there is none"
         parent = c.unrank(tier, index)  # none, where the slot is empty: the engine ignores those
-        if parent is None or not subject.is_open(parent) or tier not in subject.sister_tiers.get(mine[0], ()):
+        if parent is None or not subject.is_open(parent) or tier not in subject.sisters(mine[0]):
             continue
         times = _counted(c, c.expand(parent))[Edge(mine, edge.keeps_turn)]
         if back != times:
@@ -149,19 +153,51 @@ def _counted_differently(subject: GameUnderTest, parent: int, child: int, times:
 
 
 def survey(subject: GameUnderTest, position: int) -> str | None:
-    """One call about a run of slots must say what the calls about each of them say."""
+    """One call about a run of slots, of which some are wanted, must say what the calls about each of them say."""
     c = subject.game.kernel
     assert c is not None
     tier, index = c.rank(position)
-    code, slots = subject.guarded.survey(tier, index)
-    stands = c.status(position)
-    expected = lib.PP_WINS_NOW if stands == 0 and c.has("wins_now") and c.wins_now(position) else stands
-    where = subject.name(position)
-    if code != expected and not (code == lib.PP_WINS_NOW and stands == 0 and not c.has("wins_now")):
-        return f"the kernel's survey answers code {code} for {where}, but status and wins_now say {expected}"
-    if code == 0 and sorted(slots) != sorted(c.expand(c.unrank(tier, index) or 0)):
-        return f"the kernel's survey lists other children of {where} than expand does"
+    dice = random.Random(position)
+    first = max(0, index - dice.randrange(MOST_SURVEYED))
+    count = min(MOST_SURVEYED, c.tier_size(tier) - first)
+    wanted = sorted({index, *(first + dice.randrange(count) for _ in range(SURVEYED))})
+    there = {each: _standing(c, tier, each) for each in wanted}
+    answers = subject.guarded.survey(tier, first, wanted)
+    for each, (code, edges) in answers.items():
+        stands, children = there[each]
+        where = f"slot {each} of tier {tier}, surveyed with {len(wanted)} slots from {first} on"
+        if code != stands and not (code == lib.PP_WINS_NOW and _wins_unasked(subject, tier, each)):
+            return f"the kernel's survey answers code {code} for {where}, but status and wins_now say {stands}"
+        if code == lib.PP_ONGOING and sorted(edges) != sorted(children):
+            return f"the kernel's survey lists other children of {where}, than expand does"
+    open_ones = [each for each, (code, _) in answers.items() if code == lib.PP_ONGOING]
+    if subject.guarded.survey_open(tier, first, open_ones) != [answers[each][1] for each in open_ones]:
+        return (
+            f"the kernel's survey lists other children of slots from {first} of tier {tier} on, if codes is NULL: all "
+            f"that are wanted are open then"
+        )
     return None
+
+
+def _wins_unasked(subject: GameUnderTest, tier: int, index: int) -> bool:
+    """Whether a survey may say that a slot is won at once, as the kernel has no wins_now that would know."""
+    c = subject.game.kernel
+    assert c is not None
+    position = None if c.has("wins_now") else c.unrank(tier, index)
+    return position is not None and subject.can_win_at_once(position)
+
+
+def _standing(kernel: Kernel, tier: int, index: int) -> tuple[int, list[Edge]]:
+    """What a survey must say of a slot: its code, and the children if it is open."""
+    position = kernel.unrank(tier, index)
+    if position is None:
+        return int(lib.PP_EMPTY_SLOT), []
+    stands = kernel.status(position)
+    if stands != lib.PP_ONGOING:
+        return stands, []
+    if kernel.has("wins_now") and kernel.wins_now(position):
+        return int(lib.PP_WINS_NOW), []
+    return stands, kernel.expand(position)
 
 
 INDEX_LAWS = (

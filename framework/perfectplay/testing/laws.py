@@ -139,6 +139,8 @@ def symmetry(subject: GameUnderTest, position: int) -> str | None:
     """Same status, tier and moves for images; by induction over the moves that means the same value, too."""
     game = subject.game
     chosen = game.canonicalize(position)
+    if chosen == position:
+        return None
     same = f"'canonicalize' calls {subject.name(position)} the same as {subject.name(chosen)}"
     if game.status(position) != game.status(chosen):
         ours, theirs = game.status(position).name, game.status(chosen).name
@@ -176,18 +178,25 @@ def tiers(subject: GameUnderTest, position: int) -> str | None:
 
 
 def parents(subject: GameUnderTest, position: int) -> str | None:
-    game = subject.game
+    """Asked of open positions only, and of parents only those matter whose tier play can return to."""
+    game, kernel = subject.game, subject.game.kernel
+    ask = kernel.parents if kernel is not None and kernel.has("parents") else game.parents  # as the engine would
     chosen = game.canonicalize(position)
+    tier = game.tier(chosen)
     for child in subject.children(chosen):
-        if chosen not in game.parents(child):
+        wanted = subject.is_open(child) and tier in subject.sisters(game.tier(child))
+        if wanted and chosen not in ask(child):
             return (
                 f"a move leads from {subject.name(chosen)} to {subject.name(child)}, but 'parents' of the latter does "
                 f"not list the former: it must list every canonical position with a move there"
             )
-    for parent in game.parents(chosen):
+    if not subject.is_open(chosen):
+        return None
+    for parent in ask(chosen):
         if not game.valid(parent) or game.canonicalize(parent) != parent:
             return f"'parents' of {subject.name(chosen)} lists {parent}, which is not a canonical position"
-        if not subject.is_over(parent) and chosen not in subject.children(parent):
+        matters = not subject.is_over(parent) and game.tier(parent) in subject.sisters(tier)
+        if matters and chosen not in subject.children(parent):
             return (
                 f"'parents' of {subject.name(chosen)} lists {subject.name(parent)}, but no move leads from there to it"
             )

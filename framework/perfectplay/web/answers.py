@@ -5,12 +5,14 @@ Positions leave as decimal strings (`id`), because a JavaScript number holds onl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from perfectplay.board import Click
 from perfectplay.match import mover_of
+from perfectplay.queries.moves import RatedMove, rate_each_move
 from perfectplay.queries.moves import best_line as table_line
-from perfectplay.queries.moves import rate_each_move
 from perfectplay.values import Status, Value, value_json
 from perfectplay.verdicts import game_verdict, sides
 from perfectplay.web.boards import board_json, drawable_board
@@ -21,19 +23,20 @@ JSON = dict[str, Any]
 LINE_PLIES = 200
 """A best line is cut here: drawn play need never end."""
 
+_NO_CLICK = Click(0, None)
 
-def evaluated_moves(served: ServedGame, position: int) -> list[JSON]:
-    """Every legal move with its worth for the mover and where it leads, best first."""
-    format_move = served.game.rules.format_move
+
+def evaluated_moves(served: ServedGame, position: int, rated: Sequence[RatedMove]) -> list[JSON]:
+    """Moves with their worth for the mover and where they lead, in their order."""
+    texts, scored = served.game.format_moves(position, [each.move for each in rated]), served.game.has_score
     return [
         {
-            "move": format_move(position, each.move),
-            **value_json(each.value),
+            "move": text,
+            **value_json(each.value, scored=scored),
             "id": str(each.child),
             "group": each.group,
-            "code": each.move,
         }
-        for each in rate_each_move(served.game, served.table, position)
+        for text, each in zip(texts, rated, strict=True)
     ]
 
 
@@ -73,17 +76,18 @@ def result(served: ServedGame, position: int, mover: int | None) -> JSON | None:
     return {"winner": winner, "text": game_verdict(served.game, value, mover)}
 
 
-def position_answer(served: ServedGame, position: int) -> JSON:
-    """Everything the page shows of one position."""
+def position_answer(served: ServedGame, position: int, *, mover: int | None = None) -> JSON:
+    """Everything the page shows of one position; `mover` is to move, where the game that led here tells."""
     game = served.game
     board, problem = drawable_board(game, position)
-    mover = mover_of(game, position) if board is None else board.to_move
-    moves = evaluated_moves(served, position)
+    if mover is None:
+        mover = mover_of(game, position) if board is None else board.to_move
+    rated = rate_each_move(game, served.table, position)
+    moves = evaluated_moves(served, position, rated)
     clicks = {click.move: click for click in board.clicks} if board else {}
-    for move in moves:
-        click = clicks.get(move.pop("code"))
-        move["source"], move["target"] = (click.source, click.target) if click else (None, None)
-        move["label"] = click.label if click else ""
+    for each, move in zip(rated, moves, strict=True):
+        click = clicks.get(each.move, _NO_CLICK)
+        move["source"], move["target"], move["label"] = click.source, click.target, click.label
     value = value_of(served, position)
     return {
         "game": game.identity,
@@ -91,7 +95,7 @@ def position_answer(served: ServedGame, position: int) -> JSON:
         "text": game.decode(position),
         "notations": game.notations(position),
         "solved": served.table is not None,
-        **value_json(value),
+        **value_json(value, scored=game.has_score),
         "verdict": verdict(served, position, mover, value),
         "result": result(served, position, mover),
         "mover": sides(game, mover)[0],
@@ -105,10 +109,13 @@ def position_answer(served: ServedGame, position: int) -> JSON:
 
 def moves_answer(served: ServedGame, position: int) -> JSON:
     """The evaluated moves alone: the answer that programs ask for most."""
-    moves = evaluated_moves(served, position)
-    for move in moves:
-        del move["code"]
-    return {"game": served.game.identity, "id": str(position), **value_json(value_of(served, position)), "moves": moves}
+    moves = evaluated_moves(served, position, rate_each_move(served.game, served.table, position))
+    return {
+        "game": served.game.identity,
+        "id": str(position),
+        **value_json(value_of(served, position), scored=served.game.has_score),
+        "moves": moves,
+    }
 
 
 def legal_moves(served: ServedGame, position: int) -> JSON:
@@ -128,7 +135,7 @@ def evaluation(served: ServedGame, position: int) -> JSON:
     return {
         "game": served.game.identity,
         "id": str(position),
-        **value_json(value),
+        **value_json(value, scored=served.game.has_score),
         "verdict": verdict(served, position, mover_of(served.game, position), value),
     }
 
@@ -147,5 +154,5 @@ def best_line(served: ServedGame, position: int) -> JSON:
         passed = [*(step.position for step in line.steps), line.end]
         for step, after in zip(line.steps, passed[1:], strict=True):
             move = served.game.format_move(step.position, step.move)
-            steps.append({"move": move, **value_json(step.value), "id": str(after)})
+            steps.append({"move": move, **value_json(step.value, scored=served.game.has_score), "id": str(after)})
     return evaluation(served, position) | {"line": steps}

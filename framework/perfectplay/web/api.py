@@ -7,7 +7,7 @@ which is at the start until a POST has changed it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -37,6 +37,7 @@ from perfectplay.web.sessions import MAX_IDLE_SECONDS, Sessions
 COOKIE = "perfectplay_session"
 MAX_PROBED = 10_000
 
+T = TypeVar("T")
 JSON = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -61,14 +62,20 @@ async def _computed(served: ServedGame, compute: Callable[[], JSON], *, slow: bo
     """An answer; what may take long is worked out in a thread, so that others need not wait for it."""
     if slow or isinstance(served.table, CompactTable):
         return Answer(await run_in_threadpool(compute))
-    return Answer(compute())
+    return Answer(await _asked(served, compute))
+
+
+async def _asked(served: ServedGame, ask: Callable[[], T]) -> T:
+    """What a game's hooks answer: in a thread if they are Python's, which may take as long as they like. OpenSpiel's
+    games are played through to find a position of which only the number is known."""
+    return await run_in_threadpool(ask) if served.game.kernel is None else ask()
 
 
 def _about(answer: Callable[[ServedGame, int], JSON], *, slow: bool = False) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         served = served_game(request)
         check_query(request, "id", "position")
-        asked = asked_position(request, served)
+        asked = await _asked(served, lambda: asked_position(request, served))
         position = _session_match(request, served).position if asked is None else asked
         return await _computed(served, lambda: answer(served, position), slow=slow)
 
@@ -100,7 +107,8 @@ async def check(request: Request) -> Response:
         raise Refusal(422, "say which text: ?position=…")
     answer: JSON = {"game": served.game.identity, "possible": False, "reason": None, "id": None}
     try:
-        return Answer(answer | {"possible": True, "id": str(read_position(served, text))})
+        position = await _asked(served, lambda: read_position(served, text))
+        return Answer(answer | {"possible": True, "id": str(position)})
     except UsageError as error:
         return Answer(answer | {"reason": str(error.__cause__ or error)})
 
@@ -155,7 +163,8 @@ async def replay(request: Request) -> Response:
     """The game that begins at `?id=` or `?position=` and has these `?moves=`, looked at after `?ply=` of them."""
     served = served_game(request)
     check_query(request, "id", "position", "moves", "ply")
-    match = Match(served.game, start=asked_position(request, served), exploring=True)
+    start = await _asked(served, lambda: asked_position(request, served))
+    match = Match(served.game, start=start, exploring=True)
     matches.read_moves(match, request.query_params.get("moves", ""))
     ply = read_count(request, "ply", len(match.moves))
     if ply is None or ply > len(match.moves):
@@ -172,7 +181,7 @@ def _session_match(request: Request, served: ServedGame) -> Match:
 async def current_game(request: Request) -> Response:
     served = served_game(request)
     check_query(request, "id", "position")
-    position = asked_position(request, served)
+    position = await _asked(served, lambda: asked_position(request, served))
     match = _session_match(request, served) if position is None else Match(served.game, start=position)
     return Answer(matches.game_answer(served, match))
 
@@ -191,7 +200,11 @@ def _changing(change: Callable[[ServedGame, Match, dict[str, str]], Match], *key
         served = served_game(request)
         check_query(request)
         body = await read_object(request, *keys)
-        match = change(served, _session_match(request, served), body)
+        mine = _session_match(request, served)
+        if change is _import:  # it may take long, and leaves the session's match alone
+            match = await _asked(served, lambda: _import(served, mine, body))
+        else:
+            match = change(served, mine, body)
         sessions: Sessions = request.app.state.sessions
         token = request.cookies.get(COOKIE)
         own = sessions.find(token)
@@ -242,7 +255,10 @@ def _import(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
 
 async def solve_progress(request: Request) -> Response:
     check_query(request)
-    return Answer(games.solve_json(served_game(request)))
+    served = served_game(request)
+    # Where nobody may start a solve, nobody need know what it takes: planning it costs half a second.
+    plans = bool(request.app.state.may_solve)
+    return await _computed(served, lambda: games.solve_json(served, plans=plans), slow=plans and served.job is None)
 
 
 async def start_solve(request: Request) -> Response:
@@ -293,14 +309,14 @@ def _game_route(path: str, get: Endpoint | None = None, **others: Endpoint) -> R
 
 
 ROUTES = [
+    # The most asked for first: routes are tried in order.
+    _game_route("moves/evaluated", _about(_needs_table(answers.moves_answer))),
+    _game_route("position", _about(answers.position_answer)),
+    _game_route("evaluate", _about(_needs_table(answers.evaluation))),
+    _game_route("replay", replay),
     _route("/api", about_interface),
     _route("/api/games", all_games),
     _route("/api/openapi.json", openapi),
-    # The most asked for first: routes are tried in order.
-    _game_route("moves/evaluated", _about(_needs_table(answers.moves_answer))),
-    _game_route("replay", replay),
-    _game_route("position", _about(answers.position_answer)),
-    _game_route("evaluate", _about(_needs_table(answers.evaluation))),
     _game_route("probe", post=probe),
     _game_route("best-move", _about(_needs_table(answers.best_move))),
     _game_route("line", _about(_needs_table(answers.best_line), slow=True)),

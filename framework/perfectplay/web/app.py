@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -25,7 +26,7 @@ from perfectplay.web.wire import PackedJSON, StaticFile
 
 STATIC = Path(__file__).parent / "static"
 STYLES = ("colours.css", "style.css", "board.css", "panels.css")
-_PRELOADS = "<!-- preloads -->"
+_PRELOADS = b"<!-- preloads -->"
 
 
 def _read_files() -> dict[str, StaticFile]:
@@ -69,8 +70,13 @@ async def _page(request: Request) -> Response:
         if not request.url.query:
             wanted.append(f"/api/{quote(name, safe='=')}/replay")
     links += [f'<link rel="preload" as="fetch" crossorigin href="{escape(path)}">' for path in wanted]
-    page = request.app.state.files["index.html"].body.decode()
-    return StaticFile("index.html", page.replace(_PRELOADS, "\n  ".join(links)).encode()).answer(request)
+    return _page_with(request.app.state.files["index.html"], "\n  ".join(links)).answer(request)
+
+
+@lru_cache(maxsize=100)
+def _page_with(page: StaticFile, links: str) -> StaticFile:
+    """The page with these links in its head: packed once, for everybody who opens the game."""
+    return StaticFile("index.html", page.body.replace(_PRELOADS, links.encode()))
 
 
 def _no_such_page(library: Library, reason: str) -> Response:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
-from perfectplay.board import Board, Piece, Spelling, board_fault, headings, player_colours
+import orjson
+
+from perfectplay.board import Board, Cell, Spelling, Tray, board_fault, headings, player_colours
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game
 
@@ -22,18 +25,16 @@ def drawable_board(game: Game, position: int) -> tuple[Board | None, str | None]
 
 
 def board_json(board: Board) -> JSON:
+    """What the page draws."""
     rows, columns = headings(board)
     return {
         "rows": board.rows,
         "columns": board.columns,
-        "cells": [
-            {"id": c.id, "row": c.row, "column": c.column, "label": c.label, "stack": [_piece(p) for p in c.stack]}
-            for c in board.cells
-        ],
+        "cells": [_part(cell) for cell in board.cells],
         "to_move": board.to_move,
-        "players": list(board.players),
-        "colours": list(player_colours(board)),
-        "trays": [{"id": tray.id, "piece": _piece(tray.piece), "count": tray.count} for tray in board.trays],
+        "players": board.players,
+        "colours": player_colours(board),
+        "trays": [_part(tray) for tray in board.trays],
         "blocked": board.blocked,
         "warnings": board.warnings,
         "edges": board.edges,
@@ -41,19 +42,19 @@ def board_json(board: Board) -> JSON:
         "highlight": board.highlight,
         "row_labels": rows if any(rows) else [],
         "column_labels": columns if any(columns) else [],
-        "spelling": None if board.spelling is None else _spelling(board.spelling),
+        "spelling": board.spelling and _part(board.spelling),
     }
 
 
-def _spelling(spelling: Spelling) -> JSON:
-    return {
-        "pieces": [_piece(piece) for piece in spelling.pieces],
-        "empty": spelling.empty,
-        "between_cells": spelling.between_cells,
-        "between_rows": spelling.between_rows,
-        "ending": list(spelling.ending),
-    }
+def _part(part: Cell | Tray | Spelling) -> Any:
+    """A part of a board, for the encoder of answers, which writes a dataclass as an object."""
+    try:
+        return _written(part)
+    except TypeError:  # it holds a list where a tuple should be, or half a surrogate pair
+        return part
 
 
-def _piece(piece: Piece) -> JSON:
-    return {"owner": piece.owner, "label": piece.label, "size": piece.size, "shape": piece.shape}
+@lru_cache(maxsize=10_000)
+def _written(part: Cell | Tray | Spelling) -> orjson.Fragment:
+    """The same as JSON. The parts of a game's boards are few, and come again on board after board."""
+    return orjson.Fragment(orjson.dumps(part))

@@ -18,6 +18,35 @@ MAX_HEADER = 32 * 1024
 """Bytes of a request's line and headers."""
 
 
+class _InOnePiece:
+    """A transport that sends the head of an answer together with the body that follows it: one call of the system, and
+    one packet for a short answer. uvicorn writes them apart."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._head and data.startswith(b"HTTP/1.1 ") and not data.startswith(b"HTTP/1.1 1"):
+            self._head = data
+        else:
+            self._transport.write(self._head + data)
+            self._head = b""
+
+    def flush(self) -> None:
+        """Send a head that no body has followed."""
+        if self._head:
+            self._transport.write(self._head)
+            self._head = b""
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+
 class CarefulProtocol(HttpToolsProtocol):
     """uvicorn's HTTP, with a clock on every request and a count of all connections."""
 
@@ -29,7 +58,7 @@ class CarefulProtocol(HttpToolsProtocol):
     _in_head = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(_InOnePiece(transport))  # type: ignore[arg-type]
         if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
         else:
@@ -60,6 +89,10 @@ class CarefulProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._waiting, self._head = False, 0
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self.transport.flush()  # type: ignore[attr-defined]
+        super().on_response_complete()
 
     def _watch(self) -> None:
         self._deadline = self.loop.call_later(REQUEST_SECONDS, self._give_up)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+from perfectplay import wording
 from perfectplay.match import mover_of
 from perfectplay.queries.finding import random_of_value, random_puzzle
 from perfectplay.queries.sampling import random_positions
@@ -31,8 +32,10 @@ def overview(served: ServedGame, table: Table) -> JSON:
             "positions": total.positions,
             "wins": total.wins,
             "losses": total.losses,
-            "ties": total.ties,
-            "endless": total.draws,
+            "draws": total.draws + total.ties + total.outcome_draws,
+            "ties": None if table.outcomes_only else total.ties,
+            "endless": None if table.outcomes_only else total.draws,
+            "values": table.info.values,
             "bytes": found.bytes,
             "moves": found.branching and round(found.branching.moves, 1),
             "histogram": [{"remoteness": plies, **counts} for plies, counts in found.by_remoteness.items()],
@@ -43,6 +46,8 @@ def overview(served: ServedGame, table: Table) -> JSON:
 
 def find(served: ServedGame, table: Table, kind: str, remoteness: int | None, seed: int | None) -> JSON:
     """A position found by chance: of any value, of this one, or a puzzle with one winning move."""
+    if table.outcomes_only and remoteness is not None:
+        raise Refusal(404, wording.outcomes_only(puzzle=served.game.is_puzzle))
     number = secrets.randbits(32) if seed is None else seed
     position: int | None
     if kind == "puzzle":
@@ -81,7 +86,7 @@ def _found(served: ServedGame, position: int) -> JSON:
     return {
         "id": str(position),
         "text": served.game.decode(position),
-        **value_json(value),
+        **value_json(value, scored=served.game.has_score),
         "verdict": answers.verdict(served, position, mover_of(served.game, position), value),
     }
 
@@ -89,10 +94,13 @@ def _found(served: ServedGame, position: int) -> JSON:
 def probe_many(served: ServedGame, table: Table, positions: list[int]) -> JSON:
     """The values of many positions, in their order: lists, which take half the room of a list of objects."""
     codes: list[int] = table.probe_many(positions).tolist() if positions else []
-    answer = {code: value_json(None if code == NO_POSITION_CODE else Value.from_code(code)) for code in set(codes)}
+    answer = {
+        code: value_json(None if code == NO_POSITION_CODE else Value.from_code(code), scored=served.game.has_score)
+        for code in set(codes)
+    }
     outcomes = [answer[code]["outcome"] for code in codes]
     remoteness = [answer[code]["remoteness"] for code in codes]
     found = {"game": served.game.identity, "outcomes": outcomes, "remoteness": remoteness}
-    if served.game.has_score:
-        found["scores"] = [None if answer[code]["outcome"] is None else answer[code].get("score", 0) for code in codes]
+    if table.scored:
+        found["scores"] = [answer[code].get("score") for code in codes]
     return found

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from perfectplay import wording
-from perfectplay.kernels import game_kernel
+from perfectplay.errors import PerfectPlayError
 from perfectplay.match import mover_of
 from perfectplay.options import Option
+from perfectplay.solving.plan import Plan, plan_solve
 from perfectplay.web import answers
 from perfectplay.web.library import Library, ServedGame
 
 JSON = dict[str, Any]
 
-POSITIONS_A_SECOND = 4_000_000
-"""What a C kernel manages on two ordinary cores: only for a first idea of how long a solve takes."""
+PLAN_SECONDS = 0.5
+"""What planning a solve may take: people are waiting for the page."""
 
 
 def games_json(library: Library) -> JSON:
@@ -46,6 +47,7 @@ def _game_json(served: ServedGame) -> JSON:
         "state": "ready" if table.complete else "unfinished",
         "reason": None,
         "positions": table.statistics.positions,
+        "values": table.info.values,
         "verdict": answers.verdict(served, served.start, mover_of(game, served.start), value),
     }
 
@@ -61,28 +63,33 @@ def _option_json(option: Option) -> JSON:
     }
 
 
-def solve_json(served: ServedGame) -> JSON:
-    """How far a solve is; before it is begun, what it takes."""
+def solve_json(served: ServedGame, *, plans: bool = False) -> JSON:
+    """How far a solve is; before it is begun, with `plans`, what it takes."""
     if served.job is None or (served.table is not None and not served.solving):
         state = "done" if served.table else "damaged" if served.problem else "unsolved"
-        estimate = _estimate(served) if state == "unsolved" else None
+        estimate = _estimate(served) if plans and state == "unsolved" else None
         return {"state": state, "command": served.game.solve_command(), "estimate": estimate, "error": served.problem}
     return served.job.report()
 
 
-def _estimate(served: ServedGame) -> str:
-    """What a solve takes, as far as it can be known before."""
-    kernel = game_kernel(served.game)
-    if not kernel.ranked:
-        speed = "a few thousand" if served.game.kernel is None else "a few million"
-        return (
-            f"How many positions there are shows only while it is being solved: {speed} a second, "
-            "some 10 to 30 bytes of memory each, 10 bytes on disk. It can be stopped at any time."
-        )
-    sizes = [kernel.tier_size(tier) for tier in range(kernel.tier_count)]
-    slots, largest = sum(sizes), max(sizes)
+def _estimate(served: ServedGame) -> str | None:
+    """What a solve takes, as far as a moment tells; None where the rules fail, which the solve will say itself."""
+    if served.estimate is None:
+        try:
+            plan = plan_solve(served.game, directory=served.path.parent, seconds=PLAN_SECONDS)
+        except PerfectPlayError:
+            return None
+        served.estimate = _estimate_text(plan)
+    return served.estimate
+
+
+def _estimate_text(plan: Plan) -> str:
+    shape = plan.shape
+    certain = plan.counted == "exact" and shape.positions == shape.slots
+    about = "" if certain else "At least " if plan.counted == "lower bound" else "About "
+    fits = "" if plan.method == "memory" else " This machine has too little memory or disk for it."
     return (
-        f"{slots:,} slots: about {wording.seconds(max(1.0, slots / POSITIONS_A_SECOND))}, "
-        f"{wording.size(slots + 8 * largest)} of memory at most, {wording.size(slots)} on disk. "
-        "It can be stopped at any time."
+        f"{about}{shape.positions:,} positions: some {wording.seconds(max(1.0, plan.seconds))}, "
+        f"{wording.size(shape.memory_backend)} of memory, {wording.size(shape.table_bytes)} on disk. "
+        f"It can be stopped at any time.{fits}"
     )

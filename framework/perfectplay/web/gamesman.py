@@ -8,7 +8,9 @@ are not in its AutoGUI format, so every game is of the kind `v0`: the client sho
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -84,7 +86,10 @@ async def position(request: Request) -> Response:
     text = request.query_params.get("p")
     if text is None:
         raise Refusal(400, "say which position: ?p=…")
-    return _answer(position_json(served.game, served.find_table(), read_position(served, text)))
+    table = served.find_table()
+    # In a thread: reading a position may take long, where a game has to be played through to find it.
+    found = await run_in_threadpool(lambda: position_json(served.game, table, read_position(served, text)))
+    return _answer(found)
 
 
 async def instructions(request: Request) -> Response:
@@ -96,8 +101,9 @@ async def instructions(request: Request) -> Response:
 def position_json(game: Game, table: Table | None, position: int) -> JSON:
     """A position with its value and those of its moves, the best first."""
     value = None if table is None else table.get(position)
+    rated = rate_each_move(game, table, position)
     moves = []
-    for each in rate_each_move(game, table, position):
+    for each in rated:
         child = None if table is None else table.get(each.child)
         moves.append(
             {
@@ -107,11 +113,11 @@ def position_json(game: Game, table: Table | None, position: int) -> JSON:
                 "moveValue": _word(each.value),
             }
         )
-    if game.is_puzzle:
+    if game.is_puzzle and not (value is not None and value.outcome_only):
         _rate_puzzle(value, moves)
+        moves.sort(key=lambda move: (_BEST_FIRST.index(move["moveValue"]), move["deltaRemoteness"]))
     else:
-        _rate(moves)
-    moves.sort(key=lambda move: (_BEST_FIRST.index(move["moveValue"]), move["deltaRemoteness"]))
+        _rate(moves, [each.value for each in rated])
     return _facts(game, position, value) | {"moves": moves}
 
 
@@ -123,13 +129,15 @@ def _facts(game: Game, position: int, value: Value | None) -> JSON:
         "positionValue": _word(value),
         "remoteness": ENDLESS if value is None or unsolvable else value.remoteness,
     }
-    return facts | {"winby": value.score} if value is not None and game.has_score else facts
+    scored = value is not None and game.has_score and not value.outcome_only
+    return facts | {"winby": value.score} if value is not None and scored else facts
 
 
-def _rate(moves: list[JSON]) -> None:
-    """How much longer a win or a tie takes, or how much sooner a loss comes, than by the best move of that value."""
-    for move in moves:
-        plies = [other["remoteness"] for other in moves if other["moveValue"] == move["moveValue"]]
+def _rate(moves: list[JSON], values: list[Value | None]) -> None:
+    """How much longer a win or a tie takes, or how much sooner a loss comes, than by the best move of as much worth."""
+    worth = [(move["moveValue"], value and value.score) for move, value in zip(moves, values, strict=True)]
+    for move, mine in zip(moves, worth, strict=True):
+        plies = [other["remoteness"] for other, its in zip(moves, worth, strict=True) if its == mine]
         best = max(plies) if move["moveValue"] == "lose" else min(plies)
         move["deltaRemoteness"] = abs(move["remoteness"] - best)
 
@@ -168,6 +176,8 @@ def _variants(request: Request) -> dict[str, ServedGame]:
 
 def _variant(request: Request) -> tuple[ServedGame, str]:
     variants, name = _variants(request), request.path_params["variant"]
+    spelled = {unquote(each): each for each in variants}  # a client may put an id into a path as it is
+    name = spelled.get(name, name)
     if name not in variants:
         raise Refusal(
             404, f"{request.path_params['game']} has no variant {name[:60]!r}; there are {', '.join(variants)}"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.game import Game, installed_games, load_game
+from perfectplay.game import Game
+from perfectplay.loading import installed_games, load_game
 from perfectplay.tables.locations import find_tables, has_table, table_path
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
@@ -35,6 +36,8 @@ class ServedGame:
     """Why a table that is there cannot be read."""
     overview: dict[str, Any] | None = None
     """The table in numbers, once somebody has asked."""
+    estimate: str | None = None
+    """What a solve takes, once somebody has asked."""
     start: int = field(init=False)
     _tried: float | None = None
     """When the table that could not be opened was changed: it is tried again when it is another."""
@@ -50,20 +53,20 @@ class ServedGame:
         """The table, opened if it has come into being, and again while it grows; None where there is none (yet)."""
         finished = self.table is not None and self.table.complete
         if not finished and not self.solving:
-            if not has_table(self.path):
-                self.problem = self._tried = None
-            elif self._tried != (changed := _changed(self.path)):
-                self._tried = changed
-                self._open()
+            try:
+                self._look()
+            except PerfectPlayError as error:
+                # The path is nobody's business but the terminal's.
+                self.problem = str(error).replace(str(self.path), "the table")
         return self.table
 
-    def _open(self) -> None:
-        try:
-            self.table, self.overview = open_table(self.game, self.path), None
-            self.problem = None
-        except PerfectPlayError as error:
-            # The path is nobody's business but the terminal's.
-            self.problem = str(error).replace(str(self.path), "the table")
+    def _look(self) -> None:
+        """Open what is there, if it has changed since the last look."""
+        if not has_table(self.path):
+            self.problem = self._tried = None
+        elif self._tried != (changed := _changed(self.path)):
+            self._tried = changed
+            self.table, self.overview, self.problem = open_table(self.game, self.path), None, None
 
 
 class Library:

@@ -6,6 +6,7 @@ mistake is said here.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from perfectplay.board import Board
@@ -46,20 +47,26 @@ def history_answer(served: ServedGame, match: Match) -> JSON:
     return {"game": served.game.identity, "start": str(match.positions[0]), "moves": judged, "undone": ahead}
 
 
+def _worths(served: ServedGame, match: Match) -> list[Value | None]:
+    """What each move of a match was worth to who made it."""
+    worths = []
+    for before, after in pairwise(match.positions):
+        value = answers.value_of(served, after)
+        worths.append(value and value.for_parent(keeps_turn=served.game.keeps_turn(before, after)))
+    return worths
+
+
 def _judged(served: ServedGame, match: Match) -> list[JSON]:
-    values = [answers.value_of(served, position) for position in match.positions]
     entries = []
-    for ply, name in enumerate(match.move_names(), start=1):
-        before, after = values[ply - 1], values[ply]
-        keeps_turn = served.game.keeps_turn(*match.positions[ply - 1 : ply + 1])
-        worth = None if after is None else after.for_parent(keeps_turn=keeps_turn)
-        mark, comment = judge(before, worth)
+    for ply, (name, worth) in enumerate(zip(match.move_names(), _worths(served, match), strict=True), start=1):
+        before = answers.value_of(served, match.positions[ply - 1])
+        mark, comment = judge(before, worth, puzzle=served.game.is_puzzle)
         entries.append(
             {
                 "ply": ply,
                 "move": name,
                 "id": str(match.positions[ply]),
-                **value_json(worth),
+                **value_json(worth, scored=served.game.has_score),
                 "changed_outcome": bool(before and worth and before.outcome is not worth.outcome),
                 "mark": mark,
                 "comment": comment,
@@ -70,10 +77,10 @@ def _judged(served: ServedGame, match: Match) -> list[JSON]:
 
 def replay_answer(served: ServedGame, match: Match, ply: int) -> JSON:
     """A whole game for the page, looked at after `ply` of its moves: what was played, and all about that position."""
-    judged = [None, *_judged(served, match)]
+    judged, following = [None, *_judged(served, match)], [*_worths(served, match), None]
     timeline = [
-        _entry(served, position, mover, played)
-        for position, mover, played in zip(match.positions, match.movers, judged, strict=True)
+        _entry(served, position, mover, played) | {"alternatives": _alternatives(served, position, made)}
+        for position, mover, played, made in zip(match.positions, match.movers, judged, following, strict=True)
     ]
     last = _click(served, match, ply)
     match.undo(len(match.moves) - ply)
@@ -85,7 +92,7 @@ def replay_answer(served: ServedGame, match: Match, ply: int) -> JSON:
         "occurrences": match.occurrences,
         "result": over,
         "last": last,
-        "position": answers.position_answer(served, match.position),
+        "position": answers.position_answer(served, match.position, mover=timeline[ply]["to_move"]),
     }
 
 
@@ -94,24 +101,26 @@ def _entry(served: ServedGame, position: int, mover: int | None, played: JSON | 
     return {
         "id": str(position),
         "to_move": mover,
-        **value_json(value),
+        **value_json(value, scored=served.game.has_score),
         "verdict": answers.verdict(served, position, mover, value),
         "move": played and played["move"],
         "mark": played["mark"] if played else "",
         "comment": played["comment"] if played else "",
-        "alternatives": _alternatives(served, position),
     }
 
 
-def _alternatives(served: ServedGame, position: int) -> list[JSON]:
-    """A move for each worth there is to choose from, best first."""
+def _alternatives(served: ServedGame, position: int, made: Value | None) -> list[JSON]:
+    """A move for each worth there was to choose from, best first, but for that of the move that was `made`."""
     if served.table is None:
         return []
     found: dict[Value, int] = {}
     for each in rate_each_move(served.game, served.table, position):
-        if each.value is not None:
+        if each.value is not None and each.value != made:
             found.setdefault(each.value, each.move)
-    return [{"move": served.game.format_move(position, move), **value_json(value)} for value, move in found.items()]
+    return [
+        {"move": served.game.format_move(position, move), **value_json(value, scored=served.game.has_score)}
+        for value, move in found.items()
+    ]
 
 
 def _click(served: ServedGame, match: Match, ply: int) -> JSON | None:

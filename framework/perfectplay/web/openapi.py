@@ -6,260 +6,8 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
-JSON = dict[str, Any]
-
-_TEXT = {"type": "string"}
-_COUNT = {"type": "integer", "minimum": 0}
-_FLAG = {"type": "boolean"}
-_ID = {"type": "string", "pattern": "^[0-9]{1,20}$", "description": "The game's own 64-bit encoding, in decimal."}
-_NOTATIONS = {"type": "object", "additionalProperties": _TEXT, "description": "Every notation, by name."}
-_VALUE: JSON = {
-    "outcome": {
-        "enum": ["win", "draw", "loss", None],
-        "description": "For the side to move (of a move: for its player); null where the table does not know.",
-    },
-    "remoteness": {
-        "type": ["integer", "null"],
-        "minimum": 0,
-        "description": "Plies to the end under perfect play; null for an endless draw or an unknown value.",
-    },
-    "score": {"type": "integer", "description": "By how much it is won, where the game has scores; negative: lost."},
-}
-
-
-def _object(properties: JSON, *, required: tuple[str, ...] | None = None) -> JSON:
-    """An object of exactly these properties; all of them required, if not said otherwise, but for a score."""
-    needed = [name for name in (properties if required is None else required) if name != "score"]
-    return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
-
-
-def _list(items: JSON) -> JSON:
-    return {"type": "array", "items": items}
-
-
-def _or_null(schema: JSON) -> JSON:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _ref(name: str) -> JSON:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _nullable(kind: str) -> JSON:
-    return {"type": [kind, "null"]}
-
-
-_NUMBER = {"type": "number"}
-_PLAYERS = {**_list(_TEXT), "minItems": 1, "maxItems": 2}
-_TO_MOVE = {"enum": [0, 1, None], "description": "Who is to move, 0 being who begins; null where nobody knows."}
-_ABOUT = {"game": _TEXT, "id": _ID}
-_RATED = {"move": _TEXT, **_VALUE, "id": _ID, "group": {**_COUNT, "description": "Equal for symmetric moves."}}
-
-_JUDGED = {
-    "mark": {
-        "enum": ["", "?!", "?", "??"],
-        "description": "?! a longer way, ? or ?? a score or an outcome given away.",
-    },
-    "comment": _TEXT,
-}
-
-SCHEMAS: JSON = {
-    "Error": _object({"error": {"type": "string", "description": "One sentence."}}),
-    "Piece": _object({"owner": {"enum": [0, 1, None]}, "label": _TEXT, "size": {"type": "number"}, "shape": _TEXT}),
-    "Board": _object(
-        {
-            "rows": _NUMBER,
-            "columns": _NUMBER,
-            "cells": _list(
-                _object({"id": _TEXT, "row": _NUMBER, "column": _NUMBER, "label": _TEXT, "stack": _list(_ref("Piece"))})
-            ),
-            "to_move": {"enum": [0, 1]},
-            "players": _PLAYERS,
-            "colours": {**_list(_TEXT), "minItems": 2, "maxItems": 2},
-            "edges": _list(_list(_TEXT)),
-            "zones": _list(_list(_TEXT)),
-            "highlight": _list(_TEXT),
-            "row_labels": _list(_TEXT),
-            "column_labels": _list(_TEXT),
-            "trays": _list(_object({"id": _TEXT, "piece": _ref("Piece"), "count": _COUNT})),
-            "blocked": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _TEXT}},
-            "warnings": {"type": "object", "additionalProperties": _TEXT},
-            "spelling": _or_null(
-                _object(
-                    {
-                        "pieces": _list(_ref("Piece")),
-                        "empty": _TEXT,
-                        "between_cells": _TEXT,
-                        "between_rows": _TEXT,
-                        "ending": _list(_TEXT),
-                    }
-                )
-            ),
-        }
-    ),
-    "Result": _object({"winner": _nullable("string"), "text": _TEXT}),
-    "Games": _object(
-        {
-            "games": _list(
-                _object(
-                    {
-                        "name": _TEXT,
-                        "state": {"enum": ["ready", "unfinished", "unsolved", "solving", "damaged", "broken"]},
-                        "title": _TEXT,
-                        "rules": _TEXT,
-                        "family": {**_TEXT, "description": "The game's name, without its options."},
-                        "version": _TEXT,
-                        "kind": _TEXT,
-                        "start": _ID,
-                        "players": _PLAYERS,
-                        "variant": {"type": "object", "description": "The value of every option."},
-                        "options": _list(_ref("Option")),
-                        "reason": _nullable("string"),
-                        "command": _TEXT,
-                        "positions": _COUNT,
-                        "verdict": _TEXT,
-                    },
-                    required=("name", "state", "reason"),
-                )
-            )
-        }
-    ),
-    "RatedMove": _object(_RATED),
-    "Position": _object(
-        {
-            **_ABOUT,
-            "text": _TEXT,
-            "notations": _NOTATIONS,
-            "solved": _FLAG,
-            **_VALUE,
-            "verdict": _TEXT,
-            "result": _or_null(_ref("Result")),
-            "mover": _TEXT,
-            "to_move": _TO_MOVE,
-            "players": _PLAYERS,
-            "board": _or_null(_ref("Board")),
-            "board_problem": {**_nullable("string"), "description": "Why the plugin's board cannot be drawn."},
-            "moves": _list(
-                _object(
-                    {
-                        **_RATED,
-                        "source": _nullable("string"),
-                        "target": {**_nullable("string"), "description": "null: a button beside the board."},
-                        "label": _TEXT,
-                    }
-                )
-            ),
-        }
-    ),
-    "EvaluatedMoves": _object({**_ABOUT, **_VALUE, "moves": _list(_ref("RatedMove"))}),
-    "Evaluation": _object({**_ABOUT, **_VALUE, "verdict": _TEXT}),
-    "BestMove": _object({**_ABOUT, **_VALUE, "verdict": _TEXT, "best": _or_null(_ref("RatedMove"))}),
-    "Line": _object(
-        {**_ABOUT, **_VALUE, "verdict": _TEXT, "line": _list(_object({"move": _TEXT, **_VALUE, "id": _ID}))}
-    ),
-    "Moves": _object(
-        {
-            **_ABOUT,
-            "moves": _list(_object({"move": _TEXT, "from": _nullable("string"), "to": _nullable("string"), "id": _ID})),
-        }
-    ),
-    "Check": _object({"game": _TEXT, "possible": _FLAG, "reason": _nullable("string"), "id": _or_null(_ID)}),
-    "State": _object({**_ABOUT, "text": _TEXT, "notations": _NOTATIONS}),
-    "Game": _object(
-        {
-            **_ABOUT,
-            "text": _TEXT,
-            "board": _or_null(_ref("Board")),
-            "reserves": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _COUNT}},
-            "current_player": _TEXT,
-            "result": _or_null(_ref("Result")),
-            "ply": _COUNT,
-            "can_undo": _FLAG,
-            "can_redo": _FLAG,
-        }
-    ),
-    "History": _object(
-        {
-            "game": _TEXT,
-            "start": _ID,
-            "moves": _list(
-                _object({"ply": _COUNT, "move": _TEXT, "id": _ID, **_VALUE, "changed_outcome": _FLAG, **_JUDGED})
-            ),
-            "undone": _list(_TEXT),
-        }
-    ),
-    "Replay": _object(
-        {
-            "game": _TEXT,
-            "ply": _COUNT,
-            "timeline": _list(
-                _object(
-                    {
-                        "id": _ID,
-                        "to_move": _TO_MOVE,
-                        **_VALUE,
-                        "verdict": _TEXT,
-                        "move": {**_nullable("string"), "description": "The move that led here."},
-                        **_JUDGED,
-                        "alternatives": _list(_object({"move": _TEXT, **_VALUE})),
-                    }
-                )
-            ),
-            "occurrences": {**_COUNT, "description": "How often the position has stood on the board."},
-            "result": _or_null(_ref("Result")),
-            "last": _or_null(_object({"source": _nullable("string"), "target": _nullable("string")})),
-            "position": _ref("Position"),
-        }
-    ),
-    "Overview": _object(
-        {
-            "game": _TEXT,
-            "complete": _FLAG,
-            "positions": _COUNT,
-            "wins": _COUNT,
-            "losses": _COUNT,
-            "ties": _COUNT,
-            "endless": _COUNT,
-            "bytes": _COUNT,
-            "moves": {"type": ["number", "null"], "description": "Moves of a position, on average."},
-            "histogram": _list(_object({"remoteness": _COUNT, "wins": _COUNT, "losses": _COUNT, "ties": _COUNT})),
-            "longest": _list(_ref("Found")),
-        }
-    ),
-    "Found": _object({"id": _ID, "text": _TEXT, **_VALUE, "verdict": _TEXT}),
-    "Probed": _object(
-        {
-            "game": _TEXT,
-            "outcomes": _list(_VALUE["outcome"]),
-            "remoteness": _list(_VALUE["remoteness"]),
-            "scores": {**_list(_nullable("integer")), "description": "Only of a game with scores."},
-        },
-        required=("game", "outcomes", "remoteness"),
-    ),
-    "Interface": _object({"description": _TEXT, "openapi": _TEXT, "paths": _list(_TEXT)}),
-    "Option": _object(
-        {
-            "name": _TEXT,
-            "default": {"type": ["integer", "boolean", "string"]},
-            "help": _TEXT,
-            "minimum": _nullable("integer"),
-            "maximum": _nullable("integer"),
-            "choices": _list(_TEXT),
-        }
-    ),
-    "Solve": _object(
-        {
-            "state": {"enum": ["unsolved", "solving", "done", "failed", "damaged"]},
-            "command": _TEXT,
-            "estimate": {**_nullable("string"), "description": "What a solve takes."},
-            "phase": _TEXT,
-            "fraction": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-            "text": _TEXT,
-            "error": _nullable("string"),
-        },
-        required=("state",),
-    ),
-}
+from perfectplay.web import gamesman_openapi
+from perfectplay.web.schemas import ID, JSON, SCHEMAS, TEXT, exactly, list_of, ref
 
 _WHERE = [
     {
@@ -268,13 +16,13 @@ _WHERE = [
         "description": "A position in any of the game's notations; without it the session's.",
         "schema": {"type": "string", "maxLength": 1000},
     },
-    {"name": "id", "in": "query", "description": "A position by its number.", "schema": _ID},
+    {"name": "id", "in": "query", "description": "A position by its number.", "schema": ID},
 ]
 
 
 def _operation(summary: str, schema: str, *refusals: int, status: int = 200, **more: Any) -> JSON:
     def answer(description: str, name: str) -> JSON:
-        return {"description": description, "content": {"application/json": {"schema": _ref(name)}}}
+        return {"description": description, "content": {"application/json": {"schema": ref(name)}}}
 
     responses = {str(status): answer("The answer.", schema)}
     responses |= {str(code): answer("Refused, with the reason.", "Error") for code in sorted({*refusals})}
@@ -289,7 +37,7 @@ def _post(summary: str, schema: str, *keys: str, status: int = 200) -> JSON:
     text = {"type": "string", "maxLength": 1000}
     body = {
         "required": bool(keys),
-        "content": {"application/json": {"schema": _object(dict.fromkeys(keys, text))}},
+        "content": {"application/json": {"schema": exactly(dict.fromkeys(keys, text))}},
     }
     return _operation(summary, schema, 400, 403, 404, 409, 413, 415, 422, status=status, requestBody=body)
 
@@ -299,15 +47,15 @@ def _parameter(name: str, schema: JSON, description: str) -> JSON:
 
 
 _SMALL = {"type": "integer", "minimum": 0, "maximum": 999_999_999}
-_MANY = {**_list(_TEXT), "maxItems": 10_000}
+_MANY = {**list_of(TEXT), "maxItems": 10_000}
 _PROBED = {
     "required": True,
     "content": {
         "application/json": {
             "schema": {
                 "oneOf": [
-                    _object({"ids": {**_MANY, "items": _ID}}),
-                    _object({"positions": _MANY}),
+                    exactly({"ids": {**_MANY, "items": ID}}),
+                    exactly({"positions": _MANY}),
                 ]
             }
         }
@@ -345,7 +93,7 @@ _GAME_PATHS: dict[str, JSON] = {
             422,
             parameters=[
                 *_WHERE,
-                _parameter("moves", _TEXT, "The moves from there, separated by spaces (in a move: _)."),
+                _parameter("moves", TEXT, "The moves from there, separated by spaces (in a move: _)."),
                 _parameter("ply", _SMALL, "Which position to describe, counted in moves; by default the last."),
             ],
         )
@@ -422,6 +170,7 @@ def description(games: tuple[str, ...] = ()) -> JSON:
             "/api": {"get": _operation("What there is", "Interface", 422)},
             "/api/games": {"get": _operation("All games", "Games", 422)},
             **{f"/api/{{game}}/{path}": {"parameters": [game], **item} for path, item in _GAME_PATHS.items()},
+            **gamesman_openapi.PATHS,
         },
-        "components": {"schemas": SCHEMAS},
+        "components": {"schemas": SCHEMAS | gamesman_openapi.SCHEMAS},
     }

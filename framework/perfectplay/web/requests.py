@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
@@ -27,7 +28,12 @@ class Answer(Response):
         try:
             return orjson.dumps(content)
         except TypeError:  # half a surrogate pair that somebody sent: Python's encoder escapes it
-            return json.dumps(content).encode()
+            return json.dumps(content, default=_plain).encode()
+
+
+def _plain(part: Any) -> Any:
+    """What orjson knows how to write, for Python's encoder."""
+    return json.loads(orjson.dumps(part)) if isinstance(part, orjson.Fragment) else asdict(part)
 
 
 class Refusal(Exception):

@@ -70,15 +70,22 @@ class PackedJSON:
             if message["type"] == "http.response.start":
                 began.update(message)
                 return
-            kind = dict(began["headers"]).get(b"content-type", b"")
-            body = message.get("body", b"")
-            if began["status"] == 200 and kind == b"application/json" and not message.get("more_body"):
-                await _send_json(send, began, body, headers)
-            else:
-                await send(began)
-                await send(message)
+            if _is_whole_json(began, message):
+                await _send_json(send, began, message.get("body", b""), headers)
+                return
+            if began:
+                await send({**began})
+                began.clear()
+            await send(message)
 
         await self.app(scope, receive, send_packed)
+
+
+def _is_whole_json(began: Message, message: Message) -> bool:
+    """Whether an answer that began so is JSON, and is complete with this message."""
+    if not began or began["status"] != 200 or message.get("more_body"):
+        return False
+    return dict(began["headers"]).get(b"content-type") == b"application/json"
 
 
 async def _send_json(send: Send, began: Message, body: bytes, asked: dict[bytes, bytes]) -> None:

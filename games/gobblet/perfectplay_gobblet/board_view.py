@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import cache
+
 from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay_gobblet.layout import (
     CELLS,
@@ -13,74 +16,105 @@ from perfectplay_gobblet.layout import (
     reserve,
     side,
     stack,
+    top,
 )
 from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
-from perfectplay_gobblet.reasons import game_over, lift_warning, why_not_lift, why_not_place, why_not_slide
+from perfectplay_gobblet.reasons import BACK_TO_ITS_CELL, landings, lift_warning, lines_under, why_not_carry
 
 _DRAWN_SIZES = (0.4, 0.65, 0.9)
 
 
 def board(position: int) -> Board:
     """Return the board: both reserves, a click for each legal move, a reason against each other one."""
-    clicks, blocked = _choices(position)
+    won = lines(position, 1 - side(position))
+    choices = _Choices() if won else _choices(position)
     return Board(
         rows=3,
         columns=3,
-        cells=tuple(
-            Cell(cell_name(cell), *divmod(cell, 3), tuple(_piece(*piece) for piece in stack(position, cell)))
-            for cell in CELLS
-        ),
+        cells=tuple(_cell(cell, stack(position, cell)) for cell in CELLS),
         to_move=side(position),
         players=PLAYERS,
-        trays=tuple(
-            Tray(_tray_name(player, size), _piece(player, size), reserve(position, player, size))
-            for player in (0, 1)
-            for size in SIZES
-        ),
-        clicks=tuple(clicks),
-        blocked=blocked,
-        warnings={cell_name(cell): text for cell in CELLS if (text := lift_warning(position, cell))},
+        trays=tuple(_tray(*kind, reserve(position, *kind)) for kind in _PIECES),
+        clicks=tuple(choices.clicks),
+        blocked=choices.blocked,
+        warnings=choices.warnings,
         spelling=_SPELLING,
-        highlight=tuple(cell_name(cell) for line in lines(position, 1 - side(position)) for cell in line),
+        highlight=tuple(cell_name(cell) for line in won for cell in line),
     )
 
 
-def _choices(position: int) -> tuple[list[Click], dict[str, dict[str, str]]]:
-    """Every piece the mover can take hold of, over every cell: legal moves, and why the others are not."""
-    clicks: list[Click] = []
-    blocked: dict[str, dict[str, str]] = {}
-    if game_over(position):
-        return clicks, blocked
+@dataclass(slots=True)
+class _Choices:
+    """What the mover can do with every piece he can take hold of."""
 
-    def judge(size: int, source: int, source_name: str, target: int, reason: str | None) -> None:
-        if reason:
-            blocked.setdefault(source_name, {})[cell_name(target)] = reason
-        else:
-            clicks.append(Click(make_move(size, source, target), cell_name(target), source_name))
+    clicks: list[Click] = field(default_factory=list)
+    blocked: dict[str, dict[str, str]] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)
 
-    mover = side(position)
+    def add(self, player: int, size: int, source: int, free: list[int], refused: dict[str, str]) -> None:
+        """A piece, the cells where it may go, and the names of the others with the reasons."""
+        name, clicks = _grasp(player, size, source)
+        self.clicks += [clicks[target] for target in free]
+        if refused:
+            self.blocked[name] = refused
+
+
+def _choices(position: int) -> _Choices:
+    """The moves of a game that goes on."""
+    found, mover = _Choices(), side(position)
+    # Where a piece fits is a matter of its size; only one that hides a line of the opponent's has more to heed.
+    fitting = [_sorted_out(landings(position, size)) for size in SIZES]
     for size in SIZES:
         if reserve(position, mover, size):
-            for target in CELLS:
-                judge(size, RESERVE, _tray_name(mover, size), target, why_not_place(position, size, target))
+            found.add(mover, size, RESERVE, *fitting[size])
     for source in CELLS:
-        if not why_not_lift(position, source):
-            _, size = stack(position, source)[-1]
-            for target in CELLS:
-                judge(size, source, cell_name(source), target, why_not_slide(position, source, target))
-    return clicks, blocked
+        owner, size = top(position, source) or (None, 0)
+        if owner != mover:
+            continue
+        if lines_under(position, source):
+            found.warnings[cell_name(source)] = lift_warning(position, source) or ""
+            free, refused = _sorted_out([why_not_carry(position, source, target) for target in CELLS])
+        else:
+            free, refused = fitting[size]
+            refused = {**refused, cell_name(source): BACK_TO_ITS_CELL}
+        found.add(mover, size, source, free, refused)
+    return found
 
 
-def _piece(player: int, size: int) -> Piece:
-    return Piece(player, piece_letter(player, size), _DRAWN_SIZES[size])
+def _sorted_out(reasons: list[str | None]) -> tuple[list[int], dict[str, str]]:
+    """The cells that no reason speaks against, and the names of the others with the reasons."""
+    free = [cell for cell, reason in enumerate(reasons) if not reason]
+    return free, {name: reason for name, reason in zip(_CELL_NAMES, reasons, strict=True) if reason}
 
 
-def _tray_name(player: int, size: int) -> str:
-    return f"{PLAYERS[player].lower()}-{SIZE_LETTERS[size]}"
+# The parts of boards are few, and made once each: a server draws a thousand boards a second.
+
+
+_CELL_NAMES = tuple(map(cell_name, CELLS))
+_PIECES = {
+    (player, size): Piece(player, piece_letter(player, size), _DRAWN_SIZES[size]) for player in (0, 1) for size in SIZES
+}
+
+
+@cache
+def _grasp(player: int, size: int, source: int) -> tuple[str, tuple[Click, ...]]:
+    """The place to take hold of a piece: a cell, or the tray of its kind; and the clicks from there on every cell."""
+    name = cell_name(source) if source != RESERVE else _tray(player, size, 0).id
+    return name, tuple(Click(make_move(size, source, target), cell_name(target), name) for target in CELLS)
+
+
+@cache
+def _cell(cell: int, pieces: tuple[tuple[int, int], ...]) -> Cell:
+    return Cell(cell_name(cell), *divmod(cell, 3), tuple(_PIECES[piece] for piece in pieces))
+
+
+@cache
+def _tray(player: int, size: int, count: int) -> Tray:
+    return Tray(f"{PLAYERS[player].lower()}-{SIZE_LETTERS[size]}", _PIECES[player, size], count)
 
 
 _SPELLING = Spelling(
-    pieces=tuple(_piece(player, size) for player in (0, 1) for size in SIZES),
+    pieces=tuple(_PIECES.values()),
     between_cells=",",
     ending=(":orange", ":blue"),
 )

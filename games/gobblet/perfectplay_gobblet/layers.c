@@ -1,8 +1,6 @@
 /* Builds the tables of layers.h, and walks the index in order. */
 #include "layers.h"
 
-#include <stdlib.h>
-
 uint64_t planes_of_cell[64];
 uint16_t line_completions[512];
 uint16_t common_line_cells[512];
@@ -149,9 +147,13 @@ static void build_orbits(void) {
 
 /* ---- offsets ---- */
 
+/* Room for all of them, to the word: a library that is being loaded cannot say that memory has run out. */
+static uint32_t offset_room[78012];
+
 static uint32_t *new_offsets(unsigned count) {
-    uint32_t *offsets = malloc((count + 1) * sizeof *offsets);
-    if (!offsets) abort(); /* a few hundred kilobytes, while the library is loaded */
+    static uint32_t *next = offset_room;
+    uint32_t *offsets = next;
+    next += count + 1;
     return offsets;
 }
 

@@ -15,7 +15,6 @@ smaller ones, so the sizes alone give the order of a stack. The reserves are wha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 CELLS = range(9)
 SIZES = range(3)
@@ -31,6 +30,10 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 _SIDE_BIT = 54
 _NO_OWNER = 0
+_EVERY_CELL = sum(1 << 6 * cell for cell in CELLS)
+"""The lowest bit of each cell."""
+_LINE_CELLS = [(line, sum(1 << 6 * cell for cell in line)) for line in LINES]
+_NAMES = tuple(f"({cell // 3},{cell % 3})" for cell in CELLS)
 
 
 def side(position: int) -> int:
@@ -51,15 +54,15 @@ def side_bits(player: int) -> int:
     return player << _SIDE_BIT
 
 
-_STACKS = tuple(
+STACKS = tuple(
     tuple((owner - 1, size) for size in SIZES if (owner := bits >> 2 * size & 3) != _NO_OWNER) for bits in range(64)
 )
 """For the six bits of a cell, its pieces."""
 
 
-def stack(position: int, cell: int) -> list[tuple[int, int]]:
+def stack(position: int, cell: int) -> tuple[tuple[int, int], ...]:
     """The pieces on a cell as (player, size), from the bottom to the visible top."""
-    return list(_STACKS[position >> 6 * cell & 63])
+    return STACKS[position >> 6 * cell & 63]
 
 
 def top(position: int, cell: int) -> tuple[int, int] | None:
@@ -70,19 +73,22 @@ def top(position: int, cell: int) -> tuple[int, int] | None:
 
 def reserve(position: int, player: int, size: int) -> int:
     """How many of the player's pieces of this size are not yet on the board."""
-    return COPIES - sum(owner_bits(position, cell, size) == player + 1 for cell in CELLS)
+    return COPIES - (position >> 2 * size + player & _EVERY_CELL).bit_count()
 
 
-@lru_cache(maxsize=512)  # drawing a board asks the same for every move there is
 def lines(position: int, player: int) -> tuple[tuple[int, ...], ...]:
     """The lines of three visible pieces that the player has."""
-    shown = {cell for cell in CELLS if (pieces := stack(position, cell)) and pieces[-1][0] == player}
-    return tuple(line for line in LINES if shown.issuperset(line)) if len(shown) > 2 else ()
+    shown = covered = 0  # a bit for each cell, its lowest
+    for size in reversed(SIZES):
+        pieces = position >> 2 * size
+        shown |= pieces >> player & ~covered
+        covered |= pieces | pieces >> 1
+    return tuple(line for line, cells in _LINE_CELLS if shown & cells == cells)
 
 
 def cell_name(cell: int) -> str:
     """The cell as people write it: (row,column), from 0 at the top left."""
-    return f"({cell // 3},{cell % 3})"
+    return _NAMES[cell]
 
 
 def cell_names(cells: Iterable[int]) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 import re
+from functools import cache
 
 from perfectplay_gobblet.layout import (
     CELLS,
@@ -64,9 +65,13 @@ def encode(text: str) -> int:
 
 def decode(position: int) -> str:
     """Return the board text of a position."""
-    cells = ["".join(piece_letter(*piece) for piece in stack(position, cell)) or "." for cell in CELLS]
-    rows = "/".join(",".join(cells[first : first + 3]) for first in (0, 3, 6))
-    return f"{rows}:{PLAYERS[side(position)].lower()}"
+    a, b, c, d, e, f, g, h, i = [_stack_text(stack(position, cell)) for cell in CELLS]
+    return f"{a},{b},{c}/{d},{e},{f}/{g},{h},{i}:{PLAYERS[side(position)].lower()}"
+
+
+@cache
+def _stack_text(pieces: tuple[tuple[int, int], ...]) -> str:
+    return "".join(piece_letter(*piece) for piece in pieces) or "."
 
 
 def notations(position: int) -> dict[str, str]:
@@ -167,6 +172,11 @@ def make_move(size: int, source: int, target: int) -> int:
 
 def format_move(position: int, move: int) -> str:
     """Write a placement as L(1,1), a move on the board as (0,0)→(1,1)."""
+    return _move_text(move)
+
+
+@cache
+def _move_text(move: int) -> str:
     target, source, size = move & 15, move >> 4 & 15, move >> 8
     if source == RESERVE:
         return f"{SIZE_LETTERS[size]}{cell_name(target)}"

@@ -7,8 +7,11 @@ move is legal, and a test holds them to the kernel on that.
 from __future__ import annotations
 
 from perfectplay_gobblet.layout import (
+    CELLS,
     PLAYERS,
     SIZE_NAMES,
+    SIZES,
+    STACKS,
     cell_name,
     cell_names,
     lines,
@@ -16,8 +19,9 @@ from perfectplay_gobblet.layout import (
     reserve,
     side,
     stack,
-    top,
 )
+
+BACK_TO_ITS_CELL = "a lifted piece may not go back to its own cell"
 
 
 def game_over(position: int) -> str | None:
@@ -35,22 +39,24 @@ def why_not_place(position: int, size: int, target: int) -> str | None:
         return over
     if not reserve(position, mover, size):
         return f"{PLAYERS[mover]} has no {SIZE_NAMES[size]} piece left in reserve"
-    return _why_not_land(position, size, target)
+    return why_not_land(position, size, target)
 
 
 def why_not_slide(position: int, source: int, target: int) -> str | None:
     """Why the mover may not take the visible piece at `source` to `target`; None if he may."""
-    if reason := game_over(position) or why_not_lift(position, source):
-        return reason
-    pieces = stack(position, source)
-    mover, size = pieces[-1]
+    return game_over(position) or why_not_lift(position, source) or why_not_carry(position, source, target)
+
+
+def why_not_carry(position: int, source: int, target: int) -> str | None:
+    """Why the mover's own visible piece at `source` may not go to `target`, while the game goes on; None if it may."""
+    mover, size = stack(position, source)[-1]
     if source == target:
-        return "a lifted piece may not go back to its own cell"
-    if reason := _why_not_land(position, size, target):
+        return BACK_TO_ITS_CELL
+    if reason := why_not_land(position, size, target):
         return reason
-    lifted = position ^ piece_bits(mover, source, size)
-    shown = lines(lifted, 1 - mover)
-    if not shown or not lines(lifted ^ piece_bits(mover, target, size), 1 - mover):  # landing only hides pieces
+    shown = lines_under(position, source)
+    moved = position ^ piece_bits(mover, source, size) ^ piece_bits(mover, target, size)
+    if not shown or not lines(moved, 1 - mover):  # landing only hides pieces
         return None
     opponent = PLAYERS[1 - mover]
     if len(shown) > 1:
@@ -74,23 +80,42 @@ def why_not_lift(position: int, source: int) -> str | None:
     return f"the piece at {where} is {PLAYERS[owner]}'s, and {PLAYERS[mover]} is to move"
 
 
+def lines_under(position: int, source: int) -> tuple[tuple[int, ...], ...]:
+    """The opposing lines that show when the mover lifts his visible piece at `source`, while the game goes on."""
+    *under, (mover, size) = stack(position, source)
+    if not under or under[-1][0] == mover:  # then lifting shows nothing of the opponent's
+        return ()
+    return lines(position ^ piece_bits(mover, source, size), 1 - mover)
+
+
 def lift_warning(position: int, source: int) -> str | None:
     """What the mover must know before taking hold of his piece at `source`: the opposing lines it hides."""
     if game_over(position) or why_not_lift(position, source):
         return None
-    mover, size = stack(position, source)[-1]
-    shown = lines(position ^ piece_bits(mover, source, size), 1 - mover)
+    shown = lines_under(position, source)
     if not shown:
         return None
-    opponent = PLAYERS[1 - mover]
+    opponent = PLAYERS[1 - side(position)]
     if len(shown) > 1:
         return f"Lifting it would reveal {len(shown)} lines of {opponent}'s: it cannot move"
     return f"Lifting it reveals {opponent}'s line {cell_names(shown[0])}: it must land on that line"
 
 
-def _why_not_land(position: int, size: int, target: int) -> str | None:
-    covered = top(position, target)
-    if covered is None or covered[1] < size:
+def why_not_land(position: int, size: int, target: int) -> str | None:
+    """Why a piece of this size, wherever it comes from, does not fit on `target`; None if it does."""
+    return landings(position, size)[target]
+
+
+def landings(position: int, size: int) -> list[str | None]:
+    """The same for every target."""
+    return [reasons[position >> shift & 63] for shift, reasons in _LANDINGS[size]]
+
+
+def _landing(size: int, target: int, pieces: tuple[tuple[int, int], ...]) -> str | None:
+    if not pieces or pieces[-1][1] < size:
         return None
-    obstacle = f"the {SIZE_NAMES[covered[1]]} piece at {cell_name(target)}"
-    return f"a {SIZE_NAMES[size]} piece does not cover {obstacle}"
+    return f"a {SIZE_NAMES[size]} piece does not cover the {SIZE_NAMES[pieces[-1][1]]} piece at {cell_name(target)}"
+
+
+_LANDINGS = [[(6 * cell, [_landing(size, cell, pieces) for pieces in STACKS]) for cell in CELLS] for size in SIZES]
+"""For every size and cell, where the cell's bits are and, by these, why a piece of this size does not fit there."""

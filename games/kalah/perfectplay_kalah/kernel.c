@@ -49,9 +49,15 @@ static inline uint32_t seeds_between(const kalah_board *board, uint32_t first, u
     return seeds;
 }
 
-static inline uint32_t mover_seeds(const kalah_variant *variant, const kalah_board *board) {
-    const uint32_t first = board->mover * variant->pits;
+static inline uint32_t seeds_of_player(const kalah_variant *variant, const kalah_board *board, uint32_t player) {
+    const uint32_t first = player * variant->pits;
     return seeds_between(board, first, first + variant->pits);
+}
+
+/* Whether play ends here: a row is empty, that of the player to move or, in some sets of rules, either. */
+static inline int is_over(const kalah_variant *variant, const kalah_board *board) {
+    return !seeds_of_player(variant, board, board->mover) ||
+           (variant->either_row && !seeds_of_player(variant, board, 1 - board->mover));
 }
 
 /* Sows a pit of the mover's; says whether the last seed fell into his store. */
@@ -85,14 +91,14 @@ static pp_position start(const pp_kernel *self) {
     return pack(variant, &board);
 }
 
-/* A player who cannot sow has left the rest to the other: then all pits are empty. */
+/* When play has ended, all pits are empty: the rest is in the store of the player that had it. */
 static int valid(const pp_kernel *self, pp_position position) {
     const kalah_variant *variant = variant_of(self);
     const uint64_t row = position & ((UINT64_C(1) << turn_bit(variant)) - 1);
     if (position >> turn_bit(variant) > 1) return 0;
     if ((uint32_t)__builtin_popcountll(row) != seeds_of(variant)) return 0;
     const kalah_board board = unpack(variant, position);
-    return mover_seeds(variant, &board) || !seeds_between(&board, 0, pits_of(variant));
+    return !is_over(variant, &board) || !seeds_between(&board, 0, pits_of(variant));
 }
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves) {
@@ -110,9 +116,9 @@ static pp_position apply(const pp_kernel *self, pp_position position, pp_move mo
     const uint32_t pits = pits_of(variant);
     kalah_board board = unpack(variant, position);
     if (!sow(variant, &board, (uint32_t)move)) board.mover = 1 - board.mover;
-    if (!mover_seeds(variant, &board)) /* the rest is the other's */
+    if (is_over(variant, &board)) /* what is left is its player's */
         for (uint32_t pit = 0; pit < pits; pit++) {
-            board.count[pits + 1 - board.mover] += board.count[pit];
+            board.count[pits + pit / variant->pits] += board.count[pit];
             board.count[pit] = 0;
         }
     return pack(variant, &board);
@@ -130,7 +136,7 @@ static int score(const pp_kernel *self, pp_position position) {
 static int status(const pp_kernel *self, pp_position position) {
     const kalah_variant *variant = variant_of(self);
     const kalah_board board = unpack(variant, position);
-    if (mover_seeds(variant, &board)) return PP_ONGOING;
+    if (!is_over(variant, &board)) return PP_ONGOING;
     const int by = score(self, position);
     return by > 0 ? PP_WON : by < 0 ? PP_LOST : PP_DRAWN;
 }

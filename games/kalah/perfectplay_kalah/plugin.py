@@ -20,8 +20,7 @@ counter-clockwise, into your own store too, but not into your opponent's.
 
 If the last seed falls into your store, you move again. If it falls into an empty pit of yours, {capture}.
 
-A player who has nothing to sow when it is his turn leaves the rest to the other. Who has more seeds in his store wins,
-by the difference.
+{end} Who has more seeds in his store wins, by the difference.
 """
 
 
@@ -36,8 +35,8 @@ class Seeds(NamedTuple):
 class Kalah:
     """The game with one number of pits and seeds."""
 
-    def __init__(self, pits: int, seeds: int, empty_capture: bool) -> None:
-        self.pits, self.seeds, self.empty_capture = pits, seeds, empty_capture
+    def __init__(self, pits: int, seeds: int, *, empty_capture: bool, either_row: bool) -> None:
+        self.pits, self.seeds, self.empty_capture, self.either_row = pits, seeds, empty_capture, either_row
         self.total = 2 * pits * seeds
         self.turn_bit = self.total + 2 * pits + 1
         if self.turn_bit >= MOST_BITS:
@@ -46,7 +45,10 @@ class Kalah:
             )
         letters = "abcdefghijklmno"[:pits]
         self.names = letters + letters.upper()
-        variant = ffi.new("kalah_variant *", {"pits": pits, "seeds": seeds, "empty_capture": empty_capture})
+        variant = ffi.new(
+            "kalah_variant *",
+            {"pits": pits, "seeds": seeds, "empty_capture": empty_capture, "either_row": either_row},
+        )
         tier_count = (self.total + 1) * (self.total * (pits - 1) + 1)
         self._kernel = Kernel(ffi, lib.kalah_kernel, context=variant, max_moves=pits, tier_count=tier_count)
 
@@ -62,7 +64,13 @@ class Kalah:
         )
         pits = "One pit" if self.pits == 1 else f"{self.pits} pits"
         seeds = "one seed" if self.seeds == 1 else f"{self.seeds} seeds"
-        return About(f"Kalah({self.pits}, {self.seeds})", _RULES.format(pits=pits, seeds=seeds, capture=capture))
+        end = (
+            "The game is over as soon as either row is empty; what lies in the other is its player's."
+            if self.either_row
+            else "A player who has nothing to sow when it is his turn leaves the rest to the other."
+        )
+        rules = _RULES.format(pits=pits, seeds=seeds, capture=capture, end=end)
+        return About(f"Kalah({self.pits}, {self.seeds})", rules)
 
     @hookimpl
     def players(self) -> tuple[str, str]:
@@ -162,9 +170,12 @@ def options() -> list[Option]:
         Option("pits", 3, "pits of each player", minimum=1, maximum=15),
         Option("seeds", 3, "seeds in each pit at the start", minimum=1, maximum=29),
         Option("empty-capture", False, "a last seed in an empty pit is captured even if there are none opposite"),
+        Option("either-row", False, "the game ends when either row is empty, not only that of the player to move"),
     ]
 
 
 @hookimpl
 def configure(options: Mapping[str, Any]) -> object:
-    return Kalah(options["pits"], options["seeds"], options["empty-capture"])
+    return Kalah(
+        options["pits"], options["seeds"], empty_capture=options["empty-capture"], either_row=options["either-row"]
+    )

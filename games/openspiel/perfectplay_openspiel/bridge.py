@@ -1,19 +1,33 @@
 """One of OpenSpiel's games as a game of perfectplay's.
 
-A finished game is player 0's turn, as somebody's it must be: so its value is what player 0 gets. A game that only a
+A finished game is player 0's turn: so its value is what player 0 gets. A game that only a
 limit on the number of moves ends, which no text shows, is solved as if there were none: endless play is a draw.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
 import pyspiel
 
-from perfectplay import About, Status, hookimpl
-from perfectplay_openspiel.states import StateBook
+from perfectplay import About, Status, Studied, hookimpl
+from perfectplay_openspiel.states import DRAWN, FIRST_MOVES, LOST, SECOND_MOVES, STANDING, WON, StateBook
+
+_STATUS = {
+    FIRST_MOVES: Status.ONGOING,
+    SECOND_MOVES: Status.ONGOING,
+    LOST: Status.LOST,
+    DRAWN: Status.DRAWN,
+    WON: Status.WON,
+}
+_STATUSES = np.array([_STATUS.get(standing, 0) for standing in range(STANDING + 1)], dtype=np.uint8)
 
 
 class OpenSpielGame:
     """A game with one or two players who see everything, without chance."""
+
+    _scored = False
 
     def __init__(self, game: pyspiel.Game) -> None:
         self._game = game
@@ -48,14 +62,17 @@ class OpenSpielGame:
 
     @hookimpl
     def status(self, position: int) -> Status:
-        gain = self._book.returns(position)
-        if gain is None:
-            return Status.ONGOING
-        return Status.WON if gain > 0 else Status.LOST if gain < 0 else Status.DRAWN
+        return _STATUS[position & STANDING]
 
     @hookimpl
     def mover(self, position: int) -> int:
-        return 1 if self._book.player(position) == 1 else 0  # at the end it is nobody's
+        return position & 1
+
+    @hookimpl
+    def walk(self) -> Iterator[Studied]:
+        for numbers, children, ends, returns in self._book.walk():
+            scores = returns if self._scored else None
+            yield Studied(numbers, _STATUSES[numbers & STANDING], children, ends, movers=numbers & 1, scores=scores)
 
     @hookimpl
     def players(self) -> list[str]:
@@ -123,12 +140,14 @@ class OpenSpielGame:
 class ScoredOpenSpielGame(OpenSpielGame):
     """A game that is won by more or less."""
 
+    _scored = True
+
     @hookimpl
     def score(self, position: int) -> int:
         gain = self._book.returns(position)
-        if gain is None or gain != int(gain):
-            raise ValueError(f"a return of {gain}: perfectplay's scores are whole numbers")
-        return int(gain)
+        if gain is None:
+            raise ValueError("the game is not over")
+        return gain
 
 
 def open_game(name: str) -> OpenSpielGame:

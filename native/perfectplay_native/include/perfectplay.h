@@ -111,10 +111,10 @@ struct pp_kernel {
     int (*wins_now)(const pp_kernel *self, pp_position position);
     /* Asked of ongoing positions: writes the distinct canonical children and returns how many (room for max_moves). */
     size_t (*children)(const pp_kernel *self, pp_position position, pp_position *children);
-    /* Asked of positions that status and wins_now leave open: writes distinct canonical parents, that is positions
-     * with a move into an image of this one, and returns how many (room for max_parents). All ongoing parents must be
-     * among them whose tier can be reached again from this position's tier (its own and its sisters); the engine
-     * ignores others, be they of other tiers, finished, or positions that play never comes to. */
+    /* Asked of positions that status and wins_now leave open: writes canonical parents, that is positions with a move
+     * into an image of this one, and returns how many (room for max_parents). All ongoing parents must be among them
+     * whose tier can be reached again from this position's tier (its own and its sisters). The engine ignores others,
+     * be they of other tiers, finished, or positions that play never comes to, and it counts each once. */
     size_t (*parents)(const pp_kernel *self, pp_position position, pp_position *parents);
 
     /* ---- optional: a perfect index (give all three of tier_size, rank, unrank, or none) ---- */

@@ -175,6 +175,23 @@ static size_t gather_candidates(pp_search *s, frame *f) {
     return kept;
 }
 
+/* Informs the frame of the candidates that a table underneath knows; returns how many are left. */
+static size_t settle_below(pp_search *s, frame *f, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) s->asked[i] = s->candidates[i].child;
+    ask_below(s->below, s->asked, count, s->known);
+    for (size_t i = 0; i < count; i++) {
+        const pp_position child = s->candidates[i].child;
+        if (!s->known[i]) {
+            s->candidates[kept++] = s->candidates[i];
+            continue;
+        }
+        s->counts.below++;
+        inform(s, f, (knowledge){s->known[i], NOTHING}, keeps_turn(s->kernel, f->position, child), s->depth);
+    }
+    return kept;
+}
+
 static bool is_listed(const candidate *candidates, size_t count, pp_position child) {
     for (size_t i = 0; i < count; i++)
         if (candidates[i].child == child) return true;
@@ -185,10 +202,10 @@ static bool is_listed(const candidate *candidates, size_t count, pp_position chi
 static uint8_t visit(pp_search *s, pp_position position) {
     const uint32_t depth = s->depth;
     frame f = {position, s->open_count, NOTHING, s->provisional.draw_count, PP_LOST};
-    const size_t kept = gather_candidates(s, &f);
-    size_t open = 0;
+    size_t kept = gather_candidates(s, &f), open = 0;
     s->counts.evaluated++;
     if (s->failure) return UNDECIDED;
+    if (s->below && f.best != PP_WON) kept = settle_below(s, &f, kept);
     for (size_t i = 0; i < kept && f.best != PP_WON; i++) {
         const pp_position child = s->candidates[i].child;
         /* A move that changes nothing is a repetition too, of a position that is not on the path yet. */
@@ -251,6 +268,7 @@ void begin_proof(pp_search *s, pp_position root) {
     if (outcome_of(&s->table, root)) return;
     s->root_mover = s->kernel->mover ? (unsigned)s->kernel->mover(s->kernel, root) : 0;
     uint8_t outcome = rule_outcome(s->kernel, root);
+    if (!outcome && s->below) ask_below(s->below, &root, 1, &outcome);
     if (!outcome) outcome = visit(s, root);
     if (outcome) store(s, root, outcome);
 }
@@ -297,7 +315,9 @@ pp_search *pp_search_new(const pp_kernel *kernel) {
     s->replies = s->moves ? s->moves + room : NULL;
     s->candidates = malloc(room * sizeof *s->candidates);
     s->children = malloc(room * sizeof *s->children);
-    if (!s->moves || !s->candidates || !s->children) {
+    s->asked = malloc(room * sizeof *s->asked);
+    s->known = malloc(room * sizeof *s->known);
+    if (!s->moves || !s->candidates || !s->children || !s->asked || !s->known) {
         pp_search_free(s);
         return NULL;
     }
@@ -312,6 +332,9 @@ void pp_search_free(pp_search *s) {
     free(s->moves);
     free(s->candidates);
     free(s->children);
+    free(s->asked);
+    free(s->known);
+    free_below(s->below);
     free(s);
 }
 
@@ -344,10 +367,9 @@ void pp_search_entries(const pp_search *s, pp_position *positions, uint8_t *outc
 }
 
 int pp_search_learn(pp_search *s, const pp_position *positions, const uint8_t *outcomes, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!put_outcome(&s->table, positions[i], outcomes[i])) return PP_OUT_OF_MEMORY;
+    size_t i = 0;
+    for (; i < count && put_outcome(&s->table, positions[i], outcomes[i]); i++)
         if (outcomes[i] & EXPANDED) s->counts.expanded++;
-    }
-    publish(s);
-    return PP_OK;
+    publish(s); /* what was learnt is in the table, and must count, even if the rest found no room */
+    return i < count ? PP_OUT_OF_MEMORY : PP_OK;
 }

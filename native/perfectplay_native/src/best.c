@@ -3,13 +3,14 @@
 
 #include "engine.h"
 
-void pp_best_moves(pp_engine *engine, const pp_position *positions, size_t count, int64_t *best) {
+int pp_best_moves(pp_engine *engine, const pp_position *positions, size_t count, int64_t *best) {
     const pp_kernel *kernel = engine->kernel;
     pp_move *moves = malloc((kernel->max_moves + 1) * sizeof *moves);
+    if (!moves) return PP_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++) {
         int64_t most = INT64_MIN;
         best[i] = -1;
-        const size_t legal = moves ? kernel->moves(kernel, positions[i], moves) : 0;
+        const size_t legal = kernel->moves(kernel, positions[i], moves);
         for (size_t m = 0; m < legal; m++) {
             const pp_position child = kernel->apply(kernel, positions[i], moves[m]);
             const value_code code = pp_value_of_slot(engine, pp_find(engine, child));
@@ -22,4 +23,5 @@ void pp_best_moves(pp_engine *engine, const pp_position *positions, size_t count
         }
     }
     free(moves);
+    return PP_OK;
 }

@@ -19,6 +19,7 @@ typedef struct {
 /* ---- tiers ---- */
 
 enum { BLOCK_SLOTS = 1 << PP_BLOCK_BITS };
+enum { SHIFT_OUTCOME = 1, SHIFT_NARROW = 3, SHIFT_WIDE = 4, SHIFT_SCORED = 5 };
 
 /* A static search tree over sorted keys: level 0 holds every 16th key, each level above every 16th of the one below. */
 enum { TREE_FANOUT = 16, TREE_LEVELS = 10 };
@@ -35,9 +36,10 @@ typedef struct {
     const uint64_t **key_blocks; /* NULL for a ranked game */
     key_tree tree;
     buffer owned;         /* the values, if the engine holds them */
-    uint64_t local_first; /* where the tier begins among those being solved */
-    uint8_t shift;        /* a value takes 1 << shift bytes */
+    uint64_t local_first; /* where the tier begins among those being solved, by all workers if there are several */
+    uint8_t shift;        /* a value takes 1 << shift bits, one of the SHIFT_ */
     uint8_t being_solved;
+    uint8_t claimed; /* among the tiers of the engine's claim */
 } tier_state;
 
 /* ---- positions between rule and result ----
@@ -81,25 +83,51 @@ static inline bool entry_decided(uint32_t e) {
     return kind_of(e) == KIND_WIN || kind_of(e) == KIND_TIE || (kind_of(e) == KIND_LOSS && entry_open(e) == 0);
 }
 
+/* ---- when entries are due ----
+ *
+ * Most levels of a deep game decide little, and must not cost a look at everything. So entries are taken in chunks, and
+ * each chunk keeps a set of levels modulo 64: a level at which one of its entries is due is in it. Whoever decides an
+ * entry adds the level (note_due); whoever looks at the chunk at that level takes it out again, and back in if some
+ * entry of the chunk has a remoteness 64, 128, … above it. A level too many costs a look and nothing else.
+ *
+ * Races: threads add levels above the present one only, so nobody waits for anybody, but for those that are equal modulo
+ * 64. An entry that is decided for such a level while its chunk is being looked at is a loss(n) which was loss(n) so far
+ * before the level began (a win is due at the next level, a loss at the next or where its longest child puts it), so it
+ * is seen for what it is, and the level stays in the set. */
+enum { CHUNK_ENTRIES = 1024 };
+typedef struct {
+    _Atomic uint64_t levels; /* bit n % 64: something may be due at level n */
+    uint64_t first_word;     /* of the markers: that of the chunk's first entry */
+} entry_chunk;
+
 enum { GRAPH_LIMIT = INT32_MAX }; /* a reverse graph has fewer entries; bit 31 is for the turn */
 #define GRAPH_KEEPS_TURN ((uint32_t)1 << 31)
 
+/* The tiers that are solved together; or, with several workers, one worker's share of them (shares.c). */
 typedef struct {
     const uint32_t *tiers;
     size_t tier_count;
-    uint64_t slots; /* of all the tiers, each padded to whole words */
-    buffer marker_memory, entry_memory;
+    uint64_t slots;     /* of all the tiers, each padded to whole words; of a share, those of its units */
+    pp_share *share;    /* NULL where the tiers are not shared out between workers */
+    uint32_t workers;   /* among whom they are: */
+    uint32_t worker;    /* which of them this is; unit g belongs to worker g % workers */
+    unsigned unit_bits; /* a unit is 2^unit_bits slots */
+    bool listing_edges; /* to the share, while positions are expanded */
+    buffer marker_memory, entry_memory, chunk_memory;
     marker_word *markers;
     entry *entries;
     uint64_t entry_count;
+    entry_chunk *chunks;
     _Atomic uint64_t open_edges; /* sum of open children: the size of a reverse graph */
     int propagation;             /* a pp_propagation, not AUTO */
     buffer graph_memory;         /* the reverse graph, where there is one: */
     uint64_t *graph_first;       /* the parents of entry i are graph_parents[graph_first[i] .. graph_first[i + 1]) */
-    uint32_t *graph_parents;     /* entry numbers, with GRAPH_KEEPS_TURN */
+    uint32_t *graph_parents;     /* entry numbers, with GRAPH_KEEPS_TURN; or in a share */
+    pp_slot *graph_slots;        /* slots, with PP_KEEPS_TURN, at the same places */
     _Atomic uint32_t last_level; /* the highest level at which some entry is due */
     _Atomic bool has_ties;
-    bool scored;
+    bool outcomes;    /* two bits a value */
+    bool scored;      /* and not of outcomes */
     int threshold;    /* of a scored component: the score that is being propagated */
     uint64_t *scores; /* a bitmap of those that occur, while they are being collected */
 } component;
@@ -109,6 +137,8 @@ struct pp_engine {
     unsigned threads;
     uint32_t tier_count;
     tier_state *tiers;
+    pp_share *share;     /* the one that this engine works on, if any; freed with it */
+    struct claim *claim; /* claim.c: an order of the positions that are being verified, if any */
 
     uint64_t budget;
     char *directory;
@@ -121,6 +151,11 @@ struct pp_engine {
 
     _Atomic uint64_t progress_positions;
     _Atomic uint32_t progress_level;
+    /* Where positions may repeat, settling the slots is the smaller part: marked ones are then expanded, listed where
+     * there is to be a reverse graph, and inform their parents. solve.c makes one figure of it. */
+    uint64_t progress_slots; /* in all; 0 while nothing of the kind is being solved */
+    unsigned progress_steps; /* of every marked position */
+    _Atomic uint64_t progress_marked, progress_steps_done;
 };
 
 /* memory.c */
@@ -136,11 +171,17 @@ static inline void fail(pp_engine *engine, int result, pp_position position) {
     engine->failure = result;
 }
 
-/* keys.c: the index of an enumerated tier, UINT64_MAX if the key is not there. */
+/* keys.c: finds the index of each key in its tier, UINT64_MAX where it is not there. Many at a time are quicker. */
+typedef struct {
+    const tier_state *tier; /* one that has keys */
+    uint64_t key, index;
+} look_up;
 int build_key_tree(pp_engine *engine, tier_state *tier);
-uint64_t find_key(const tier_state *tier, uint64_t key);
+void find_keys(look_up *wanted, size_t count);
 
 /* graph.c: the moves as the engine sees them, whatever the kernel offers. */
+/* Puts the slot of each canonical position in its place, UINT64_MAX where it is not in the index. */
+void find_slots(const pp_engine *engine, uint64_t *positions, size_t count);
 void positions_of_slots(const pp_engine *engine, pp_slot first, size_t count, pp_position *positions);
 size_t canonical_children(const pp_kernel *kernel, pp_position position, pp_position *children, pp_move *moves);
 bool can_retract(const pp_kernel *kernel);
@@ -149,36 +190,50 @@ size_t distinct(uint64_t *values, size_t count);
 enum { RUN_SLOTS = 64 };
 void rule_codes_of_slots(pp_engine *engine, pp_slot first, unsigned count, value_code *codes);
 
+/* memo.c: a game in Python is about to be asked about these positions; of a game in C, nothing happens. */
+void foresee(const pp_kernel *kernel, const pp_position *positions, size_t count);
+void foresee_tiers(const pp_kernel *kernel, const pp_position *positions, size_t count);
+
 /* Room for the moves, children or parents of one position; each thread has its own. */
 typedef struct {
     pp_move *moves;
-    pp_position *positions;
     pp_slot *slots;
-    uint64_t *locals; /* where slots lie among those being solved */
-    entry **entries;
-    uint8_t *keep_turn; /* of each entry: whether the move from it keeps the turn */
+    uint8_t *keep_turn; /* of each slot: whether the move keeps the turn */
     void *memory;
 } scratch;
 bool new_scratch(pp_engine *engine, scratch *out); /* false when memory runs out; the failure is noted */
 void free_scratch(scratch *room);
 
-/* graph.c: these write to `slots`, or to room->slots, each with PP_KEEPS_TURN where the move keeps the turn, and return
- * how many; they use the rest of `room`. */
-size_t child_slots(pp_engine *engine, pp_position position, pp_slot *slots, scratch *room);
+/* graph.c: the slots of positions' children, one position's after the other's, each with PP_KEEPS_TURN where the move
+ * keeps the turn; ends[i] is where those of positions[i] end. Room for max_moves + 1 of each position. */
+void child_slots(pp_engine *engine, const pp_position *positions, size_t count, pp_slot *slots, uint32_t *ends,
+                 scratch *room);
+/* The same of one position's parents, in room->slots; returns how many. */
 size_t parent_slots(pp_engine *engine, pp_position position, scratch *room);
 /* Makes such a list of what a kernel's expand, survey or retract wrote. */
 size_t finish_edges(const pp_kernel *kernel, pp_slot *slots, size_t count);
 
 /* settle.c, expand.c, reverse.c, propagate.c, scores.c: the steps of a solve; all return a pp_result. */
 int settle(pp_engine *engine, component *c);
+int mark_open(pp_engine *engine, component *c); /* instead, where the values are settled already */
 int expand_marked(pp_engine *engine, component *c);
 uint64_t reverse_graph_bytes(const component *c);
 int build_reverse_graph(pp_engine *engine, component *c);
 int propagate_wins(pp_engine *engine, component *c);
+int begin_ties(pp_engine *engine, component *c); /* finds the ties that the expanded children make */
 int propagate_ties(pp_engine *engine, component *c);
 int collect_scores(pp_engine *engine, component *c, uint64_t *scores);
 int propagate_scores(pp_engine *engine, component *c, const uint64_t *scores);
 int solve_acyclic(pp_engine *engine, component *c);
+int store_decided(pp_engine *engine, component *c);
+int solve_component(pp_engine *engine, component *c, int cyclic, int propagation); /* the values then are owned */
+void release_component(pp_engine *engine, component *c);
+void drop_values(pp_engine *engine, tier_state *tier);
+
+/* shares.c: notes a parent of each child that is open, for the worker whose child it is. */
+void note_edges(pp_share *share, pp_slot parent, const pp_slot *children, size_t count);
+/* Of updates by slot, leaves those for own positions, by their place; those for others' open ones go into batches. */
+size_t keep_own_updates(pp_share *share, uint64_t *updates, size_t count);
 
 /* ---- what the rules say ---- */
 
@@ -219,23 +274,48 @@ static inline value_code rule_code(const pp_kernel *kernel, pp_position position
 
 /* ---- reading values ---- */
 
+static inline uint64_t block_count(uint64_t size) { return (size + BLOCK_SLOTS - 1) >> PP_BLOCK_BITS; }
 static inline const tier_state *tier_of(const pp_engine *engine, pp_slot slot) {
     return &engine->tiers[pp_slot_tier(slot)];
 }
+/* How many bytes so many values take. */
+static inline uint64_t value_bytes(uint64_t count, unsigned shift) { return ((count << shift) + 7) >> 3; }
 static inline const void *value_address(const tier_state *tier, uint64_t index) {
     const char *block = tier->blocks[index >> PP_BLOCK_BITS];
-    return block + ((index & (BLOCK_SLOTS - 1)) << tier->shift);
+    return block + ((index & (BLOCK_SLOTS - 1)) << tier->shift >> 3);
+}
+static inline unsigned outcome_place(uint64_t index) { return 2 * (index & 3); } /* in its byte */
+static inline unsigned outcome_bits(const tier_state *tier, uint64_t index) {
+    return (unsigned)*(const uint8_t *)value_address(tier, index) >> outcome_place(index);
 }
 static inline value_code value_at(const tier_state *tier, uint64_t index) {
     const void *address = value_address(tier, index);
-    if (!tier->shift) return *(const uint8_t *)address;
-    return tier->shift == 1 ? *(const uint16_t *)address : *(const uint32_t *)address;
+    if (tier->shift == SHIFT_NARROW) return *(const uint8_t *)address;
+    if (tier->shift == SHIFT_OUTCOME) return unpacked_outcome(outcome_bits(tier, index));
+    return tier->shift == SHIFT_WIDE ? *(const uint16_t *)address : *(const uint32_t *)address;
 }
+/* The same as whoever asks from outside is to see it. */
+static inline value_code known_value(const tier_state *tier, uint64_t index) {
+    if (tier->shift != SHIFT_OUTCOME) return value_at(tier, index);
+    return outcome_code(outcome_bits(tier, index));
+}
+/* Of outcomes four share a byte: a thread must have 64 slots from a multiple of 64 on for its own. */
 static inline void set_value(tier_state *tier, uint64_t index, value_code code) {
     void *address = (void *)(uintptr_t)value_address(tier, index);
-    if (!tier->shift) *(uint8_t *)address = (uint8_t)code;
-    else if (tier->shift == 1) *(uint16_t *)address = (uint16_t)code;
-    else *(uint32_t *)address = code;
+    if (tier->shift == SHIFT_NARROW) {
+        *(uint8_t *)address = (uint8_t)code;
+    } else if (tier->shift == SHIFT_OUTCOME) {
+        uint8_t *byte = address;
+        const unsigned place = outcome_place(index);
+        *byte = (uint8_t)((*byte & ~(3u << place)) | packed_outcome(code) << place);
+    } else if (tier->shift == SHIFT_WIDE) {
+        *(uint16_t *)address = (uint16_t)code;
+    } else {
+        *(uint32_t *)address = code;
+    }
+}
+static inline uint8_t shift_of_width(unsigned width) {
+    return width == 0 ? SHIFT_OUTCOME : width == 1 ? SHIFT_NARROW : width == 2 ? SHIFT_WIDE : SHIFT_SCORED;
 }
 
 /* ---- marked positions ---- */
@@ -258,9 +338,22 @@ static inline entry *entry_of(const component *c, uint64_t local) {
     return &c->entries[word->before + (unsigned)__builtin_popcountll(word->bits & (bit - 1))];
 }
 
-/* Which tier, and which index in it, a word of markers begins at. */
+static inline uint64_t chunk_count(const component *c) { return (c->entry_count + CHUNK_ENTRIES - 1) / CHUNK_ENTRIES; }
+static inline uint64_t level_bit(unsigned level) { return (uint64_t)1 << (level & 63); }
+static inline void note_due(const component *c, uint64_t number, unsigned level) {
+    _Atomic uint64_t *levels = &c->chunks[number / CHUNK_ENTRIES].levels;
+    if (!(atomic_load_explicit(levels, memory_order_relaxed) & level_bit(level)))
+        atomic_fetch_or_explicit(levels, level_bit(level), memory_order_relaxed);
+}
+
+/* Which tier, and which index in it, a word of markers begins at. A share's last unit of a tier may go on beyond the
+ * tier's end. */
 static inline pp_slot slot_of_word(const pp_engine *engine, const component *c, uint64_t word) {
     size_t i = c->tier_count - 1;
+    if (c->workers) { /* from the share's own numbering to that of all */
+        const unsigned bits = c->unit_bits - 6;
+        word = ((word >> bits) * c->workers + c->worker) << bits | (word & (((uint64_t)1 << bits) - 1));
+    }
     while (engine->tiers[c->tiers[i]].local_first > word << 6) i--;
     return pp_slot_of(c->tiers[i], (word << 6) - engine->tiers[c->tiers[i]].local_first);
 }

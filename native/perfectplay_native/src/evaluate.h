@@ -77,14 +77,13 @@ static inline void ask_survey(pp_engine *engine, look_ahead *ahead, unsigned tak
     }
 }
 
-static inline void ask_one_by_one(pp_engine *engine, look_ahead *ahead, unsigned taken) {
-    uint32_t end = 0;
+static inline void ask_children(pp_engine *engine, look_ahead *ahead, unsigned taken) {
+    pp_position positions[RUN_SLOTS];
     for (unsigned i = 0; i < taken; i++) {
-        const pp_position position = ahead->positions[ahead->bits[i]];
-        end += (uint32_t)child_slots(engine, position, ahead->slots + end, &ahead->room);
-        ahead->ends[i] = end;
+        positions[i] = ahead->positions[ahead->bits[i]];
         ahead->codes[i] = PP_ONGOING;
     }
+    child_slots(engine, positions, taken, ahead->slots, ahead->ends, &ahead->room);
 }
 
 static inline const pp_slot *children_of(const look_ahead *ahead, unsigned i, size_t *count) {
@@ -104,7 +103,7 @@ static inline unsigned gather(pp_engine *engine, look_ahead *ahead) {
     }
     if (!taken) return 0;
     if (surveys(engine->kernel)) ask_survey(engine, ahead, taken, wanted);
-    else ask_one_by_one(engine, ahead, taken);
+    else ask_children(engine, ahead, taken);
     for (unsigned i = 0; i < taken; i++) {
         size_t count;
         const pp_slot *slots = children_of(ahead, i, &count);
@@ -140,9 +139,9 @@ static inline evaluation evaluate(pp_engine *engine, const component *c, const l
     for (size_t i = 0; i < count; i++) {
         const tier_state *tier = tier_of(engine, slots[i]);
         value_code code = value_at(tier, pp_slot_index(slots[i]));
-        if (tier->being_solved && code == CODE_ENDLESS) { /* not settled by rule */
-            if (level) {
-                const entry *e = entry_of(c, local_index(tier, slots[i]));
+        if (tier->being_solved && code == CODE_ENDLESS) { /* not settled by rule; or an outcome that is, as a draw */
+            const entry *e = level ? entry_of(c, local_index(tier, slots[i])) : NULL;
+            if (e) {
                 const uint32_t state = atomic_load_explicit(e, memory_order_relaxed);
                 if (entry_decided(state) && remoteness_of(entry_code(state)) < level) code = entry_code(state);
             }

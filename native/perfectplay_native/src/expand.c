@@ -14,12 +14,18 @@ static uint64_t undecided_bits(const component *c, const marker_word *marker) {
     return undecided;
 }
 
+static void note_children(component *c, const look_ahead *ahead, unsigned position) {
+    size_t count;
+    const pp_slot *slots = children_of(ahead, position, &count);
+    note_edges(c->share, ahead->first + ahead->bits[position], slots, count);
+}
+
 WITH_POPCOUNT static void expand_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     component *c = context;
     look_ahead ahead;
     if (!begin_look_ahead(engine, &ahead)) return;
     uint32_t last_level = 0;
-    uint64_t open_edges = 0;
+    uint64_t open_edges = 0, expanded = 0;
     bool ties = false;
     for (uint64_t word = first; word < last; word++) {
         const marker_word marker = c->markers[word];
@@ -32,15 +38,21 @@ WITH_POPCOUNT static void expand_words(pp_engine *engine, void *context, uint64_
                 const uint64_t below = ((uint64_t)1 << ahead.bits[i]) - 1;
                 const uint64_t number = marker.before + (unsigned)__builtin_popcountll(marker.bits & below);
                 atomic_store_explicit(&c->entries[number], state, memory_order_relaxed);
-                if (entry_decided(state) && remoteness_of(e.code) > last_level) last_level = remoteness_of(e.code);
+                if (entry_decided(state)) {
+                    note_due(c, number, remoteness_of(e.code));
+                    if (remoteness_of(e.code) > last_level) last_level = remoteness_of(e.code);
+                }
                 open_edges += e.open;
                 ties |= e.tie != 0;
+                if (c->listing_edges) note_children(c, &ahead, i);
             }
+            expanded += taken;
         }
     }
     end_look_ahead(&ahead);
     atomic_max(&c->last_level, last_level);
     atomic_fetch_add(&c->open_edges, open_edges);
+    engine->progress_steps_done += expanded;
     if (ties) c->has_ties = true;
 }
 
@@ -101,6 +113,7 @@ static void solve_words(pp_engine *engine, void *context, uint64_t first, uint64
         const pp_slot slot = slot_of_word(engine, c, word);
         tier_state *tier = &engine->tiers[pp_slot_tier(slot)];
         const uint64_t left = tier->size - pp_slot_index(slot);
+        if (pp_slot_index(slot) >= tier->size) continue; /* beyond the end of a tier that is shared out in units */
         const unsigned count = left < RUN_SLOTS ? (unsigned)left : RUN_SLOTS;
         begin_run(engine, &ahead, slot, settle_run(engine, tier, slot, count), false);
         for (unsigned taken; (taken = gather(engine, &ahead));) {

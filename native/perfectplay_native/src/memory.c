@@ -42,6 +42,16 @@ static int map_file(pp_engine *engine, size_t size, void **bytes) {
     return PP_OK;
 }
 
+/* Solving reads all over its arrays: with pages of 4 KiB nearly every read misses the TLB too. Only a wish. */
+static void ask_for_large_pages(void *bytes, size_t size) {
+#ifdef MADV_HUGEPAGE
+    enum { WORTH_IT = 4 << 20 };
+    if (size >= WORTH_IT) madvise(bytes, size, MADV_HUGEPAGE);
+#else
+    (void)bytes, (void)size;
+#endif
+}
+
 int allocate(pp_engine *engine, size_t size, buffer *out) {
     out->size = size ? size : 1;
     out->anonymous = !engine->budget || engine->used + out->size <= engine->budget;
@@ -51,6 +61,7 @@ int allocate(pp_engine *engine, size_t size, buffer *out) {
         out->bytes = NULL;
         return PP_OUT_OF_MEMORY;
     }
+    ask_for_large_pages(out->bytes, out->size);
     engine->used += out->size;
     return PP_OK;
 }

@@ -18,8 +18,9 @@ static int prove_children(pp_search *s, pp_position position) {
         const int result = finish_proof(s);
         if (result != PP_OK) return result;
     }
+    if (!put_outcome(&s->table, position, outcome_of(&s->table, position) | EXPANDED)) return PP_OUT_OF_MEMORY;
     s->counts.expanded++;
-    return put_outcome(&s->table, position, outcome_of(&s->table, position) | EXPANDED) ? PP_OK : PP_OUT_OF_MEMORY;
+    return PP_OK;
 }
 
 /* Copies keys without a mark from bucket `*from` on, which moves on; returns how many. */

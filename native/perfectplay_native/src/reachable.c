@@ -22,8 +22,9 @@ static void mark(uint64_t *bitmap, uint64_t index) {
 
 static void mark_children(pp_engine *engine, const marking *m, pp_position position, scratch *room) {
     if (engine->kernel->status(engine->kernel, position) != PP_ONGOING) return;
-    const size_t count = child_slots(engine, position, room->slots, room);
-    for (size_t i = 0; i < count; i++) {
+    uint32_t count;
+    child_slots(engine, &position, 1, room->slots, &count, room);
+    for (uint32_t i = 0; i < count; i++) {
         const uint32_t tier = pp_slot_tier(room->slots[i]);
         const uint64_t index = pp_slot_index(room->slots[i]);
         if (tier >= engine->tier_count || index >= engine->tiers[tier].size) fail(engine, PP_MISSING_CHILD, position);

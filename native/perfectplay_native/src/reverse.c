@@ -39,6 +39,7 @@ WITH_POPCOUNT static void list_children(pp_engine *engine, void *context, uint64
             }
             while (next < edges->first[number + 1]) edges->children[next++] = NO_CHILD;
         }
+        engine->progress_steps_done += number - c->markers[word].before;
     }
     end_look_ahead(&ahead);
 }

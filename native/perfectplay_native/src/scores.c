@@ -32,31 +32,12 @@ int collect_scores(pp_engine *engine, component *c, uint64_t *scores) {
     return parallel(engine, collect_words, c, c->slots / RUN_SLOTS, WORDS_A_RANGE);
 }
 
-/* Stores what is decided at the threshold. */
-static void store_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
-    component *c = context;
-    for (uint64_t word = first; word < last; word++) {
-        uint64_t number = c->markers[word].before;
-        if (!c->markers[word].bits) continue;
-        const pp_slot slot = slot_of_word(engine, c, word);
-        tier_state *tier = &engine->tiers[pp_slot_tier(slot)];
-        for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
-            const uint32_t state = c->entries[number];
-            if (state == ENTRY_STORED || !entry_decided(state)) continue;
-            const int score = kind_of(state) == KIND_WIN ? c->threshold : -c->threshold;
-            set_value(tier, pp_slot_index(slot) + (unsigned)__builtin_ctzll(bits),
-                      with_score(entry_code(state), score));
-            c->entries[number] = ENTRY_STORED;
-        }
-    }
-}
-
 int propagate_scores(pp_engine *engine, component *c, const uint64_t *scores) {
     for (c->threshold = PP_MAX_SCORE; c->threshold > 0; c->threshold--) {
         if (!(scores[c->threshold / 64] >> c->threshold % 64 & 1)) continue;
         int result = expand_marked(engine, c);
         if (!result) result = propagate_wins(engine, c);
-        if (!result) result = parallel(engine, store_words, c, c->slots / RUN_SLOTS, WORDS_A_RANGE);
+        if (!result) result = store_decided(engine, c);
         if (result) return result;
     }
     return propagate_ties(engine, c); /* at threshold 0: all scores are decided, and bad */

@@ -21,8 +21,15 @@ typedef struct {
     uint16_t number;  /* of the move */
 } candidate;
 
+/* below.c: a table underneath, and what was asked of it lately. */
+typedef struct below below;
+/* The outcomes of at most max_moves canonical positions, 0 where the table does not know. */
+void ask_below(below *b, const pp_position *positions, size_t count, uint8_t *outcomes);
+void free_below(below *b);
+
 struct pp_search {
     const pp_kernel *kernel;
+    below *below; /* NULL where there is no table */
     bool naive;
     int failure; /* a pp_result: the search cannot go on */
     pp_position error_position;
@@ -38,6 +45,8 @@ struct pp_search {
     pp_move *moves, *replies; /* room for one position each */
     candidate *candidates;
     pp_position *children;
+    pp_position *asked; /* of the table underneath, */
+    uint8_t *known;     /* and its answers */
 
     pp_search_counts counts;
     _Atomic uint64_t published[PUBLISHED_COUNTS];

@@ -19,32 +19,44 @@ pp_engine *pp_engine_new(const pp_kernel *kernel, uint32_t tier_count, unsigned 
 }
 
 void pp_engine_free(pp_engine *engine) {
+    if (engine->share) pp_share_free(engine->share);
+    pp_claim_free(engine);
     for (uint32_t tier = 0; tier < engine->tier_count; tier++) pp_tier_drop(engine, tier);
     free(engine->tiers);
     free(engine->directory);
     free(engine);
 }
 
-void pp_engine_memory(pp_engine *engine, uint64_t budget, const char *directory) {
+int pp_engine_memory(pp_engine *engine, uint64_t budget, const char *directory) {
+    char *copy = directory ? strdup(directory) : NULL;
+    if (directory && !copy) return PP_OUT_OF_MEMORY;
     engine->budget = budget;
     free(engine->directory);
-    engine->directory = directory ? strdup(directory) : NULL;
+    engine->directory = copy;
+    return PP_OK;
 }
 
 void pp_engine_stop(pp_engine *engine, int stop) { engine->stop = stop; }
 pp_position pp_engine_error_position(const pp_engine *engine) { return engine->error_position; }
 int pp_engine_error_number(const pp_engine *engine) { return engine->error_number; }
 
+/* How many slots' worth of work is done, the marked ones among those not yet settled being as many as so far. */
+static uint64_t finished_slots(const pp_engine *engine) {
+    enum { STEP = 8 }; /* a step of a marked position takes some ten times as long as settling a slot */
+    const double settled = (double)engine->progress_positions, slots = (double)engine->progress_slots;
+    if (settled == 0 || slots == 0) return engine->progress_positions;
+    const double steps = (double)engine->progress_marked / settled * slots * engine->progress_steps;
+    const double done = (double)engine->progress_steps_done < steps ? (double)engine->progress_steps_done : steps;
+    return (uint64_t)(slots * (settled + STEP * done) / (slots + STEP * steps));
+}
+
 pp_progress pp_engine_progress(const pp_engine *engine) {
-    return (pp_progress){
-        .positions = engine->progress_positions, .level = engine->progress_level, .used = engine->used};
+    return (pp_progress){.positions = finished_slots(engine), .level = engine->progress_level, .used = engine->used};
 }
 
 /* ---- tiers ---- */
 
-static uint64_t block_count(uint64_t size) { return (size + BLOCK_SLOTS - 1) >> PP_BLOCK_BITS; }
-
-static void drop_values(pp_engine *engine, tier_state *tier) {
+void drop_values(pp_engine *engine, tier_state *tier) {
     release(engine, &tier->owned);
     free(tier->blocks);
     tier->blocks = NULL;
@@ -65,9 +77,10 @@ int pp_tier_define(pp_engine *engine, uint32_t number, uint64_t size, const uint
     if (!key_blocks) return PP_OK;
     const size_t bytes = block_count(size) * sizeof *key_blocks;
     tier->key_blocks = malloc(bytes ? bytes : 1);
-    if (!tier->key_blocks) return PP_OUT_OF_MEMORY;
-    memcpy(tier->key_blocks, key_blocks, bytes);
-    return build_key_tree(engine, tier);
+    if (tier->key_blocks) memcpy(tier->key_blocks, key_blocks, bytes);
+    const int result = tier->key_blocks ? build_key_tree(engine, tier) : PP_OUT_OF_MEMORY;
+    if (result) pp_tier_drop(engine, number); /* half an index would find nothing, or crash */
+    return result;
 }
 
 int pp_tier_attach(pp_engine *engine, uint32_t number, unsigned width, void *const *blocks) {
@@ -78,25 +91,25 @@ int pp_tier_attach(pp_engine *engine, uint32_t number, unsigned width, void *con
     memcpy(copy, blocks, bytes);
     drop_values(engine, tier);
     tier->blocks = copy;
-    tier->shift = width == 4 ? 2 : width == 2;
+    tier->shift = shift_of_width(width);
     return PP_OK;
 }
 
 void *pp_tier_values(pp_engine *engine, uint32_t number) { return engine->tiers[number].owned.bytes; }
-unsigned pp_tier_width(const pp_engine *engine, uint32_t number) { return 1u << engine->tiers[number].shift; }
+unsigned pp_tier_width(const pp_engine *engine, uint32_t number) { return (1u << engine->tiers[number].shift) / 8; }
 
 /* Room for a tier's values, zeroed, the blocks one after the other. */
 static int own_values(pp_engine *engine, tier_state *tier, uint8_t shift) {
     buffer memory;
     const uint64_t blocks = block_count(tier->size);
-    const int result = allocate(engine, tier->size << shift, &memory);
+    const int result = allocate(engine, value_bytes(tier->size, shift), &memory);
     if (result) return result;
     void **pointers = malloc((blocks + 1) * sizeof *pointers);
     if (!pointers) {
         release(engine, &memory);
         return PP_OUT_OF_MEMORY;
     }
-    for (uint64_t i = 0; i < blocks; i++) pointers[i] = (char *)memory.bytes + ((i << PP_BLOCK_BITS) << shift);
+    for (uint64_t i = 0; i < blocks; i++) pointers[i] = (char *)memory.bytes + value_bytes(i << PP_BLOCK_BITS, shift);
     drop_values(engine, tier);
     tier->owned = memory;
     tier->blocks = pointers;
@@ -107,7 +120,7 @@ static int own_values(pp_engine *engine, tier_state *tier, uint8_t shift) {
 static int widen(pp_engine *engine, tier_state *tier) {
     buffer narrow = tier->owned;
     tier->owned = (buffer){0}; /* kept until it is copied */
-    const int result = own_values(engine, tier, 1);
+    const int result = own_values(engine, tier, SHIFT_WIDE);
     if (!result)
         for (uint64_t i = 0; i < tier->size; i++)
             ((uint16_t *)tier->owned.bytes)[i] = ((const uint8_t *)narrow.bytes)[i];
@@ -125,6 +138,7 @@ static bool is_too_large(const component *c, uint64_t first, uint64_t last) {
     return false;
 }
 
+/* Of a scored component, what is decided at the score that is being propagated; it then takes no more part. */
 static void store_words(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     component *c = context;
     for (uint64_t word = first; word < last; word++) {
@@ -134,11 +148,18 @@ static void store_words(pp_engine *engine, void *context, uint64_t first, uint64
         tier_state *tier = &engine->tiers[pp_slot_tier(slot)];
         for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
             const uint32_t state = atomic_load_explicit(&c->entries[number], memory_order_relaxed);
-            if (entry_decided(state) && state != ENTRY_STORED)
-                set_value(tier, pp_slot_index(slot) + (unsigned)__builtin_ctzll(bits), entry_code(state));
+            if (!entry_decided(state) || state == ENTRY_STORED) continue;
+            value_code code = entry_code(state);
+            if (c->scored) {
+                code = with_score(code, kind_of(state) == KIND_WIN ? c->threshold : -c->threshold);
+                atomic_store_explicit(&c->entries[number], ENTRY_STORED, memory_order_relaxed);
+            }
+            set_value(tier, pp_slot_index(slot) + (unsigned)__builtin_ctzll(bits), code);
         }
     }
 }
+
+int store_decided(pp_engine *engine, component *c) { return parallel(engine, store_words, c, c->slots / 64, 4096); }
 
 static int store(pp_engine *engine, component *c) {
     const uint64_t words = c->slots / 64;
@@ -147,12 +168,12 @@ static int store(pp_engine *engine, component *c) {
         const uint64_t after = (tier->local_first + tier->size + 63) / 64;
         const uint64_t first = tier->size ? c->markers[tier->local_first / 64].before : 0;
         const uint64_t last = after < words ? c->markers[after].before : c->entry_count;
-        if (tier->size && !c->scored && is_too_large(c, first, last)) {
+        if (tier->size && tier->shift == SHIFT_NARROW && is_too_large(c, first, last)) {
             const int result = widen(engine, tier);
             if (result) return result;
         }
     }
-    return parallel(engine, store_words, c, words, 4096);
+    return store_decided(engine, c);
 }
 
 /* ---- solving ---- */
@@ -167,6 +188,10 @@ static int choose_propagation(const pp_engine *engine, const component *c, int p
 /* Settle, expand, and the reverse graph where there is to be one. */
 static int prepare(pp_engine *engine, component *c, int propagation) {
     c->threshold = PP_MAX_SCORE + 1; /* nobody wins by so much: every open child counts */
+    const bool graph =
+        propagation == PP_PROPAGATE_GRAPH || (propagation == PP_PROPAGATE_AUTO && !can_retract(engine->kernel));
+    for (size_t i = 0; i < c->tier_count; i++) engine->progress_slots += engine->tiers[c->tiers[i]].size;
+    engine->progress_steps = graph ? 3 : 2;
     int result = settle(engine, c);
     if (!result) result = expand_marked(engine, c);
     if (result) return result;
@@ -208,46 +233,60 @@ static int solve_without_cycles(pp_engine *engine, component *c) {
     int result = solve_acyclic(engine, c);
     if (!result && c->last_level > PP_LARGEST_REMOTENESS) result = PP_TOO_REMOTE;
     if (result || c->scored || code_of(KIND_WIN, c->last_level) <= LARGEST_NARROW_CODE) return result;
-    result = own_all(engine, c, 1);
+    result = own_all(engine, c, SHIFT_WIDE);
     return result ? result : solve_acyclic(engine, c);
 }
 
-int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation) {
-    component c = {.tiers = tiers, .tier_count = count, .scored = engine->kernel->score != NULL};
+int solve_component(pp_engine *engine, component *c, int cyclic, int propagation) {
+    c->scored = engine->kernel->score && !c->outcomes;
     engine->failure = PP_OK;
     engine->progress_level = 0;
-    engine->progress_positions = 0;
-    for (size_t i = 0; i < count; i++) {
-        tier_state *tier = &engine->tiers[tiers[i]];
+    engine->progress_positions = engine->progress_slots = 0;
+    engine->progress_marked = engine->progress_steps_done = 0;
+    for (size_t i = 0; i < c->tier_count; i++) {
+        tier_state *tier = &engine->tiers[c->tiers[i]];
         tier->being_solved = 1;
-        tier->local_first = c.slots;
-        c.slots += (tier->size + 63) & ~(uint64_t)63;
+        tier->local_first = c->slots;
+        c->slots += (tier->size + 63) & ~(uint64_t)63;
     }
-    int result = own_all(engine, &c, c.scored ? 2 : 0);
-    if (!result) result = cyclic ? solve_cyclic(engine, &c, propagation) : solve_without_cycles(engine, &c);
-    release(engine, &c.marker_memory);
-    release(engine, &c.entry_memory);
-    for (size_t i = 0; i < count; i++) {
-        engine->tiers[tiers[i]].being_solved = 0;
-        if (result) drop_values(engine, &engine->tiers[tiers[i]]);
+    int result = own_all(engine, c, c->outcomes ? SHIFT_OUTCOME : c->scored ? SHIFT_SCORED : SHIFT_NARROW);
+    if (!result) result = cyclic ? solve_cyclic(engine, c, propagation) : solve_without_cycles(engine, c);
+    for (size_t i = 0; i < c->tier_count; i++) {
+        engine->tiers[c->tiers[i]].being_solved = 0;
+        if (result) drop_values(engine, &engine->tiers[c->tiers[i]]);
     }
+    return result;
+}
+
+void release_component(pp_engine *engine, component *c) {
+    release(engine, &c->marker_memory);
+    release(engine, &c->entry_memory);
+    release(engine, &c->chunk_memory);
+}
+
+int pp_solve(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation, int outcomes) {
+    component c = {.tiers = tiers, .tier_count = count, .outcomes = outcomes != 0};
+    const int result = solve_component(engine, &c, cyclic, propagation);
+    release_component(engine, &c);
     return result;
 }
 
 /* ---- reading ---- */
 
+pp_slot pp_look_up(pp_engine *engine, pp_position position) {
+    const pp_kernel *kernel = engine->kernel;
+    const bool valid = position != PP_NO_POSITION && (!kernel->valid || kernel->valid(kernel, position));
+    return valid ? pp_find(engine, position) : UINT64_MAX;
+}
+
 void pp_find_many(pp_engine *engine, const pp_position *positions, size_t count, pp_slot *slots) {
-    for (size_t i = 0; i < count; i++) {
-        const pp_kernel *kernel = engine->kernel;
-        const bool valid = positions[i] != PP_NO_POSITION && (!kernel->valid || kernel->valid(kernel, positions[i]));
-        slots[i] = valid ? pp_find(engine, positions[i]) : UINT64_MAX;
-    }
+    for (size_t i = 0; i < count; i++) slots[i] = pp_look_up(engine, positions[i]);
 }
 
 uint32_t pp_value_of_slot(pp_engine *engine, pp_slot slot) {
     const tier_state *tier = pp_slot_tier(slot) < engine->tier_count ? tier_of(engine, slot) : NULL;
     const bool known = tier && tier->blocks && pp_slot_index(slot) < tier->size;
-    return known ? value_at(tier, pp_slot_index(slot)) : (value_code)CODE_NO_POSITION;
+    return known ? known_value(tier, pp_slot_index(slot)) : (value_code)CODE_NO_POSITION;
 }
 
 void pp_values_of_slots(pp_engine *engine, const pp_slot *slots, size_t count, uint32_t *codes) {
@@ -258,14 +297,30 @@ void pp_positions_of_slots(pp_engine *engine, pp_slot first, size_t count, pp_po
     positions_of_slots(engine, first, count, positions);
 }
 
-void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts) {
-    if (width == 2) {
-        for (uint64_t i = 0; i < count; i++) counts[((const uint16_t *)values)[i]]++;
-        return;
-    }
+/* Adds to counts[byte] how often each byte stands there. */
+static void count_bytes(const uint8_t *bytes, uint64_t count, uint64_t *counts) {
     uint64_t lanes[4][256] = {{0}}; /* neighbours are often equal: four lanes keep the additions apart */
-    const uint8_t *bytes = values;
     for (uint64_t i = 0; i < count; i++) lanes[i & 3][bytes[i]]++;
     for (int lane = 0; lane < 4; lane++)
         for (int code = 0; code < 256; code++) counts[code] += lanes[lane][code];
+}
+
+static void count_outcomes(const uint8_t *packed, uint64_t count, uint64_t *counts) {
+    uint64_t bytes[256] = {0};
+    count_bytes(packed, count / 4, bytes);
+    for (unsigned byte = 0; byte < 256; byte++)
+        for (unsigned i = 0; i < 4; i++) counts[outcome_code(byte >> outcome_place(i))] += bytes[byte];
+    for (uint64_t i = count & ~(uint64_t)3; i < count; i++)
+        counts[outcome_code((unsigned)packed[i / 4] >> outcome_place(i))]++;
+}
+
+void pp_histogram(const void *values, unsigned width, uint64_t count, uint64_t *counts) {
+    if (width == 0) count_outcomes(values, count, counts);
+    else if (width == 1) count_bytes(values, count, counts);
+    else
+        for (uint64_t i = 0; i < count; i++) counts[((const uint16_t *)values)[i]]++;
+}
+
+void pp_unpack_outcomes(const uint8_t *packed, uint64_t count, uint16_t *codes) {
+    for (uint64_t i = 0; i < count; i++) codes[i] = (uint16_t)outcome_code((unsigned)packed[i / 4] >> outcome_place(i));
 }

@@ -4,7 +4,8 @@
  *     [ score: signed 16 ][   remoteness: 14     ][ kind ]
  *
  * Values are for the side to move. The score is by how much it wins, 0 in games without scores: these need one byte a
- * value, or two where a remoteness is above 63; games with scores need four. */
+ * value, or two where a remoteness is above 63; games with scores need four. Of a table of outcomes nothing but the kind
+ * is stored, in two bits. */
 #ifndef PP_VALUES_H
 #define PP_VALUES_H
 
@@ -23,6 +24,20 @@ static inline value_code with_score(value_code code, int score) { return code | 
 static inline unsigned kind_of(value_code code) { return code & 3; }
 static inline unsigned remoteness_of(value_code code) { return code >> 2 & 0x3FFF; }
 static inline int score_of(value_code code) { return (int16_t)(uint16_t)(code >> 16); }
+
+/* ---- outcomes ----
+ *
+ * Two bits: 0 draw, 1 loss, 2 no position, 3 win. The engine reads them as codes of remoteness 0, a draw, be it a tie or
+ * endless, as CODE_ENDLESS: that is what a position is until it is decided, and what it stays if it never is. Whoever
+ * asks from outside gets PP_UNKNOWN_REMOTENESS. */
+static inline unsigned packed_outcome(value_code code) {
+    return code == CODE_NO_POSITION ? 2 : kind_of(code) == KIND_TIE ? 0 : kind_of(code);
+}
+static inline value_code unpacked_outcome(unsigned bits) { return 0x3410 >> 4 * (bits & 3) & 7; }
+static inline value_code outcome_code(unsigned bits) {
+    const value_code code = unpacked_outcome(bits);
+    return code == CODE_NO_POSITION ? code : code_of(code ? code : KIND_TIE, PP_UNKNOWN_REMOTENESS);
+}
 
 /* ---- turns ----
  *

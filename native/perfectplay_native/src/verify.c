@@ -15,15 +15,27 @@
  * positions then have score -s: a move from them either keeps that score, at a lower remoteness, or gives away more,
  * which can happen only so often. So an end comes, and the mover wins by s at least. By the same from the other side
  * nobody can force more than the table says, and where the score is 0, both can hold it by never leaving such
- * positions. So scores are right, and then, by induction on the plies, so is every remoteness. */
-#include "engine.h"
-
+ * positions. So scores are right, and then, by induction on the plies, so is every remoteness.
+ *
+ * Outcomes alone have no remoteness to be checked. Instead there is an order (claim.c), whoever made it, and of a
+ * position that is not finished
+ *
+ *     won       some move wins: to a child that comes before it in the order, and is lost (won, if the move keeps the turn);
+ *     lost      every move loses: to a child that comes before it, and is won (or lost);
+ *     drawn     no move wins, and some move leads to a draw.
+ *
+ * By induction along the order every win and every loss is right. Then so are the draws: of those that are not, take one
+ * with the least true remoteness. Its true value rests on children of less, whose stored values are right, and so it is
+ * not drawn by the third condition. */
 #include <stdlib.h>
+
+#include "claim.h"
 
 enum { WORST = UINT32_MAX, SLOTS_A_RANGE = 1 << 14, BATCH = 512 };
 
 typedef struct {
     uint32_t tier;
+    uint64_t first;
     _Atomic uint64_t wrong;
     pp_fault *faults;
     size_t room;
@@ -31,8 +43,7 @@ typedef struct {
     size_t kept;
 } verification;
 
-static value_code stored_value(pp_engine *engine, pp_position position) {
-    const pp_slot slot = pp_find(engine, position);
+static value_code value_in_slot(pp_engine *engine, pp_slot slot) {
     if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) return WORST;
     const tier_state *tier = tier_of(engine, slot);
     return tier->blocks && pp_slot_index(slot) < tier->size ? value_at(tier, pp_slot_index(slot)) : WORST;
@@ -102,11 +113,51 @@ static value_code derive(pp_engine *engine, pp_position position, value_code sto
     demand d = {0};
     for (size_t i = 0; i < count; i++) {
         const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const value_code code = stored_value(engine, child);
+        const value_code code = value_in_slot(engine, pp_find(engine, child));
         if (code == WORST || code == CODE_NO_POSITION) return WORST;
         add_child(&d, code, same_mover(kernel, position, child));
     }
     return demanded_code(&d, kernel->score != NULL);
+}
+
+/* The same of a slot's outcome. Only children before it in the order count, unless it is said to be a draw: others are as
+ * good as draws. */
+static value_code derive_outcome(pp_engine *engine, pp_slot slot, pp_position position, value_code stored,
+                                 pp_move *moves) {
+    const pp_kernel *kernel = engine->kernel;
+    const int status = kernel->status(kernel, position);
+    if (status != PP_ONGOING) {
+        if (finished_code(kernel, position, status) == CODE_BAD_SCORE) return WORST;
+        return status == PP_DRAWN ? CODE_ENDLESS : (value_code)status;
+    }
+    const size_t count = kernel->moves(kernel, position, moves);
+    const uint32_t rank = rank_of(engine, slot);
+    if (stored == KIND_WIN && rank == RANK_BY_RULE && wins_at_once(kernel, position, moves, count)) return stored;
+    bool wins = false, draws = false;
+    for (size_t i = 0; i < count; i++) {
+        const pp_position child = kernel->apply(kernel, position, moves[i]);
+        const pp_slot child_slot = pp_find(engine, child);
+        const value_code code = value_in_slot(engine, child_slot);
+        if (code == WORST || code == CODE_NO_POSITION) return WORST;
+        const bool counts = stored == CODE_ENDLESS || (rank != RANK_NEVER && rank_of(engine, child_slot) < rank);
+        const unsigned losing_kind = same_mover(kernel, position, child) ? KIND_LOSS : KIND_WIN;
+        draws |= !counts || code == CODE_ENDLESS;
+        wins |= counts && code != CODE_ENDLESS && code != losing_kind;
+    }
+    if (!count) return WORST; /* no move, and the game says ONGOING */
+    return wins ? KIND_WIN : draws ? (value_code)CODE_ENDLESS : KIND_LOSS;
+}
+
+static value_code expected_value(pp_engine *engine, const tier_state *tier, pp_slot slot, pp_position position,
+                                 value_code stored, pp_move *moves) {
+    if (position == PP_NO_POSITION) return CODE_NO_POSITION;
+    return tier->shift == SHIFT_OUTCOME ? derive_outcome(engine, slot, position, stored, moves)
+                                        : derive(engine, position, stored, moves);
+}
+
+/* A code as whoever asks from outside is to see it. */
+static value_code shown(const tier_state *tier, value_code code) {
+    return tier->shift == SHIFT_OUTCOME && code != WORST ? outcome_code(packed_outcome(code)) : code;
 }
 
 static int by_slot(const void *a, const void *b) {
@@ -137,15 +188,15 @@ static void verify_slots(pp_engine *engine, void *context, uint64_t first, uint6
         fail(engine, PP_OUT_OF_MEMORY, 0);
         return;
     }
-    for (uint64_t index = first; index < last;) {
-        const uint64_t count = last - index < BATCH ? last - index : BATCH;
+    for (uint64_t index = v->first + first; index < v->first + last;) {
+        const uint64_t left = v->first + last - index, count = left < BATCH ? left : BATCH;
         positions_of_slots(engine, pp_slot_of(v->tier, index), count, positions);
         for (uint64_t i = 0; i < count; i++) {
+            const pp_slot slot = pp_slot_of(v->tier, index + i);
             const value_code stored = value_at(tier, index + i);
-            const value_code expected = positions[i] == PP_NO_POSITION ? (value_code)CODE_NO_POSITION
-                                                                       : derive(engine, positions[i], stored, moves);
+            const value_code expected = expected_value(engine, tier, slot, positions[i], stored, moves);
             if (stored != expected)
-                keep_fault(v, (pp_fault){pp_slot_of(v->tier, index + i), positions[i], stored, expected});
+                keep_fault(v, (pp_fault){slot, positions[i], shown(tier, stored), shown(tier, expected)});
         }
         index += count;
     }
@@ -154,9 +205,15 @@ static void verify_slots(pp_engine *engine, void *context, uint64_t first, uint6
 }
 
 int pp_verify(pp_engine *engine, uint32_t tier, uint64_t *wrong, pp_fault *faults, size_t room) {
-    verification v = {.tier = tier, .faults = faults, .room = room};
+    return pp_verify_slots(engine, tier, 0, engine->tiers[tier].size, wrong, faults, room);
+}
+
+int pp_verify_slots(pp_engine *engine, uint32_t tier, uint64_t first, uint64_t count, uint64_t *wrong, pp_fault *faults,
+                    size_t room) {
+    verification v = {.tier = tier, .first = first, .faults = faults, .room = room};
     engine->failure = PP_OK;
-    const int result = parallel(engine, verify_slots, &v, engine->tiers[tier].size, SLOTS_A_RANGE);
+    engine->progress_positions = engine->progress_slots = 0;
+    const int result = parallel(engine, verify_slots, &v, count, SLOTS_A_RANGE);
     *wrong = v.wrong;
     return result;
 }

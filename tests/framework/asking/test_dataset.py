@@ -9,15 +9,18 @@ import pandas
 import pytest
 from pyarrow import parquet
 
-from perfectplay import Selection, UsageError, load_game, solve_game
+from perfectplay import Selection, UsageError, load_game, open_table, solve_game
 from perfectplay.cli.root import root
-from perfectplay.exports.dataset import Sampling, export_dataset, sample
+from perfectplay.exports.dataset import Sampling, export_dataset, is_for_test, sample
+from perfectplay.tables.compacting import compact_table
 from perfectplay.values import Outcome, Value
+from perfectplay_native.engine import canonicalize_many
 
 
 @pytest.fixture(scope="module")
-def table():
-    with solve_game(load_game("connect4", width=4, height=3)).table as solved:
+def table(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("tables")
+    with solve_game(load_game("connect4", width=4, height=3), directory=directory).table as solved:
         yield solved
 
 
@@ -92,6 +95,40 @@ def test_training_and_testing_never_share_a_position(table, tmp_path):
     assert f"{len(train):,} positions" in card
 
 
+def test_positions_that_share_a_slot_are_never_torn_apart(tables):
+    """Two positions whose colours are swapped are one to a learner: both are for training, or both for testing."""
+    race = tables.race
+    rows = sample(race, Selection(), Sampling())
+    swapped = canonicalize_many(race.kernel, race.game.colour_swapped(rows["position"]))
+    for_test = is_for_test(race, rows["position"], Sampling(test_share=0.4))
+    apart = dict(zip(rows["position"].tolist(), for_test.tolist(), strict=True))
+    assert set(apart.values()) == {True, False}
+    assert all(
+        apart[one] == apart[other] for one, other in zip(rows["position"].tolist(), swapped.tolist(), strict=True)
+    )
+
+
+def test_a_compact_table_gives_the_same(table, tmp_path):
+    compact_table(table, tmp_path / "compact", progress=lambda done: None)
+    with open_table(table.game, tmp_path / "compact") as small:
+        for each, name in ((table, "a.parquet"), (small, "b.parquet")):
+            export_dataset(each, tmp_path / name, None, Sampling(limit=200, by_remoteness=True))
+    assert parquet.read_table(tmp_path / "a.parquet").equals(parquet.read_table(tmp_path / "b.parquet"))
+
+
+def test_no_other_file_is_replaced_by_the_card(table, tmp_path):
+    with pytest.raises(UsageError, match=r"the data set needs another name"):
+        export_dataset(table, tmp_path / "c4.md", None, Sampling(limit=5))
+    notes = tmp_path / "notes.md"
+    notes.write_text("# What I want to buy\n")
+    with pytest.raises(UsageError, match=r"notes\.md is not a data set's card"):
+        export_dataset(table, tmp_path / "notes.parquet", None, Sampling(limit=5))
+    assert notes.read_text() == "# What I want to buy\n"
+    assert list(tmp_path.iterdir()) == [notes]
+    for _ in range(2):  # a card is replaced with its data
+        export_dataset(table, tmp_path / "c4.parquet", None, Sampling(limit=5))
+
+
 def test_the_command_writes_it_and_refuses_what_does_not_go_together(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
     variant = ["connect4", "--width", "3", "--height", "3"]
@@ -114,9 +151,29 @@ def test_the_command_writes_it_and_refuses_what_does_not_go_together(tmp_path, m
 
 def test_scores_are_a_column_where_there_are_some(tmp_path):
     game = load_game("openspiel", game="dots_and_boxes(num_rows=1,num_cols=2,utility_margin=true)")
-    with solve_game(game).table as table:
+    with solve_game(game, save=False).table as table:
         export_dataset(table, tmp_path / "dots.parquet")
         data = pandas.read_parquet(tmp_path / "dots.parquet")
         assert len(data) == 143
         assert all(table.probe(int(row.position)).score == row.score for row in data.itertuples())
         assert "planes" not in data
+
+
+def test_every_reader_that_learners_use_finds_the_same(table, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    import datasets
+    import duckdb
+    import polars
+
+    export_dataset(table, tmp_path / "c4.parquet", None, Sampling(limit=400, test_share=0.25))
+    files = {part: str(tmp_path / f"c4-{part}.parquet") for part in ("train", "test")}
+    loaded = datasets.load_dataset("parquet", data_files=files, cache_dir=str(tmp_path / "cache"))
+    for part, file in files.items():
+        expected = [(row["position"], row["planes"], row["best"]) for row in parquet.read_table(file).to_pylist()]
+        assert len(expected) > 50
+        frames = (pandas.read_parquet(file), polars.read_parquet(file).to_pandas(), loaded[part].to_pandas())
+        for frame in (*frames, duckdb.sql(f"FROM '{file}'").df()):
+            rows = zip(frame["position"], frame["planes"], frame["best"], strict=True)
+            assert [(int(position), list(planes), list(best)) for position, planes, best in rows] == expected
+        assert loaded[part].features["planes"].length == len(expected[0][1])  # of one size

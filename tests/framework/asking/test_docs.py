@@ -52,6 +52,7 @@ def test_explore_prints_what_it_says(gobblet, in_tmp_path):
 @pytest.mark.filterwarnings("ignore")  # PettingZoo's and pygame's own
 def test_agents_prints_what_it_says(in_tmp_path, monkeypatch):
     monkeypatch.setenv("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(in_tmp_path / "tables"))
     for printed, expected in run_page("agents.md"):
         assert printed == expected
     assert (in_tmp_path / "q-learning.svg").read_text() == (DOCS / "images" / "q-learning.svg").read_text()

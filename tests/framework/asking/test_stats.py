@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_table, solve_game, survey
@@ -119,7 +120,7 @@ def unfinished(codes, tmp_path) -> Table:
         source = whole.store
         part = MemoryStore(replace(source.info, status="solving", hash=None))
         for record in source.key_records().values():
-            part.write_keys(record, source._keys[record.tier][1])
+            part.write_keys(record, np.concatenate(source._keys[record.tier][1]))
         part.write_values(*source._tiers[1])
         with claim_place(game, table_path(game, tmp_path)) as place:
             save_table(part, place)

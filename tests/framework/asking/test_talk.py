@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -49,6 +52,20 @@ def test_a_finished_game_has_no_moves(table):
     assert (found["status"], found["remoteness"], found["best"]) == ("won", 0, [])
 
 
+def test_the_talk_goes_on_after_bytes_and_characters_that_no_terminal_shows(tmp_path):
+    """What is not UTF-8, and half of a surrogate pair, which JSON can write and no encoding can."""
+    solve = [sys.executable, "-c", "from perfectplay.cli import main; main()"]
+    environment = {**os.environ, "PERFECTPLAY_TABLES": str(tmp_path), "PYTHONIOENCODING": "ascii"}
+    small = ["connect4", "--width", "3", "--height", "3"]
+    subprocess.run([*solve, *small, "-q"], env=environment, check=True, capture_output=True)
+    start = load_game("connect4", width=3, height=3).start()
+    asked = b'"\\ud800"\n"\xff"\n"\xc3\xa9"\n\n' + str(start).encode() + b"\n"
+    done = subprocess.run([*solve, "talk", *small], input=asked, env=environment, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [next(iter(each)) for each in found] == ["error", "error", "error", "position"]
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -58,6 +75,12 @@ def test_a_finished_game_has_no_moves(table):
         ('{"pos": 1}', "a question has 'position' and 'moves', not 'pos'"),
         ('"xxx/xxx/xxx"', "no position of the game is shown so"),
         ("-1", "-1 is not a position"),
+        ("[" * 100_000, "not a line of JSON"),
+        ("1" * 10_000, "not a line of JSON"),
+        ('{"moves": true}', "a question needs a 'position'"),
+        ('{"position": "4", "moves": "no"}', "'moves' is true or false"),
+        (json.dumps(list(range(10_000))), "… is not a position of openspiel"),
+        ("NaN", "nan is not a position"),
     ],
 )
 def test_what_cannot_be_answered_gets_an_error_and_the_talk_goes_on(table, line, words):

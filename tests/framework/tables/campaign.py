@@ -1,6 +1,6 @@
 """Fault injection: kills, flipped bits and full disks, as many as asked for. Run it as a program for the long campaign.
 
-    python tests/framework/tables/campaign.py --kills 300 --flips 2000 --full 40
+    python -m tests.framework.tables.campaign --kills 300 --flips 2000 --full 40
 
 Each fault happens in a forked child, so that a crash is seen as one. What may come out of it: the right answers, or one
 clear error. What may not: a wrong answer, a crash, anything that keeps the next run from ending with the same table.
@@ -21,31 +21,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    import ladder
-else:
-    from . import ladder
-
-from perfectplay import Game, make_game, open_table, prove_position, solve_game, verify_table
+from perfectplay import Game, load_game, make_game, open_table, prove_position, solve_game
 from perfectplay.errors import PerfectPlayError, TableError
 from perfectplay.exports.export import export_table
-from perfectplay.queries.moves import rate_moves
-from perfectplay.queries.statistics import survey
+from perfectplay.solving.strong import Solve
 from perfectplay.solving.weak import proof_path
 from perfectplay.tables.compacting import compact_table
+from perfectplay.tables.lmdb_store import LmdbStore
+from perfectplay.tables.locations import table_path
 from perfectplay.tables.locking import DATA_FILE
 from perfectplay.tables.pages import read_snapshot
 from perfectplay.tables.proof_file import read_proof
 
-POSITIONS = np.arange(ladder.RING * ladder.RUNGS, dtype=np.uint64)
-RIGHT, REPORTED, WRONG, BROKEN = range(4)
-"""How a child ends: all answers right; one clear error; a wrong answer; another error than one of ours."""
+from . import ladder
+from .solved import BROKEN, REPORTED, RIGHT, WRONG, Solved
 
+POSITIONS = np.arange(ladder.RING * ladder.RUNGS, dtype=np.uint64)
 Counts = collections.Counter[str]
 
 
@@ -74,34 +71,48 @@ def in_child(work: Callable[[], int], *, kill_after: float | None = None) -> int
 
 
 class Campaign:
-    """A small game with cycles, all kinds of values and twelve tiers, solved once; every fault is held against that."""
+    """Small games, solved once; every fault is held against that.
+
+    The ladder, in Python, has cycles, all kinds of values and twelve tiers. Bits are also flipped in the tables of two
+    games in C: one without an index, and one with an index of its own, whose tables have no keys.
+    """
 
     def __init__(self, directory: Path, seed: int = 1) -> None:
-        self.game, self.random = ladder_game(), random.Random(seed)
+        self.random = random.Random(seed)
         self.directory = directory
         self.live: dict[Path, tuple[bytes, dict[bytes, memoryview], dict[str, list[range]]]] = {}
-        solution = solve_game(self.game, backend="lmdb", directory=directory / "plain")
-        with solution.table as table:
-            self.hash, self.codes = solution.hash, table.probe_many(POSITIONS).tolist()
-            self.statistics = table.statistics
-            compact_table(table, directory / "compact" / "ladder", progress=lambda done: None)
+        self.ladder = Solved(ladder_game(), directory)
+        self.game, self.hash = self.ladder.game, self.ladder.hash
+        with open_table(self.game, directory / "plain" / "ladder") as table:
+            self.codes = table.probe_many(POSITIONS).tolist()
+        self.in_c = load_game("connect4", width=5, height=4)
+
+    @cached_property
+    def hash_in_c(self) -> str:
+        solution = solve_game(self.in_c, save=False)
+        solution.table.close()
+        return solution.hash
 
     # ---- flipped bits ----
 
     def flips(self, count: int) -> Counts:
         """Flip one bit of a live byte at a time, in plain and compact tables, and ask everything."""
         counts: Counts = collections.Counter()
+        in_c = [load_game("connect4", width=3, height=3), load_game("quixo", width=3, height=3)]
+        games = [self.ladder, *(Solved(game, self.directory) for game in in_c)]
+        games += [Solved(game, self.directory, values="outcome") for game in in_c]
+        tables = [(solved, kind) for solved in games for kind in solved.tables]
         for number in range(count):
-            kind = ("plain", "compact")[number % 2]
-            source = self.directory / kind / "ladder"
-            place, data = self._flip_live_bit(source / DATA_FILE)
+            solved, kind = tables[number % len(tables)]
+            place, data = self._flip_live_bit(solved.tables[kind] / DATA_FILE)
             target = self.directory / "flipped"
             target.mkdir(exist_ok=True)
             (target / DATA_FILE).write_bytes(data)
-            code = in_child(lambda target=target: self._ask_everything(target))
-            counts[f"{kind} {place}: {_outcome(code)}"] += 1
+            code = in_child(lambda solved=solved, target=target: solved.ask_everything(target))
+            what = f"{solved.game.name} {kind} {place}"
+            counts[f"{what}: {_outcome(code)}"] += 1
             if code not in (RIGHT, REPORTED):
-                print(f"flip in {kind} {place}: {_outcome(code)}", file=sys.stderr)
+                print(f"flip in {what}: {_outcome(code)}", file=sys.stderr)
         return counts
 
     def _flip_live_bit(self, file: Path) -> tuple[str, bytearray]:
@@ -125,58 +136,104 @@ class Campaign:
             except TableError:
                 return kind, data
 
-    def _ask_everything(self, path: Path) -> int:
-        """Every position, the proof, the statistics and the start's moves: all right, or an error."""
-        with open_table(self.game, path) as table:
-            right = table.complete and table.probe_many(POSITIONS).tolist() == self.codes
-            right &= verify_table(table, threads=1).bad == 0
-            right &= survey(table).total == self.statistics
-            rate_moves(self.game, table, self.game.start())
-        return RIGHT if right else WRONG
-
     # ---- kills ----
 
     def kills(self, count: int) -> Counts:
-        """Kill each kind of work at moments spread over it; afterwards nothing is wrong, and the work can be done."""
+        """Kill each kind of work in turn; afterwards nothing is wrong, and the work can be done."""
         counts: Counts = collections.Counter()
-        works = (self._solve, self._compact, self._export, self._prove)
+        works = {
+            "solve": self._solve,
+            "enumerate": self._enumerate,
+            "save": self._save,
+            "compact": self._compact,
+            **{f"export {kind}": partial(self._export, kind=kind) for kind in self.exports},
+            "prove": self._prove,
+        }
+        names = [*works][:count]
+        assert self.hash_in_c  # known before there are children
+        durations = {name: self._duration(name, works[name]) for name in names}
         for number in range(count):
-            work = works[number % len(works)]
-            name = work.__name__.removeprefix("_")
-            place = self.directory / "killed" / name
-            if number < len(works) or self.random.random() < 0.5:  # else the next resumes where this one was killed
-                shutil.rmtree(place, ignore_errors=True)
-                self._prepare(name, place)
-            seconds = self._duration(work, name)
-            code = in_child(lambda work=work, place=place: work(place), kill_after=self.random.uniform(0, seconds))
-            counts[f"{name}: {'killed' if code == -signal.SIGKILL else _outcome(code)}"] += 1
-            after = in_child(lambda name=name, place=place: self._sound(name, place))
-            if code not in (RIGHT, -signal.SIGKILL) or after != RIGHT:
-                counts["WRONG"] += 1
-                print(f"kill {number} of {name}: {_outcome(code)}, afterwards {_outcome(after)}", file=sys.stderr)
-        for work in works:
-            name = work.__name__.removeprefix("_")
+            name = names[number % len(names)]
+            self._kill(name, works[name], durations[name], counts)
+        for name in names:
+            work = self._solve_in_c if name == "enumerate" else works[name]
             place = self.directory / "killed" / name
             if in_child(lambda work=work, place=place: work(place)) != RIGHT or list(place.rglob("*.part")):
                 counts["WRONG"] += 1
                 print(f"{name} does not end well after all kills", file=sys.stderr)
         return counts
 
+    def _kill(self, name: str, work: Callable[[Path], int], seconds: float, counts: Counts) -> None:
+        """Kill a kind of work once, at a moment that is equally likely to be any; begun anew, or resumed, by chance."""
+        place = self.directory / "killed" / name
+        code = RIGHT
+        while code == RIGHT:  # it was done before the kill came
+            if not place.exists() or self.random.random() < 0.5:
+                self._prepare(name, place)
+            code = in_child(lambda: work(place), kill_after=self.random.uniform(0, seconds))
+            after = in_child(lambda: self._sound(name, place))
+            if code not in (RIGHT, -signal.SIGKILL) or after != RIGHT:
+                counts["WRONG"] += 1
+                print(f"a kill of {name}: {_outcome(code)}, afterwards {_outcome(after)}", file=sys.stderr)
+                return
+            counts[f"{name}: {'too late' if code == RIGHT else 'killed'}"] += 1
+            if code == RIGHT:
+                shutil.rmtree(place)
+        if name == "enumerate":
+            self._count_sealed(place, counts)
+
+    def _count_sealed(self, place: Path, counts: Counts) -> None:
+        """What a killed enumeration has sealed is not enumerated again: see that in a copy."""
+        sealed, copy = len(self._sealed_tiers(place)), place.with_name("resumed")
+        if sealed:
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(place, copy)
+            resumed = in_child(lambda: self._enumerate(copy)) == RIGHT
+            counts["enumerate: of these, resumed from sealed tiers" if resumed else "WRONG"] += 1
+            counts["enumerate: tiers that were sealed then"] += sealed
+
     def _prepare(self, name: str, place: Path) -> None:
+        shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        if name in ("compact", "export"):
+        if name.startswith(("compact", "export")):
             shutil.copytree(self.directory / "plain" / "ladder", place / "ladder")
 
-    def _duration(self, work: Callable[[Path], int], name: str) -> float:
-        """How long the work takes when nobody disturbs it; measured once."""
-        known: dict[str, float] = self.__dict__.setdefault("durations", {})
-        if name not in known:
+    def _duration(self, name: str, work: Callable[[Path], int]) -> float:
+        """How long the work takes when nobody disturbs it: the least of several times."""
+        measured = []
+        for _ in range(5):
             place = self.directory / "measured" / name
             self._prepare(name, place)
             started = time.monotonic()
-            assert in_child(lambda: work(place)) == RIGHT, name
-            known[name] = 1.1 * (time.monotonic() - started)
-        return known[name]
+            assert in_child(lambda place=place: work(place)) == RIGHT, name
+            measured.append(time.monotonic() - started)
+        return min(measured)
+
+    def _sealed_tiers(self, place: Path) -> set[int]:
+        """The tiers whose positions an interrupted run has found and written."""
+        path = table_path(self.in_c, place)
+        if not (path / DATA_FILE).exists():
+            return set()
+        with open_table(self.in_c, path) as table:
+            return set(table.keys)
+
+    def _enumerate(self, place: Path) -> int:
+        """Find the positions of a game in C, or resume: then no tier that is sealed is enumerated again."""
+        sealed, write = self._sealed_tiers(place), LmdbStore.write_key_blocks
+
+        def write_once(store: LmdbStore, tier: int, *rest: Any) -> None:
+            if tier in sealed:
+                os._exit(WRONG)
+            write(store, tier, *rest)
+
+        LmdbStore.write_key_blocks = write_once  # in this child only
+        Solve.solve_components = lambda solve, scratch: os._exit(RIGHT)  # what follows is another kind of work
+        return self._solve_in_c(place)
+
+    def _solve_in_c(self, place: Path) -> int:
+        solution = solve_game(self.in_c, backend="lmdb", directory=place)
+        solution.table.close()
+        return RIGHT if solution.hash == self.hash_in_c else WRONG
 
     def _solve(self, place: Path) -> int:
         """Enumerate and solve, or resume."""
@@ -191,10 +248,25 @@ class Campaign:
             compact_table(table, None, progress=lambda done: None)
         return RIGHT
 
-    def _export(self, place: Path) -> int:
+    def _save(self, place: Path) -> int:
+        """Solve in memory, and save."""
+        solution = solve_game(self.game, directory=place)
+        solution.table.close()
+        return RIGHT if solution.hash == self.hash else WRONG
+
+    def _export(self, place: Path, kind: str = "csv") -> int:
         with open_table(self.game, place / "ladder") as table:
-            export_table(table, "csv", place / "ladder.csv")
+            export_table(table, kind, place / f"ladder.{kind}")
         return RIGHT
+
+    @cached_property
+    def exports(self) -> dict[str, bytes]:
+        """What exports must be."""
+        with open_table(self.game, self.directory / "plain" / "ladder") as table:
+            files = {kind: self.directory / f"ladder.{kind}" for kind in ("csv", "parquet")}
+            for kind, file in files.items():
+                export_table(table, kind, file)
+        return {kind: file.read_bytes() for kind, file in files.items()}
 
     def _prove(self, place: Path) -> int:
         game = self._game_with_turns()
@@ -212,16 +284,19 @@ class Campaign:
     def _sound(self, name: str, place: Path) -> int:
         """Whatever the killed process left: what is there under its final name is right."""
         path = place / "ladder"
-        if name in ("solve", "compact") and (path / DATA_FILE).exists():
+        if name in ("solve", "save", "compact") and (path / DATA_FILE).exists():
             with open_table(self.game, path) as table:
                 found = table.probe_many(POSITIONS).tolist()
                 if any(code not in (4, right) for code, right in zip(found, self.codes, strict=True)):
                     return WRONG
                 if table.complete and (found != self.codes or table.info.hash != self.hash):
                     return WRONG
-        if name == "export" and (place / "ladder.csv").exists():
-            lines = (place / "ladder.csv").read_text().splitlines()
-            return RIGHT if len(lines) == len(POSITIONS) + 1 else WRONG
+        if name == "enumerate":
+            self._sealed_tiers(place)  # opened, and so checked
+        if name.startswith("export"):
+            files = {kind: place / f"ladder.{kind}" for kind in self.exports}
+            whole = (file.read_bytes() == self.exports[kind] for kind, file in files.items() if file.exists())
+            return RIGHT if all(whole) else WRONG
         if name == "prove":
             game = self._game_with_turns()
             if proof_path(game, place).exists():

@@ -33,13 +33,14 @@ class PlainFiles(Store):
         return {r.tier: r for r in (KeyRecord.from_json(p.read_bytes()) for p in self.path.glob("keys-*.json"))}
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
-        return self._blocks(f"values-{record.tier}", f"<u{record.width}", record.checksums)
+        name = f"values-{record.tier}"
+        return self._intact(name, record.blocks(np.fromfile(self.path / name, dtype=record.dtype)), record.checksums)
 
     def key_blocks(self, record: KeyRecord) -> list[Block]:
-        return self._blocks(f"keys-{record.tier}", "<u8", record.checksums)
+        name = f"keys-{record.tier}"
+        return self._intact(name, blocks_of(np.fromfile(self.path / name, dtype="<u8")), record.checksums)
 
-    def _blocks(self, name: str, dtype: str, checksums: list[int]) -> list[Block]:
-        blocks = blocks_of(np.fromfile(self.path / name, dtype=dtype))
+    def _intact(self, name: str, blocks: list[npt.NDArray[Any]], checksums: list[int]) -> list[Block]:
         if [checksum(block) for block in blocks] != checksums:
             raise TableError(f"{self.path / name} is damaged")
         return [block.data for block in blocks]

@@ -19,32 +19,20 @@ from perfectplay import Game, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import DamagedTable, Interrupted, TableError
 from perfectplay.solving import enumeration
 from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.layout import enveloped, number_key, opened
+from perfectplay.tables.layout import META, enveloped, number_key, opened
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.locking import DATA_FILE, NEW_FILE, WriterLock
 from perfectplay.tables.reader import TableReader
 from perfectplay.tables.records import TableInfo
 from perfectplay.tables.store import MemoryStore
 
-from ..damage import edit, flip, forge_info
+from ..damage import edit, flip, forge_info, stop_after_tiers
 from . import ladder
 
 HOOKS = ("start", "tier", "moves", "apply", "undo", "canonicalize", "status")
 
 
 def quiet(done: int) -> None: ...
-
-
-@pytest.fixture(scope="module")
-def game() -> Game:
-    return make_game(ladder, name="ladder")
-
-
-@pytest.fixture(scope="module")
-def solved(game, tmp_path_factory) -> Path:
-    directory = tmp_path_factory.mktemp("solved")
-    solve_game(game, backend="lmdb", directory=directory).table.close()
-    return table_path(game, directory)
 
 
 @pytest.fixture(params=["plain", "compact"])
@@ -82,6 +70,7 @@ def forge(path: Path, key: bytes, **changes: object) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
+        {"width": 0},
         {"width": 2},
         {"size": 10 * ladder.RING},
         {"size": 0, "checksums": [], "counts": {}},
@@ -136,6 +125,28 @@ def test_metadata_that_is_not_metadata_is_damage(game, plain, text):
         open_table(game, plain)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"game": None},
+        {"options": [1]},
+        {"rules_version": "1"},
+        {"host_version": None},
+        {"indexing": "x"},
+        {"status": "x"},
+        {"values": "x"},
+        {"values": []},
+        {"hash": 1},
+        {"storage": None},
+        {"format": "2"},
+    ],
+)
+def test_forged_metadata_of_another_kind_is_damage_or_another_format(game, path, changes):
+    forge(path, META, **changes)
+    with pytest.raises(TableError, match=r"is damaged: its metadata cannot be read|has table format 2, this"):
+        open_table(game, path)
+
+
 def test_a_table_called_finished_that_is_not_is_found(game, tmp_path):
     stop = threading.Event()
     with pytest.raises(Interrupted):
@@ -147,11 +158,11 @@ def test_a_table_called_finished_that_is_not_is_found(game, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [b"T", b"K"])
-def test_a_flipped_bit_in_a_record_of_an_unfinished_table_is_found(game, tmp_path, kind):
+def test_a_flipped_bit_in_a_record_of_an_unfinished_table_is_found(game, tmp_path, kind, monkeypatch):
     """It has no hash yet: the record's own checksum is all there is."""
-    stop = threading.Event()
+    stop = stop_after_tiers(monkeypatch, ladder.RUNGS // 2)
     with pytest.raises(Interrupted):
-        solve_game(stopping(stop, after=8100), backend="lmdb", directory=tmp_path, stop=stop)
+        solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
     path = table_path(game, tmp_path)
     tier = max(TableReader(path).tier_records())
     for at in range(0, 120, 7):
@@ -234,10 +245,10 @@ def test_two_compactions_at_once_lose_nothing(game, plain, solved):
 
 def test_a_compact_table_that_differs_replaces_nothing(game, plain, solved, monkeypatch):
     """A wrong compressor: its table is read back before anything is replaced."""
-    from perfectplay.tables import compacting
+    from perfectplay.tables.compact import ValueFrames
 
-    right = compacting.pack_values
-    monkeypatch.setattr(compacting, "pack_values", lambda codes, kept: right(codes[::-1].copy(), kept))
+    right = ValueFrames.pack
+    monkeypatch.setattr(ValueFrames, "pack", lambda self, codes, kept: right(self, codes[::-1].copy(), kept))
     with open_table(game, plain) as table, pytest.raises(TableError, match="nothing was replaced"):
         compact_table(table, None, progress=quiet)
     assert codes(game, plain) == codes(game, solved)
@@ -372,13 +383,13 @@ def test_a_table_of_other_rules_is_recognised(game, plain):
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
 def test_a_place_that_cannot_be_written_is_refused_before_the_solve(game, plain, spoil, words, backend, monkeypatch):
     spoil(plain)
-    monkeypatch.setattr(MemoryStore, "write_keys", lambda *arguments: pytest.fail("it began to solve"))
+    monkeypatch.setattr(MemoryStore, "write_key_blocks", lambda *arguments: pytest.fail("it began to solve"))
     with pytest.raises(TableError, match=words):
         solve_game(game, backend=backend, directory=plain.parent)
 
 
 def test_a_place_that_another_writes_is_refused_before_the_solve(game, plain, monkeypatch):
-    monkeypatch.setattr(MemoryStore, "write_keys", lambda *arguments: pytest.fail("it began to solve"))
+    monkeypatch.setattr(MemoryStore, "write_key_blocks", lambda *arguments: pytest.fail("it began to solve"))
     with WriterLock(plain), pytest.raises(TableError, match="another process is writing"):
         solve_game(game, directory=plain.parent)
 
@@ -408,7 +419,7 @@ def test_a_link_called_scratch_costs_nobody_their_files(game, tmp_path):
     path = table_path(game, tmp_path)
     path.mkdir()
     (path / "scratch").symlink_to(others)
-    solve_game(game, backend="lmdb", directory=tmp_path, memory=48 << 20).table.close()
+    solve_game(game, backend="lmdb", directory=tmp_path, memory=64 << 20).table.close()
     assert (others / "letter.txt").read_text() == "dear"
 
 

@@ -11,32 +11,13 @@ import lmdb
 import numpy as np
 import pytest
 
-from perfectplay import Game, Value, make_game, open_table, solve_game, verify_table
+from perfectplay import Game, Value, open_table, solve_game, verify_table
 from perfectplay.errors import NotInTable, TableError
 from perfectplay.tables.compacting import compact_table
 from perfectplay.tables.layout import number_key
-from perfectplay.tables.locations import table_path
 
 from ..damage import edit, flip, forge_info
 from . import ladder
-
-
-@pytest.fixture(scope="module")
-def game() -> Game:
-    return make_game(ladder, name="ladder")
-
-
-@pytest.fixture(scope="module")
-def solved(game, tmp_path_factory) -> Path:
-    directory = tmp_path_factory.mktemp("solved")
-    solve_game(game, backend="lmdb", directory=directory).table.close()
-    return table_path(game, directory)
-
-
-@pytest.fixture(scope="module")
-def compacted(game, solved, tmp_path_factory) -> Path:
-    with open_table(game, solved) as table:
-        return compact_table(table, tmp_path_factory.mktemp("compact") / "ladder", progress=lambda done: None)
 
 
 @pytest.fixture

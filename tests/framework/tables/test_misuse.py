@@ -9,17 +9,12 @@ import threading
 import numpy as np
 import pytest
 
-from perfectplay import Game, make_game, open_table, solve_game
+from perfectplay import open_table, solve_game
 from perfectplay.errors import TableError, UsageError
 from perfectplay.tables.compacting import compact_table
 from perfectplay.tables.locations import table_path
 
 from . import ladder
-
-
-@pytest.fixture(scope="module")
-def game() -> Game:
-    return make_game(ladder, name="ladder")
 
 
 @pytest.fixture(params=["memory", "disk", "compact"])

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from perfectplay import make_game, open_table, plugins, solve_game, verify_table
+from perfectplay import open_table, plugins, solve_game, verify_table
 from perfectplay.cli.root import root
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.tables.locations import find_tables, table_path
 
+from ..damage import stop_after_tiers
 from . import ladder, plain_files
-from .test_backends import _stopping_half_way
 
 CODE = Path(plain_files.__file__).read_text()
-
-
-@pytest.fixture
-def game():
-    return make_game(ladder, name="ladder")
 
 
 @pytest.fixture
@@ -31,22 +25,24 @@ def files(install):
     install("plain-files", CODE, group="host")
 
 
-def test_it_is_interrupted_resumed_and_ends_with_the_same_table(files, game, tmp_path):
-    golden = solve_game(game, save=False)
+@pytest.mark.parametrize("values", ["full", "outcome"])
+def test_it_is_interrupted_resumed_and_ends_with_the_same_table(files, game, tmp_path, monkeypatch, values):
+    golden = solve_game(game, save=False, values=values)
     golden.table.close()
-    stop = threading.Event()
+    stop = stop_after_tiers(monkeypatch, ladder.RUNGS // 2)
     with pytest.raises(Interrupted):
-        solve_game(_stopping_half_way(stop), backend="files", directory=tmp_path, stop=stop)
+        solve_game(game, backend="files", directory=tmp_path, stop=stop, values=values)
     with open_table(game, table_path(game, tmp_path)) as table:
         solved = set(table.records)
         assert 0 < len(solved) < ladder.RUNGS
-        with pytest.raises(TableError, match=f"resume it with `solve ladder --backend files --dir {tmp_path}`"):
+        kind = "" if values == "full" else "--values outcome "
+        with pytest.raises(TableError, match=f"resume it with `solve ladder --backend files {kind}--dir {tmp_path}`"):
             table.require_complete()
     before = {tier: (tmp_path / "ladder" / f"values-{tier}").stat().st_mtime_ns for tier in solved}
-    resumed = solve_game(game, backend="files", directory=tmp_path)
+    resumed = solve_game(game, backend="files", directory=tmp_path, values=values)
     with resumed.table as table:
         assert verify_table(table).bad == 0
-        assert table.size_on_disk > ladder.RING * ladder.RUNGS
+        assert table.size_on_disk > ladder.RING * ladder.RUNGS // (1 if values == "full" else 4)
     assert resumed.hash == golden.hash
     for tier, written in before.items():
         assert (tmp_path / "ladder" / f"values-{tier}").stat().st_mtime_ns == written, "solved tiers stay as they are"
@@ -54,7 +50,7 @@ def test_it_is_interrupted_resumed_and_ends_with_the_same_table(files, game, tmp
 
 def test_its_scratch_directory_bounds_memory(files, game, tmp_path):
     """Without one, a budget would have to hold the whole table."""
-    solve_game(game, backend="files", directory=tmp_path, memory=48 << 20).table.close()
+    solve_game(game, backend="files", directory=tmp_path, memory=64 << 20).table.close()
     assert not list((tmp_path / "ladder").glob("scratch*"))
 
 

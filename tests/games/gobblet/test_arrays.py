@@ -35,5 +35,5 @@ def test_twins_share_a_slot_and_have_colours_and_side_swapped(codes):
         assert KERNEL.c.rank(KERNEL.c, twin) == KERNEL.c.rank(KERNEL.c, code)
         assert side(twin) != side(code)
         for cell in range(9):
-            assert stack(twin, cell) == [(1 - player, size) for player, size in stack(code, cell)]
+            assert stack(twin, cell) == tuple((1 - player, size) for player, size in stack(code, cell))
     assert arrays.colours_swapped(numbers(twins)).tolist() == codes

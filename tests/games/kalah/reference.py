@@ -21,10 +21,11 @@ class Position:
     north_store: int
     mover: str
     empty_capture: bool
+    either_row: bool
 
 
-def start(pits: int, seeds: int, empty_capture: bool) -> Position:
-    return Position((seeds,) * pits, (seeds,) * pits, 0, 0, "South", empty_capture)
+def start(pits: int, seeds: int, empty_capture: bool, either_row: bool) -> Position:
+    return Position((seeds,) * pits, (seeds,) * pits, 0, 0, "South", empty_capture, either_row)
 
 
 def own_pits(position: Position) -> tuple[int, ...]:
@@ -56,10 +57,12 @@ def apply(position: Position, move: int) -> Position:
         if board[opposite] or position.empty_capture:
             board[mover, "store"] += 1 + board[opposite]
             board[mover, last] = board[opposite] = 0
-    if not any(board[to_move, pit] for pit in range(pits)):
-        for pit in range(pits):
-            board[OTHER[to_move], "store"] += board[OTHER[to_move], pit]
-            board[OTHER[to_move], pit] = 0
+    empty_rows = [player for player in OTHER if not any(board[player, pit] for pit in range(pits))]
+    if to_move in empty_rows or (position.either_row and empty_rows):
+        for player in OTHER:
+            for pit in range(pits):
+                board[player, "store"] += board[player, pit]
+                board[player, pit] = 0
     return replace(
         position,
         south=tuple(board["South", pit] for pit in range(pits)),

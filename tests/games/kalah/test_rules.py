@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,28 +22,30 @@ from .reference import Position
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "hashes.json").read_text())
 VARIANTS = [
-    (3, 3, False),
-    (3, 3, True),
-    (6, 4, False),
-    (6, 4, True),
-    (4, 6, True),
-    (1, 29, False),
-    (1, 1, True),
-    (2, 14, True),
-    (15, 1, False),
+    (3, 3, False, False),
+    (3, 3, True, False),
+    (3, 3, False, True),
+    (6, 4, False, False),
+    (6, 4, True, True),
+    (4, 6, True, False),
+    (1, 29, False, False),
+    (1, 1, True, True),
+    (2, 14, True, False),
+    (15, 1, False, True),
 ]
-"""Pits, seeds, and whether a seed without any opposite is captured."""
+"""Pits, seeds, whether a seed without any opposite is captured, and whether either row ends the game."""
 
 
 @cache
-def kalah(pits: int, seeds: int, empty_capture: bool) -> Game:
-    return load_game("kalah", **{"pits": pits, "seeds": seeds, "empty-capture": empty_capture})
+def kalah(pits: int, seeds: int, empty_capture: bool, either_row: bool) -> Game:
+    rules = {"empty-capture": empty_capture, "either-row": either_row}
+    return load_game("kalah", **{"pits": pits, "seeds": seeds, **rules})
 
 
 def game_of(position: Position) -> Game:
     seeds = sum(position.south + position.north) + position.south_store + position.north_store
     pits = len(position.south)
-    return kalah(pits, seeds // (2 * pits), position.empty_capture)
+    return kalah(pits, seeds // (2 * pits), position.empty_capture, position.either_row)
 
 
 def code_of(position: Position) -> int:
@@ -68,7 +72,7 @@ def check_against_reference(position: Position) -> None:
         assert game.status(code).name == "ONGOING"
 
 
-def playouts(variant: tuple[int, int, bool], count: int) -> Iterator[Position]:
+def playouts(variant: tuple[int, int, bool, bool], count: int) -> Iterator[Position]:
     generator = random.Random(1)
     position = reference.start(*variant)
     for _ in range(count):
@@ -78,7 +82,7 @@ def playouts(variant: tuple[int, int, bool], count: int) -> Iterator[Position]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_agrees_with_the_reference_on_random_games(variant: tuple[int, int, bool]) -> None:
+def test_agrees_with_the_reference_on_random_games(variant: tuple[int, int, bool, bool]) -> None:
     for position in playouts(variant, 300):
         check_against_reference(position)
 
@@ -86,15 +90,17 @@ def test_agrees_with_the_reference_on_random_games(variant: tuple[int, int, bool
 @st.composite
 def boards(draw: st.DrawFn) -> Position:
     """Seeds anywhere, so that long sowings and rare captures come up."""
-    pits, seeds, empty_capture = draw(st.sampled_from(VARIANTS))
+    pits, seeds, *rules = draw(st.sampled_from(VARIANTS))
     total = 2 * pits * seeds
     walls = sorted(draw(st.lists(st.integers(0, total), min_size=2 * pits + 1, max_size=2 * pits + 1)))
     counts = [end - first for first, end in zip([0, *walls], [*walls, total], strict=True)]
     south, north = tuple(counts[:pits]), tuple(counts[pits : 2 * pits])
     mover = "South" if any(south) else "North"
-    if not any(south) and not any(north):
+    if any(south) == any(north):
         mover = draw(st.sampled_from(["South", "North"]))
-    return Position(south, north, *counts[-2:], mover, empty_capture)
+    elif rules[1]:  # either row is empty: the game is over
+        return Position((0,) * pits, (0,) * pits, counts[-2] + sum(south), counts[-1] + sum(north), mover, *rules)
+    return Position(south, north, *counts[-2:], mover, *rules)
 
 
 @settings(max_examples=200, deadline=None)
@@ -110,19 +116,22 @@ def test_what_is_a_position(code: int) -> None:
     row, turn = code % 2**9, code >> 9
     pits = [len(place) for place in f"{row:09b}"[::-1].split("0")][:4]
     stuck = not any(pits[2 * turn : 2 * turn + 2]) if turn < 2 else True
-    assert kalah(2, 1, False).valid(code) == (turn < 2 and row.bit_count() == 4 and (not stuck or not any(pits)))
+    assert kalah(2, 1, False, False).valid(code) == (turn < 2 and row.bit_count() == 4 and (not stuck or not any(pits)))
 
 
-@pytest.mark.parametrize("variant", VARIANTS[:2])
-def test_the_laws_hold(variant: tuple[int, int, bool]) -> None:
+@pytest.mark.parametrize("variant", VARIANTS[:3])
+def test_the_laws_hold(variant: tuple[int, int, bool, bool]) -> None:
     check_game(kalah(*variant))
 
 
 # ---- whole solves ----
 
 
-@pytest.mark.parametrize("variant", [(3, 2, False), (3, 2, True), (2, 4, False), (2, 4, True), (1, 6, False)])
-def test_every_score_is_that_of_a_plain_search(variant: tuple[int, int, bool]) -> None:
+RULES = list(product([False, True], repeat=2))
+
+
+@pytest.mark.parametrize("variant", [(*size, *rules) for size in [(3, 2), (2, 4), (1, 6)] for rules in RULES])
+def test_every_score_is_that_of_a_plain_search(variant: tuple[int, int, bool, bool]) -> None:
     scores: dict[Position, int] = {}
 
     def search(position: Position) -> int:
@@ -142,18 +151,49 @@ def test_every_score_is_that_of_a_plain_search(variant: tuple[int, int, bool]) -
 
 @pytest.mark.parametrize("empty_capture", [False, True])
 def test_three_pits_of_three_seeds_have_the_same_table_as_ever(empty_capture: bool) -> None:
-    game = kalah(3, 3, empty_capture)
+    game = kalah(3, 3, empty_capture, False)
     with solve_game(game, save=False).table as table:
         assert table.info.hash == GOLDEN[game.identity]
         assert table.probe(game.start()).outcome == Outcome.WIN
         assert table.probe(game.start()).score == (4 if empty_capture else 2)
 
 
-def test_six_pits_of_one_seed_are_won_by_two_as_published() -> None:
-    """Irving, Donkers & Uiterwijk 2000, table 9."""
-    game = kalah(6, 1, True)
+@pytest.mark.parametrize("either_row", [False, True])
+def test_six_pits_of_one_seed_are_won_by_two_as_published(either_row: bool) -> None:
+    """Irving, Donkers & Uiterwijk 2000, table 9; whichever row ends the game."""
+    game = kalah(6, 1, True, either_row)
     with solve_game(game, save=False).table as table:
         assert table.probe(game.start()).score == 2
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "kalah.md").read_text()
+
+
+def results_of_the_page() -> Iterator[tuple[int, int, bool, bool, int, int]]:
+    """Pits, seeds, rules, positions and score of each result in docs/kalah.md that takes seconds."""
+    for pits, seeds, *cells in re.findall(r"\| Kalah\((\d), (\d)\) \|" + r" ([^|]*) \|" * 8, PAGE):
+        for rules, positions, result in zip(RULES, cells[::2], cells[1::2], strict=True):
+            count = int(positions.replace(",", "") or 10**9)
+            if count < 300_000:
+                by = re.match(r"(South|North) by (\d+)|a tie", result)
+                assert by, result
+                score = int(by[2] or 0) * (-1 if by[1] == "North" else 1)
+                yield int(pits), int(seeds), *rules, count, score
+
+
+@pytest.mark.parametrize("result", list(results_of_the_page()))
+def test_the_results_of_the_page(result: tuple[int, int, bool, bool, int, int]) -> None:
+    *variant, positions, score = result
+    game = kalah(*variant)
+    with solve_game(game, save=False).table as table:
+        assert table.statistics.positions == positions
+        assert table.probe(game.start()).score == score
+
+
+def test_solve_says_by_how_much(run_solve) -> None:
+    done = run_solve("kalah", "--pits", "2", "--seeds", "4", "--no-save", "--json")
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["score"]) == ("loss", -12)
 
 
 # ---- what people type and read ----
@@ -170,7 +210,7 @@ def test_six_pits_of_one_seed_are_won_by_two_as_published() -> None:
 )
 def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
-        kalah(3, 3, False).encode(text)
+        kalah(3, 3, False, False).encode(text)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +223,7 @@ def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
     ],
 )
 def test_what_is_not_a_legal_move_is_refused(board: str, move: str, reason: str) -> None:
-    game = kalah(3, 3, False)
+    game = kalah(3, 3, False, False)
     with pytest.raises(UsageError, match=reason):
         game.parse_move(game.encode(board), move)
 
@@ -194,7 +234,7 @@ def test_more_seeds_than_63_bits_hold_are_refused() -> None:
 
 
 def test_the_board_shows_both_sides_as_they_sit() -> None:
-    game = kalah(3, 3, False)
+    game = kalah(3, 3, False, False)
     board = game.board(game.encode("1,2,3/0,4,5/2-1:S"))
     places = {cell.id: (cell.row, cell.column, "".join(piece.label for piece in cell.stack)) for cell in board.cells}
     assert places["C"] == (0, 1, "1")

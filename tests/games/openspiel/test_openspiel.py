@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pyspiel
 import pytest
@@ -17,6 +14,7 @@ from open_spiel.python.algorithms.minimax_solver import MinimaxSolver
 from perfectplay import Outcome, UsageError, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
 from perfectplay_openspiel import states
+from perfectplay_openspiel.plugin import one_spelling
 from perfectplay_openspiel.states import StateBook
 
 SMALL = {
@@ -51,7 +49,7 @@ def minimax(state, known: dict) -> float:
 @pytest.mark.parametrize("name", SMALL)
 def test_every_value_is_that_of_minimax(name):
     game, rules = load_game("openspiel", game=name), pyspiel.load_game(name)
-    with solve_game(game).table as table:
+    with solve_game(game, save=False).table as table:
         assert str(table.probe(game.start())) == SMALL[name]
         assert verify_table(table).bad == 0
         initial, known = rules.new_initial_state(), {}
@@ -62,15 +60,16 @@ def test_every_value_is_that_of_minimax(name):
         positions = [int(each) for tier in table.records for each in table.positions(tier, 0, table.records[tier].size)]
         assert len(positions) == len(known) > 5
         for position in positions:
-            value, player = table.probe(position), book.player(position)
-            expected = known[player, str(book.state(position))]
+            value, state = table.probe(position), book.state(position)
+            player = state.current_player()
+            expected = known[player, str(state)]
             assert (value.score or value.outcome) == (-expected if player == 1 else expected)
 
 
 def test_a_game_for_one_finds_the_best_return():
     """Cliff walking pays -1 a step: from corner to corner along a 3×4 board these are five."""
     game = load_game("openspiel", game="cliff_walking(height=3,width=4,horizon=12)")
-    with solve_game(game).table as table:
+    with solve_game(game, save=False).table as table:
         value = table.probe(game.start())
         assert (value.score, value.remoteness) == (-5, 5)
         assert game.is_puzzle
@@ -80,13 +79,32 @@ def test_a_cyclic_game_is_solved_where_openspiels_recursion_is_not():
     """Pawns of Quoridor walk back and forth; the search for 8 plies proves the loss, and that it is no nearer."""
     name = "quoridor(board_size=3,wall_count=1)"
     game = load_game("openspiel", game=name)
-    with solve_game(game).table as table:
+    with solve_game(game, save=False).table as table:
         value = table.probe(game.start())
         assert (value.outcome, value.remoteness) == (Outcome.LOSS, 8)
         for depth, expected in ((8, -1), (7, 0)):
             rules = pyspiel.load_game(name)
             found, _ = alpha_beta_search(rules, maximum_depth=depth, value_function=lambda state: 0)
             assert found == expected
+
+
+@pytest.mark.parametrize("most", [4, states.MAX_DEPTH])
+@pytest.mark.parametrize(
+    "name", ["quoridor(board_size=3,wall_count=1)", "breakthrough(rows=4,columns=3)", "tic_tac_toe"]
+)
+def test_no_way_is_so_long_that_a_limit_on_the_length_of_a_game_could_cut_it_off(name, most, monkeypatch):
+    """Where the newest states first lead to ways that long, the shortest ways are taken."""
+    monkeypatch.setattr(states, "MAX_DEPTH", most)
+    rules = pyspiel.load_game(name)
+    walked, known = StateBook(rules), StateBook(rules)
+    heard = {number for expanded in walked.walk() for number in expanded.numbers.tolist()}
+    depths, level = {known.start: 0}, [known.start]
+    while level:
+        level = list(dict.fromkeys(c for n in level for c in known.children(n).values() if c not in depths))
+        depths.update(dict.fromkeys(level, max(depths.values()) + 1))
+    assert heard >= depths.keys()
+    lengths = {number: len(walked.way(number)) for number in depths}
+    assert lengths == depths or max(lengths.values()) < min(rules.max_game_length(), most)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +131,24 @@ def test_what_does_not_fit_is_refused_in_one_line(name, reason):
 def test_a_game_with_a_memory_is_refused_when_it_shows(name):
     """Superko in Go and repetition in Oware depend on positions that are long past, and no text tells."""
     with pytest.raises(UsageError, match="depends on how it was reached"):
-        solve_game(load_game("openspiel", game=name))
+        solve_game(load_game("openspiel", game=name), save=False)
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "dots_and_boxes(num_rows=1,num_cols=2)", "havannah(board_size=2)"])
 def test_the_laws_of_a_game_are_kept(name):
     check_game(load_game("openspiel", game=name))
+
+
+def test_the_order_of_parameters_does_not_make_another_game():
+    names = ["connect_four(rows=3,columns=4)", "connect_four( columns=4, rows=3 )"]
+    assert len({load_game("openspiel", game=name).identity for name in names}) == 1
+    nested = "misere(game=connect_four(rows=3,columns=4))", "misere(game=connect_four(columns=4,rows=3))"
+    assert one_spelling(nested[0]) == one_spelling(nested[1]) == nested[1]
+    assert one_spelling("misere(game=tic_tac_toe())") == "misere(game=tic_tac_toe())"
+    assert one_spelling("nim(pile_sizes=3;1)") == "nim(pile_sizes=3;1)"
+    assert one_spelling("tic_tac_toe()") == "tic_tac_toe"
+    assert one_spelling("broken(rows=3") == "broken(rows=3"
+    assert load_game("openspiel", game="misere(game=tic_tac_toe())").start()
 
 
 def test_numbers_are_the_same_in_every_process_and_by_every_way():
@@ -143,61 +173,46 @@ def test_texts_and_actions_are_read_and_others_refused():
 
 
 def test_two_states_of_one_number_are_noticed(monkeypatch):
-    right = states._number
-    monkeypatch.setattr(states, "_number", lambda player, text: (right(player, text)[0] % 1000, right(player, text)[1]))
+    right = states._hashes
+
+    def short(texts: list[str]) -> tuple[states.Positions, states.Numbers]:
+        shown, checks = right(texts)
+        return shown % 8000 // 8 * 8, checks
+
+    monkeypatch.setattr(states, "_hashes", short)
     with pytest.raises(UsageError, match="two of its states share the number"):
-        solve_game(load_game("openspiel", game="tic_tac_toe"))
+        solve_game(load_game("openspiel", game="tic_tac_toe"), save=False)
 
 
 def test_states_that_were_dropped_are_played_again(monkeypatch):
     monkeypatch.setattr(states, "MAX_STATES", 2)
     game = load_game("openspiel", game="tic_tac_toe")
-    with solve_game(game).table as table:
+    with solve_game(game, save=False).table as table:
         assert str(table.probe(game.start())) == "draw in 9"
         assert game.decode(game.encode("4 0 8")) == "o../.x./..x"
 
 
 def test_threads_share_a_book():
-    book = StateBook(pyspiel.load_game("tic_tac_toe"))
+    book, alone = StateBook(pyspiel.load_game("tic_tac_toe")), StateBook(pyspiel.load_game("tic_tac_toe"))
     seen: list[int] = []
 
-    def walk(number: int, order: int) -> int:
-        return 1 + sum(walk(child, order) for child in list(book.children(number).values())[::order][:3])
+    def walk(book: StateBook, number: int, order: int) -> int:
+        return 1 + sum(walk(book, child, order) for child in list(book.children(number).values())[::order][:3])
 
-    threads = [threading.Thread(target=lambda o=order: seen.append(walk(book.start, o))) for order in (1, -1, 1, -1)]
+    threads = [
+        threading.Thread(target=lambda o=order: seen.append(walk(book, book.start, o))) for order in (1, -1, 1, -1)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(seen) == 4
-    assert seen.count(seen[0]) >= 2
-    assert len(set(book._numbers)) == len(book)
+    expected = [walk(alone, alone.start, order) for order in (1, -1)]
+    assert sorted(seen) == sorted(2 * expected)
+    assert len(book) == len(alone)
 
 
-def run(*words: str, tables: Path, code: int = 0, **environment: str) -> str:
-    command = [sys.executable, "-c", "from perfectplay.cli import main; main()", *words]
-    variables = {**os.environ, "PERFECTPLAY_TABLES": str(tables), **environment}
-    done = subprocess.run(command, capture_output=True, text=True, env=variables)
-    assert done.returncode == code, f"{words}\n{done.stdout}\n{done.stderr}"
-    return done.stderr if code else done.stdout
-
-
-def test_every_command_works_from_a_table_that_another_process_made(tmp_path):
-    """Dots and boxes has turns that stay, scores, and a text that does not tell whose turn it is."""
-    chosen = ("openspiel", "--game", "dots_and_boxes(num_rows=1,num_cols=2,utility_margin=true)")
-    run(*chosen, "--backend", "lmdb", tables=tmp_path)
-    shown = json.loads(run("show", *chosen, "--json", tables=tmp_path))
-    assert shown["outcome"] == "draw"
-    assert "P1(v,0,1)" in run("line", *chosen, tables=tmp_path)
-    assert "0 1" in run("show", *chosen, "0 1", "--json", tables=tmp_path)
-    assert "proven" in run("verify", *chosen, tables=tmp_path)
-    run("export", *chosen, "csv", str(tmp_path / "all.csv"), tables=tmp_path)
-    assert len((tmp_path / "all.csv").read_text().splitlines()) == 144
-    assert "Dots and Boxes (OpenSpiel)" in run("rules", *chosen, tables=tmp_path)
-
-
-def test_without_openspiel_one_line_says_what_to_install(tmp_path):
+def test_without_openspiel_one_line_says_what_to_install(tmp_path, run):
     (tmp_path / "pyspiel.py").write_text("raise ImportError('not here')")
-    refused = run("openspiel", tables=tmp_path, code=2, PYTHONPATH=str(tmp_path))
+    refused = run("openspiel", code=2, PYTHONPATH=str(tmp_path))
     assert refused == "error: openspiel: OpenSpiel is not installed: pip install 'perfectplay[openspiel]'\n"
-    assert "openspiel" in run("games", tables=tmp_path, PYTHONPATH=str(tmp_path))
+    assert "openspiel" in run("games", PYTHONPATH=str(tmp_path))

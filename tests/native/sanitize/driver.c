@@ -7,8 +7,8 @@
 
 #include "api.h"
 #include "connect4.h"
-#include "graph_kernel.h"
 #include "quixo.h"
+#include "random_graph.h"
 
 extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel,
     quixo_kernel;
@@ -20,16 +20,6 @@ extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kerne
             exit(1); \
         } \
     } while (0)
-
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void) { /* xorshift64* */
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 0x2545F4914F6CDD1DULL;
-}
-static uint32_t random_below(uint32_t bound) { return (uint32_t)((random_bits() >> 32) * bound >> 32); }
 
 static void *room(size_t count, size_t size) {
     void *memory = malloc(count * size);
@@ -184,7 +174,7 @@ static uint64_t solve_short_gobblet(int way, unsigned threads) {
         for (uint32_t tier = 0; tier < k.tier_count; tier++)
             if (pieces_of_tier(tier) == pieces && tier <= sister_of(tier)) {
                 const uint32_t tiers[] = {tier, sister_of(tier)};
-                CHECK(pp_solve(engine, tiers, tiers[0] == tiers[1] ? 1 : 2, 1, way) == PP_OK);
+                CHECK(pp_solve(engine, tiers, tiers[0] == tiers[1] ? 1 : 2, 1, way, 0) == PP_OK);
             }
     }
     for (uint32_t tier = 0; tier < k.tier_count; tier++)
@@ -195,37 +185,50 @@ static uint64_t solve_short_gobblet(int way, unsigned threads) {
 
 /* ---- a random graph, large enough for several threads ---- */
 
-enum { NODES = 100000, MOST_MOVES = 3, STEP = 40 };
+static const char *scratch_directory;
 
-static uint32_t edges_of_nodes(uint32_t *first, uint32_t *targets, uint32_t *sources, uint8_t *status) {
-    uint32_t edges = 0;
-    for (uint32_t node = 0; node < NODES; node++) {
-        first[node] = edges;
-        if (random_below(4) == 0) {
-            status[node] = (uint8_t)(random_below(4) ? 1 + 2 * random_below(2) : PP_DRAWN);
-            continue;
-        }
-        const uint32_t low = node < STEP ? 0 : node - STEP, start = edges;
-        for (uint32_t i = 0; i <= random_below(MOST_MOVES); i++) {
-            const uint32_t child = low + random_below(2 * STEP), target = (child < NODES ? child : NODES - 1) << 1;
-            int known = 0;
-            for (uint32_t j = start; j < edges; j++) known |= targets[j] == target;
-            if (!known) sources[edges] = node, targets[edges++] = target;
-        }
-    }
-    first[NODES] = edges;
-    return edges;
-}
-
-static uint64_t solve_graph(const pp_kernel *k, const uint64_t *keys, int way, unsigned threads) {
+static uint64_t solve_within(uint64_t budget, const pp_kernel *k, const uint64_t *keys, int way, unsigned threads) {
     const uint64_t *blocks[] = {keys};
     pp_engine *engine = pp_engine_new(k, 1, threads);
     const uint32_t tier = 0;
     CHECK(engine);
-    CHECK(pp_tier_define(engine, 0, NODES, keys ? blocks : NULL) == PP_OK);
-    CHECK(pp_solve(engine, &tier, 1, 1, way) == PP_OK);
-    const uint64_t hash = proven_hash(engine, 0, NODES, 0);
+    CHECK(pp_engine_memory(engine, budget, scratch_directory) == PP_OK);
+    const uint64_t nodes = ((const graph *)k->context)->nodes;
+    CHECK(pp_tier_define(engine, 0, nodes, keys ? blocks : NULL) == PP_OK);
+    CHECK(pp_solve(engine, &tier, 1, 1, way, 0) == PP_OK);
+    const uint64_t hash = proven_hash(engine, 0, nodes, 0);
     pp_engine_free(engine);
+    return hash;
+}
+
+static uint64_t solve_graph(const pp_kernel *k, const uint64_t *keys, int way, unsigned threads) {
+    return solve_within(0, k, keys, way, threads);
+}
+
+/* Outcomes alone, of which a copy is proven. */
+static uint64_t solve_outcomes(uint64_t budget, const pp_kernel *k, const uint64_t *keys, int way, unsigned threads) {
+    const uint64_t *blocks[] = {keys}, nodes = ((const graph *)k->context)->nodes, bytes = (nodes + 3) / 4;
+    const uint32_t tier = 0;
+    uint64_t wrong, hash = 0;
+    pp_fault fault;
+    uint8_t *copy = room(bytes, 1);
+    pp_engine *engine = pp_engine_new(k, 1, threads);
+    CHECK(engine);
+    CHECK(pp_engine_memory(engine, budget, scratch_directory) == PP_OK);
+    CHECK(pp_tier_define(engine, 0, nodes, keys ? blocks : NULL) == PP_OK);
+    CHECK(pp_solve(engine, &tier, 1, 1, way, 1) == PP_OK);
+    memcpy(copy, pp_tier_values(engine, 0), bytes);
+    CHECK(pp_claim(engine, &tier, 1, 1, PP_PROPAGATE_AUTO) == PP_OK);
+    CHECK(pp_tier_attach(engine, 0, 0, (void *[]){copy}) == PP_OK);
+    CHECK(pp_verify(engine, 0, &wrong, &fault, 1) == PP_OK);
+    CHECK(wrong == 0);
+    copy[bytes / 2] ^= 3;
+    CHECK(pp_verify(engine, 0, &wrong, &fault, 1) == PP_OK);
+    CHECK(wrong > 0);
+    copy[bytes / 2] ^= 3;
+    for (uint64_t i = 0; i < bytes; i++) hash = (hash ^ copy[i]) * 0x100000001B3ULL;
+    pp_engine_free(engine);
+    free(copy);
     return hash;
 }
 
@@ -240,76 +243,53 @@ static void solve_every_way(pp_kernel enumerated, pp_kernel ranked, const uint64
 
 static void solve_both_kernels(pp_kernel enumerated, pp_kernel ranked, const uint64_t *keys) {
     const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 2);
+    CHECK(solve_within(1, &ranked, NULL, PP_PROPAGATE_RETRACT, 2) == hash); /* by mail, over as many ranges as may be */
+    CHECK(solve_within(200000, &ranked, NULL, PP_PROPAGATE_RETRACT, 2) == hash);
     CHECK(solve_graph(&enumerated, keys, PP_PROPAGATE_GRAPH, 2) == hash);
+    const uint64_t outcomes = solve_outcomes(0, &ranked, NULL, PP_PROPAGATE_RETRACT, 1);
+    CHECK(solve_outcomes(1, &ranked, NULL, PP_PROPAGATE_RETRACT, 2) == outcomes);
+    for (size_t way = 0; way < 3; way++) CHECK(solve_outcomes(0, &enumerated, keys, ways[way], 2) == outcomes);
 }
 
 static void solve_graphs(void) {
-    static uint32_t first_move[NODES + 1], targets[NODES * MOST_MOVES], sources[NODES * MOST_MOVES];
-    static uint32_t children[NODES * MOST_MOVES], first_parent[NODES + 2], parents[NODES * MOST_MOVES];
-    static uint32_t tier[NODES], index[NODES], first_slot[2] = {0, NODES}, component[1], first_tier_child[2] = {0, 1};
-    static uint8_t status[NODES], movers[NODES];
-    static int16_t scores[NODES];
-    static uint64_t keys[NODES];
-    const uint32_t edges = edges_of_nodes(first_move, targets, sources, status);
-    uint32_t most_parents = 0;
-    for (uint32_t i = 0; i < edges; i++) children[i] = targets[i] >> 1, first_parent[children[i] + 2]++;
-    for (uint32_t node = 0; node < NODES; node++) {
-        if (first_parent[node + 2] > most_parents) most_parents = first_parent[node + 2];
-        first_parent[node + 2] += first_parent[node + 1];
-        index[node] = node;
-        movers[node] = (uint8_t)random_below(2);
-        if (status[node]) scores[node] = (int16_t)((status[node] - PP_DRAWN) * (int)(1 + random_below(3)));
-        keys[node] = (uint64_t)node << 1;
-    }
-    for (uint32_t i = 0; i < edges; i++) parents[first_parent[children[i] + 1]++] = sources[i];
-    graph g = {.nodes = NODES,
-               .first_move = first_move,
-               .targets = targets,
-               .sources = sources,
-               .first_child = first_move,
-               .children = children,
-               .first_parent = first_parent,
-               .parents = parents,
-               .status = status,
-               .scores = scores,
-               .tier = tier,
-               .first_tier_child = first_tier_child,
-               .tier_children = component,
-               .component = component,
-               .index = index,
-               .first_slot = first_slot,
-               .slot_nodes = index};
-    pp_kernel k = {.abi = PP_ABI,
-                   .rules_version = 1,
-                   .max_moves = MOST_MOVES,
-                   .max_parents = most_parents,
-                   .tier_count = 1,
-                   .context = &g,
-                   .valid = graph_valid,
-                   .start = graph_start,
-                   .moves = graph_moves,
-                   .apply = graph_apply,
-                   .undo = graph_undo,
-                   .canonicalize = graph_canonicalize,
-                   .status = graph_status,
-                   .parents = graph_parents};
-    pp_kernel ranked = k;
-    ranked.tier_size = graph_tier_size, ranked.rank = graph_rank, ranked.unrank = graph_unrank;
-    ranked.expand = graph_expand, ranked.retract = graph_retract, ranked.wins_now = graph_wins_now;
-    solve_every_way(k, ranked, keys);
+    random_graph *r = random_graph_new(100000);
+    CHECK(r);
+    pp_kernel k = r->enumerated, ranked = r->ranked;
+    solve_every_way(k, ranked, r->keys);
     ranked.survey = graph_survey;
-    solve_both_kernels(k, ranked, keys);
+    solve_both_kernels(k, ranked, r->keys);
     k.players = ranked.players = 1;
-    solve_both_kernels(k, ranked, keys);
+    solve_both_kernels(k, ranked, r->keys);
     k.players = ranked.players = 2;
-    g.movers = movers;
-    k.mover = ranked.mover = graph_mover;
-    k.score = ranked.score = graph_score;
-    solve_both_kernels(k, ranked, keys);
+    add_turns_and_scores(r, &k);
+    add_turns_and_scores(r, &ranked);
+    solve_both_kernels(k, ranked, r->keys);
+    random_graph_free(r);
 }
 
-int main(void) {
+/* Sets of keys, of every size from none on, in memory that is exactly large enough. */
+static void check_sorted_sets(void) {
+    for (size_t count = 0; count < 200; count += 1 + count / 8) {
+        uint64_t *some = room(count ? count : 1, sizeof *some), *scratch = room(count ? count : 1, sizeof *scratch);
+        uint64_t *more = room(2 * count + 1, sizeof *more), *both = room(3 * count + 1, sizeof *both);
+        for (size_t i = 0; i < count; i++) some[i] = random_bits() % (2 * count) << (i % 2 ? 50 : 0);
+        for (size_t i = 0; i <= 2 * count; i++) more[i] = i;
+        const size_t distinct_count = pp_sort_distinct(some, count, scratch);
+        for (size_t i = 1; i < distinct_count; i++) CHECK(some[i - 1] < some[i]);
+        const size_t joined = pp_union(some, distinct_count, more, 2 * count + 1, both);
+        const size_t fresh = pp_without(some, distinct_count, more, 2 * count + 1);
+        CHECK(joined == 2 * count + 1 + fresh && pp_without(both, joined, more, 2 * count + 1) == fresh);
+        for (size_t i = 0; i < fresh; i++) CHECK(some[i] == both[i] && some[i] > 2 * count);
+        free(some), free(scratch), free(more), free(both);
+    }
+}
+
+int main(int count, char **arguments) {
+    CHECK(count == 2);
+    scratch_directory = arguments[1];
     setvbuf(stdout, NULL, _IOLBF, 0);
+    check_sorted_sets();
+    puts("sorted sets are joined and subtracted");
     check_laws(&dobutsu_kernel, 2000);
     check_laws(&dobutsu_enumerated_kernel, 2000);
     puts("the Dōbutsu shōgi kernels keep their laws");

@@ -1,5 +1,5 @@
-// The JSON interface, as far as the page uses it. Answers about positions never change, so they are kept. A server that
-// does not answer is asked again until it does; what people see of that is told to `onTrouble`.
+// The JSON interface, as far as the page uses it. What is known of a position never changes, so it is kept.
+// A server that does not answer is asked again until it does; what people see of that is told to `trouble`.
 
 const KEPT = 300;
 const PAUSES = [500, 1000, 2000, 4000];
@@ -33,6 +33,14 @@ async function ask(path, options) {
   return answer;
 }
 
+/** Whether an answer will be the same tomorrow: what is not known may be known once the table has been finished. */
+function isFinal(answer) {
+  if ("complete" in answer) return answer.complete; // the whole table in numbers
+  const position = answer.position ?? answer;
+  const valued = [position, ...(position.moves ?? []), ...(answer.timeline ?? [])];
+  return position.solved !== false && valued.every((each) => each.outcome !== null);
+}
+
 async function remembered(path, signal) {
   if (kept.has(path)) {
     const answer = kept.get(path);
@@ -41,12 +49,15 @@ async function remembered(path, signal) {
     return answer;
   }
   const answer = await ask(path, signal && { signal });
-  if ((answer.position ?? answer).solved !== false) kept.set(path, answer);
+  if (isFinal(answer)) kept.set(path, answer);
   if (kept.size > KEPT) kept.delete(kept.keys().next().value);
   return answer;
 }
 
-export const path = (game, rest) => `${encodeURIComponent(game).replaceAll("%3D", "=")}/${rest}`;
+/** A game's name as it stands in an address. */
+export const pathOf = (game) => encodeURIComponent(game).replaceAll("%3D", "=");
+
+const path = (game, rest) => `${pathOf(game)}/${rest}`;
 
 const query = (where) => {
   const given = Object.entries(where).filter(([, value]) => value !== null && value !== undefined && value !== "");
@@ -59,7 +70,7 @@ export const games = async () => (await ask("games")).games;
 export const check = (game, text) => ask(path(game, `check${query({ position: text })}`));
 
 /** Everything about a position; by its id. */
-export const position = (game, id) => remembered(path(game, `position${query({ id })}`));
+export const position = (game, id, signal) => remembered(path(game, `position${query({ id })}`), signal);
 
 /** A whole game by its moves, looked at after `ply` of them. */
 export const replay = (game, where, signal) => remembered(path(game, `replay${query(where)}`), signal);

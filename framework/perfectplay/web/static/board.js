@@ -140,11 +140,10 @@ export function drawBoard(container, view) {
   const names = cells.map((cell) => cell.id);
   shape(container, board);
   if (!field || JSON.stringify(names) !== field.dataset.cells) {
-    field = h("div", { class: "field" }, ...cells.map((cell) => h("button", { class: "cell", type: "button", "data-place": cell.id, onclick: () => container.onPlace(cell.id) })));
+    field = h("div", { class: "field" }, ...cells.map((cell) => h("button", { class: "cell", type: "button", "data-place": cell.id, onclick: () => view.onPlace(cell.id) })));
     field.dataset.cells = JSON.stringify(names);
     container.replaceChildren(field);
   }
-  container.onPlace = view.onPlace;
   for (const old of field.querySelectorAll(":scope > :not(.cell)")) old.remove();
   field.prepend(ground(board, at));
   [...field.querySelectorAll(":scope > .cell")].forEach((element, index) => {

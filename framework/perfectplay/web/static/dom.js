@@ -21,6 +21,13 @@ export const s = (tag, attributes = {}, ...children) => fill(document.createElem
 /** A value of an object's own: names that a plugin chose may be anything, `__proto__` too. */
 export const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 
+/** Handles a click on a link here, unless it asks for another tab or window. */
+export const followed = (act) => (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  act();
+};
+
 /** Sets a text only if it differs, so that screen readers hear a sentence once. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -59,7 +66,7 @@ function ahead(from, others, [dx, dy]) {
     const [ox, oy] = centre(other);
     const along = (ox - x) * dx + (oy - y) * dy;
     const aside = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
-    if (along > 2 && (!best || along + 2.5 * aside < best.far)) best = { other, far: along + 2.5 * aside };
+    if (along > 2 && (!best || along + 2 * aside < best.far)) best = { other, far: along + 2 * aside };
   }
   return best?.other;
 }

@@ -46,6 +46,16 @@ function download(text, name) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
+/** What a file that `Save game` or `solve play` wrote holds, as `visit` takes it; an Error says what is wrong with it. */
+function readSaved(text) {
+  const saved = JSON.parse(text);
+  if (saved?.format !== "perfectplay game" || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
+  const inOrder = (options) => JSON.stringify(Object.entries(options ?? {}).sort());
+  const of = state.games.find((game) => game.family === saved.game && inOrder(game.variant) === inOrder(saved.options));
+  if (!of) throw new Error(`it is a game of ${saved.game} in a variant that is not open here`);
+  return { game: of.name, start: saved.start ?? null, moves: saved.moves.map(String) };
+}
+
 /** Wires the editor up: `current` gives the game's name, `visit` goes somewhere.
  *  Returns what puts another position into it, to begin editing from. */
 export function startEditor(current, visit) {
@@ -100,15 +110,13 @@ export function startEditor(current, visit) {
   $("save-game").addEventListener("click", () => download(savedGame(), `${current()}.json`));
   $("load-game").addEventListener("change", async (event) => {
     const [file] = event.target.files;
-    event.target.value = "";
+    if (!file) return;
     try {
-      const saved = JSON.parse(await file.text());
-      if (saved.format !== "perfectplay game" || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
-      if (saved.game !== about().family) throw new Error(`it is a game of ${saved.game}`);
-      visit({ start: saved.start ?? null, moves: saved.moves.map(String) });
+      visit(readSaved(await file.text()));
     } catch (error) {
       show(null, `${file.name} cannot be loaded: ${error.message}`, false);
     }
+    event.target.value = ""; // the same file may be chosen again
   });
   show(null, "", false);
   return (answer, name) => {

@@ -1,13 +1,37 @@
 // The tabs beside the board: the moves, the whole table to explore, and how to play. Each thing found is a link.
 
 import * as api from "./api.js";
-import { $, h, s, setText } from "./dom.js";
+import { $, followed, h, s, setText } from "./dom.js";
 import { STRENGTHS } from "./opponent.js";
 import { keep, settings } from "./settings.js";
-import { about, players, state } from "./state.js";
-import { count, size } from "./words.js";
+import { about, isPuzzle, outcomesOnly, players, state } from "./state.js";
+import { count, letter, size, unknown } from "./words.js";
 
 const TABS = ["analysis", "explore", "learn"];
+
+// What positions are called, by outcome, in a list of facts, in a menu, and among many; a puzzle is not won or lost.
+const GAME = {
+  facts: { win: "Won by the side to move", loss: "Lost", draw: "Drawn" },
+  menu: { win: "Win", loss: "Loss", draw: "Draw" },
+  many: { win: "wins", loss: "losses", draw: "draws" },
+  above: "won",
+  below: "lost",
+  longest: "The longest wins",
+  puzzle: "Puzzle: one move wins",
+};
+const PUZZLE = {
+  facts: { win: "Can be solved", loss: "Dead ends", draw: "Never end" },
+  menu: { win: "Solved", loss: "Dead end", draw: "Never ends" },
+  many: { win: "solved", loss: "dead ends", draw: "that never end" },
+  above: "can be solved",
+  below: "dead ends",
+  longest: "The longest solutions",
+  puzzle: "Puzzle: one move solves it",
+};
+
+const vocabulary = () => (isPuzzle() ? PUZZLE : GAME);
+
+const share = (number, all) => (number ? ` (${number < all / 1000 ? "under 0.1" : ((100 * number) / all).toFixed(1)} %)` : "");
 
 function startTabs(onShow) {
   const show = (name, focus = false) => {
@@ -50,7 +74,7 @@ function histogram(rows, onFind) {
       const from = both && kind === "draw" ? 0.5 : 0.1;
       chart.append(
         s("rect", { class: `column ${kind}`, x: x + step * from, y: up ? half - tall : half, width: step * (both && up ? 0.4 : 0.8), height: tall, onclick: () => onFind({ kind, remoteness: row.remoteness }) },
-          s("title", {}, `${count(number)} ${{ win: "wins", loss: "losses", draw: "draws" }[kind]} in ${row.remoteness}: click to see one`)),
+          s("title", {}, `${count(number)} ${vocabulary().many[kind]} in ${row.remoteness}: click to see one`)),
       );
     }
     if (row.remoteness % every === 0) chart.append(s("text", { class: "tick", x: x + step / 2, y: 2 * half + bottom - 4 }, String(row.remoteness)));
@@ -77,37 +101,41 @@ export function startExplore({ visit, playAs }) {
   };
 
   const link = (found) =>
-    h("li", {}, h("a", { href: `/${encodeURIComponent(state.game).replaceAll("%3D", "=")}?position=${encodeURIComponent(found.text)}`, onclick: (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      open(found);
-    } }, found.text), h("span", { class: "state" }, found.verdict));
+    h("li", {}, h("a", { href: `/${api.pathOf(state.game)}?position=${encodeURIComponent(found.text)}`, onclick: followed(() => open(found)) }, found.text), h("span", { class: "state" }, found.verdict));
 
   async function drawOverview() {
     const game = state.game;
     if (drawn === game) return;
+    const words = vocabulary();
+    for (const option of $("find-kind").options) setText(option, words.menu[option.value]);
+    setText($("find-puzzle"), words.puzzle);
+    for (const id of ["find-plies", "find-plies-label"]) $(id).hidden = outcomesOnly();
+    if (outcomesOnly()) $("find-plies").value = "";
     drawn = game;
     $("overview").replaceChildren(h("p", { class: "empty" }, "Counting…"));
     try {
       const all = await api.overview(game);
       if (state.game !== game) return;
-      const share = (number) => (number ? ` (${((100 * number) / all.positions).toFixed(1)} %)` : "");
+      const of = (number) => count(number) + share(number, all.positions);
       const facts = [
         ["Positions", count(all.positions)],
-        ["Won by the side to move", count(all.wins) + share(all.wins)],
-        ["Lost", count(all.losses) + share(all.losses)],
-        ["Drawn", count(all.ties + all.endless) + share(all.ties + all.endless)],
+        [words.facts.win, of(all.wins)],
+        [words.facts.loss, of(all.losses)],
+        [words.facts.draw, of(all.draws)],
         ["Moves of a position", all.moves === null ? "–" : String(all.moves)],
         ["On disk", all.bytes ? size(all.bytes) : "in memory"],
+      ];
+      const distances = all.values === "outcome" ? [h("p", { class: "empty" }, unknown())] : [
+        h("h3", {}, "Positions by plies to the end"),
+        histogram(all.histogram, find),
+        h("p", { class: "legend" }, h("b", { class: "tag win" }, letter("win")), ` ${words.above}, over the line; `, h("b", { class: "tag loss" }, letter("loss")), ` ${words.below}, under it. Heights are logarithms.`),
+        h("h3", {}, words.longest),
+        all.longest.length ? h("ol", { class: "longest" }, ...all.longest.map(link)) : h("p", { class: "empty" }, "There are none."),
       ];
       $("overview").replaceChildren(
         h("p", { class: "reason", hidden: all.complete }, "The table is unfinished: this is what it knows so far."),
         h("dl", { class: "facts" }, ...facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-        h("h3", {}, "Positions by plies to the end"),
-        histogram(all.histogram, find),
-        h("p", { class: "legend" }, h("b", { class: "tag win" }, "W"), " won, above the line; ", h("b", { class: "tag loss" }, "L"), " lost, below it. Heights are logarithms."),
-        h("h3", {}, "The longest wins"),
-        all.longest.length ? h("ol", { class: "longest" }, ...all.longest.map(link)) : h("p", { class: "empty" }, "There are none."),
+        ...distances,
       );
     } catch (error) {
       drawn = null;

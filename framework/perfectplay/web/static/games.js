@@ -1,10 +1,9 @@
 // The dialog with all games: found by typing, with their state; and the variants of those that have options.
 
 import * as api from "./api.js";
-import { $, h, setText } from "./dom.js";
+import { $, followed, h, setText } from "./dom.js";
 import { state } from "./state.js";
-import { labelOf } from "./view.js";
-import { count } from "./words.js";
+import { count, labelOf } from "./words.js";
 
 const STATES = { unsolved: "not solved yet", unfinished: "unfinished", solving: "being solved", damaged: "its table is damaged", broken: "broken" };
 
@@ -15,17 +14,13 @@ export function startGames({ open }) {
   const filter = $("games-filter");
 
   const item = (game) => {
-    const path = `/${encodeURIComponent(game.name)}`.replaceAll("%3D", "=");
     const text = [h("strong", {}, labelOf(game)), h("span", { class: "state" }, words(game))];
     if (game.state === "broken") return h("li", { class: "broken" }, ...text);
-    const link = h("a", { href: path, "aria-current": game.name === state.game ? "page" : null }, ...text);
-    link.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
+    const go = followed(() => {
       dialog.close();
       open(game.name);
     });
-    return h("li", {}, link);
+    return h("li", {}, h("a", { href: `/${api.pathOf(game.name)}`, "aria-current": game.name === state.game ? "page" : null, onclick: go }, ...text));
   };
 
   function draw() {
@@ -36,7 +31,7 @@ export function startGames({ open }) {
     drawVariants();
   }
 
-  /** One form for each game with options: its fields make the variant's address. */
+  /** A form for the options of this game, or of the first that has any: its fields make the variant's address. */
   function drawVariants() {
     const families = new Map(state.games.filter((game) => game.options?.length).map((game) => [game.family, game]));
     const current = families.get(state.games.find((game) => game.name === state.game)?.family) ?? [...families.values()][0];
@@ -47,7 +42,7 @@ export function startGames({ open }) {
     $("variant-fields").replaceChildren(...current.options.map((option) => field(option, current.variant[option.name])));
     $("variant").onsubmit = (event) => {
       event.preventDefault();
-      go(current);
+      openVariant(current);
     };
   }
 
@@ -60,7 +55,7 @@ export function startGames({ open }) {
     return h("div", { class: "option" }, h("label", { for: id }, option.name), input, option.help ? h("small", {}, option.help) : null);
   }
 
-  async function go(game) {
+  async function openVariant(game) {
     const value = (option) => {
       const input = $(`option-${option.name}`);
       return typeof option.default === "boolean" ? (input.checked ? "yes" : "no") : input.value;

@@ -10,25 +10,27 @@ import { startExplore } from "./explore.js";
 import { startGames } from "./games.js";
 import { watchKeys } from "./keys.js";
 import { watchMoves } from "./moves.js";
-import { bestMoves, choose, isTable } from "./opponent.js";
+import { bestMoves, choose } from "./opponent.js";
 import { stackWords } from "./pieces.js";
 import { keep, settings } from "./settings.js";
 import { endWatch, watchSolve } from "./solve.js";
-import { about, address, answer, ending, here, players, repeated, roleOf, spelled, state, tableMoves, valuesShown } from "./state.js";
-import { advice, announce, draw, drawControls, drawPlaces, notice, on, showLine } from "./view.js";
+import { about, address, answer, ending, here, isTable, players, repeated, roleOf, spelled, state, tableMoves, valuesShown } from "./state.js";
+import { advice, announce, draw, drawControls, drawPlaces, drawValueChart, notice, on, showLine } from "./view.js";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const tablePause = () => (calm.matches ? 250 : 650);
 
 let asking = null; // the question under way; a later one makes it void
+let previewing = null; // the same, of a move that is pointed at
 let timer = null;
 let fillEditor = () => {};
 let showExplore = () => {};
 
 // ---- going somewhere ----
 
-/** Shows a game after some of its moves. `how` is how the browser remembers it: pushState, replaceState or null. */
-async function visit({ game = state.game, start = state.start, moves = state.moves, ply = moves.length, puzzle = null }, { how = "pushState", fresh = false } = {}) {
+/** Shows a game after some of its moves; whether that went well. `how` is how the browser remembers it: pushState,
+ *  replaceState or null; `otherwise` is told the error if it cannot be shown. */
+async function visit({ game = state.game, start = state.start, moves = state.moves, ply = moves.length, puzzle = null }, { how = "pushState", fresh = false, otherwise = fail } = {}) {
   halt({ keepAuto: fresh });
   asking?.abort();
   const mine = (asking = new AbortController());
@@ -41,7 +43,7 @@ async function visit({ game = state.game, start = state.start, moves = state.mov
     arrive(fresh);
     return true;
   } catch (error) {
-    if (error.name !== "AbortError") fail(error);
+    if (error.name !== "AbortError") otherwise(error);
     return false;
   }
 }
@@ -80,7 +82,7 @@ function arrive(fresh) {
   showLine();
   fillEditor(answer(), state.game);
   showExplore();
-  if (!answer().solved) watchSolve(state.game, about(), reload).catch(fail);
+  if (!answer().solved) watchSolve(state.game, about, reload).catch(fail);
   else endWatch();
   goOn();
 }
@@ -88,7 +90,7 @@ function arrive(fresh) {
 /** After a solve: the same place, now with values. */
 async function reload() {
   state.games = await api.games();
-  visit({ ply: state.ply }, { how: "replaceState" });
+  await visit({ ply: state.ply }, { how: "replaceState" });
 }
 
 // ---- the table's turn ----
@@ -133,12 +135,13 @@ function go(ply) {
 
 async function onPlace(id) {
   if (ending()) return notice(`${ending()}. Undo, or begin a new game.`);
+  const { replay } = state;
   const { board } = answer();
   const meaning = meanings(answer(), state.selected);
   const moves = meaning.targets.get(id);
   if (moves) {
     const chosen = moves.length === 1 ? moves[0] : await chooseMove(moves, valuesShown());
-    return chosen && play(chosen);
+    return chosen && state.replay === replay && play(chosen); // the table may have moved while one chose
   }
   const reason = own(meaning.barred, id);
   if (state.selected !== null && id !== state.selected && reason && !meaning.movesFrom(id).length) return notice(reason, true);
@@ -150,6 +153,7 @@ async function onPlace(id) {
 }
 
 function select(id) {
+  previewing?.abort();
   state.selected = id;
   state.preview = null;
   drawPlaces();
@@ -164,13 +168,14 @@ function select(id) {
 
 /** Shows the board as it will be after a move; null shows it as it is. */
 async function preview(name) {
-  const { replay } = state;
-  const move = name === null ? null : answer().moves.find((each) => each.move === name);
-  state.preview = move ? { move: name } : null;
   if (!answer().board) return;
-  const after = move && (await api.position(state.game, move.id).catch(() => null));
-  if (state.replay !== replay || (state.preview?.move ?? null) !== name) return;
-  if (after?.board) state.preview = { move: name, board: after.board, source: move.source, target: move.target };
+  previewing?.abort();
+  const mine = (previewing = new AbortController());
+  const { replay } = state;
+  const move = answer().moves.find((each) => each.move === name);
+  const after = move && (await api.position(state.game, move.id, mine.signal).catch(() => null));
+  if (mine.signal.aborted || state.replay !== replay) return;
+  state.preview = after?.board ? { board: after.board, source: move.source, target: move.target } : null;
   drawPlaces();
 }
 
@@ -185,12 +190,6 @@ function setRole(owner, role) {
 function playAs(owner) {
   keep({ roles: { ...settings.roles, [state.game]: { [owner]: "you", [1 - owner]: settings.strength } }, flipped: owner === 1 });
   openStart(state.game);
-}
-
-function follow(event, game) {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  openStart(game);
 }
 
 function fail(error) {
@@ -236,14 +235,14 @@ function wire() {
     play,
     go,
     role: setRole,
-    follow,
+    open: openStart,
     tryMove: (ply, move) => visit({ moves: [...state.moves.slice(0, ply), move] }),
     playLine: (names) => visit({ moves: [...state.moves.slice(0, state.ply), ...names] }),
   });
   for (const name of ["first", "last", "undo", "redo", "best", "auto", "hints", "flip", "new"]) $(name).addEventListener("click", () => state.replay && actions[name]());
   $("help-open").addEventListener("click", actions.help);
   roving($("board"), ".cell");
-  for (const [name, selector] of [["moves", ".chip"], ["history", ".entry"], ["line", ".step"], ["player-top", ".tray"], ["player-bottom", ".tray"], ["setup-board", ".cell"]]) roving($(name), selector);
+  for (const [name, selector] of [["moves", ".chip"], ["history", ".entry"], ["line", ".step"], ["player-top", ".tray"], ["player-bottom", ".tray"], ["actions", ".action"], ["setup-board", ".cell"]]) roving($(name), selector);
   watchMoves($("moves"), { play: playNamed, preview });
   watchKeys((name) => (state.replay || name === "help") && actions[name]());
   fillEditor = startEditor(() => state.game, visit);
@@ -251,7 +250,7 @@ function wire() {
   startGames({ open: openStart });
   api.trouble.tell = (text) => notice(text ?? "The server answers again.", true);
   addEventListener("popstate", (event) => (event.state ? visit(event.state, { how: null }) : fromAddress()));
-  addEventListener("resize", () => state.replay && valuesShown() && draw());
+  new ResizeObserver(() => state.replay && drawValueChart()).observe($("chart"));
 }
 
 async function fromAddress() {
@@ -259,13 +258,18 @@ async function fromAddress() {
   if (!name) return fail(new Error("No games are installed."));
   const asked = new URLSearchParams(location.search);
   const moves = (asked.get("moves") ?? "").split(/\s+/).filter(Boolean);
-  const start = asked.get("position") ?? (asked.has("id") ? (await api.position(name, asked.get("id"))).text : null);
   const ply = asked.has("ply") ? Math.min(Number(asked.get("ply")) || 0, moves.length) : moves.length;
-  if (await visit({ game: name, start, moves, ply }, { how: "replaceState" })) return;
-  const why = $("notice").textContent;
-  if (!start && !moves.length) return;
-  await openStart(name, "replaceState");
-  notice(`The link cannot be followed: ${why}. This is the start instead.`, true);
+  const atTheStart = async (error) => {
+    await openStart(name, "replaceState");
+    notice(`The link cannot be followed: ${error.message}. This is the start instead.`, true);
+  };
+  const otherwise = location.search ? atTheStart : fail;
+  try {
+    const start = asked.get("position") ?? (asked.has("id") ? (await api.position(name, asked.get("id"))).text : null);
+    await visit({ game: name, start, moves, ply }, { how: "replaceState", otherwise });
+  } catch (error) {
+    await otherwise(error);
+  }
 }
 
 async function begin() {

@@ -2,11 +2,11 @@
 
 import { h, s } from "./dom.js";
 import { bestMoves } from "./opponent.js";
-import { kind, LETTERS, number, same } from "./words.js";
+import { kind, letter, long, number, same, short } from "./words.js";
 
 const MOST_ARROWS = 6;
 
-const content = (value) => [LETTERS[value.outcome] ?? "?", h("span", { class: "number" }, number(value) ? `\u2009${number(value)}` : "")];
+const content = (value) => [letter(value.outcome), h("span", { class: "number" }, number(value) ? `\u2009${number(value)}` : "")];
 
 const make = (value, best, role) =>
   h("span", { class: `badge ${kind(value)} ${role}${best && same(value, best) ? " best" : ""}`, "aria-hidden": "true" }, ...content(value));
@@ -16,6 +16,9 @@ export const badge = (value, best) => make(value, best, "own");
 
 /** What the best move that lands here is worth, while no piece is chosen. */
 export const landingBadge = (value, best) => make(value, best, "landing");
+
+/** What a move is worth, beside its name on a button. */
+export const inlineBadge = (value) => [h("span", { class: `badge inline ${kind(value)}`, "aria-hidden": "true" }, short(value)), h("span", { class: "visually-hidden" }, long(value))];
 
 /** From where to where the best moves go, where they go from cell to cell. */
 export function arrows(answer, board, at) {

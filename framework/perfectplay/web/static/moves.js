@@ -1,9 +1,9 @@
 // The list of moves: best first, in groups win, draw, loss; equal distances on one line; and the best line.
 
 import { h, oneTabStop, redraw } from "./dom.js";
-import { kind, LETTERS, long, number, same } from "./words.js";
+import { outcomesOnly } from "./state.js";
+import { distance, heading, kind, letter, long, same } from "./words.js";
 
-const HEADINGS = { win: "Winning", draw: "Drawing", loss: "Losing", unknown: "Not in the table" };
 const SHOWN_OF_A_GROUP = 4;
 
 const chip = (move, values, best) =>
@@ -31,7 +31,7 @@ function symmetric(moves, values, first) {
     if (chips.length > SHOWN_OF_A_GROUP + 1) {
       const rest = chips.slice(SHOWN_OF_A_GROUP);
       for (const each of rest) each.hidden = true;
-      const more = h("button", { class: "chip more", type: "button", tabindex: "-1", "aria-label": `Show ${rest.length} more moves that are the same up to symmetry` }, `+${rest.length}`);
+      const more = h("button", { class: "chip more", type: "button", tabindex: "-1" }, `+${rest.length}`, h("span", { class: "visually-hidden" }, " more that are the same up to symmetry"));
       more.addEventListener("click", (event) => {
         event.stopPropagation();
         for (const each of rest) each.hidden = false;
@@ -47,10 +47,10 @@ function symmetric(moves, values, first) {
 function section(outcome, own, first) {
   const distances = own.filter((move, index) => index === 0 || !same(move, own[index - 1]));
   return h("section", { class: `group ${outcome}` },
-    h("h3", {}, h("b", { class: `tag ${outcome}`, "aria-hidden": "true" }, LETTERS[outcome] ?? "?"), HEADINGS[outcome], h("span", { class: "count" }, String(own.length))),
+    h("h3", {}, h("b", { class: `tag ${outcome}`, "aria-hidden": "true" }, letter(outcome)), heading(outcome), h("span", { class: "count" }, String(own.length))),
     ...distances.map((value) =>
       h("div", { class: "distance" },
-        h("span", { class: "in" }, number(value) === "" ? (outcome === "draw" ? "endless" : "") : value.score !== undefined && value.score !== null ? `${number(value)} in ${value.remoteness}` : `in ${value.remoteness}`),
+        h("span", { class: "in" }, distance(value)),
         h("div", { class: "chips" }, ...symmetric(own.filter((move) => same(move, value)), true, first)),
       ),
     ),
@@ -104,6 +104,7 @@ export function drawLine(container, line, onJump) {
         h("li", {}, h("button", { class: "chip step", type: "button", tabindex: "-1", "data-key": String(index), title: long(step), onclick: () => onJump(index) }, h("span", { class: "ply" }, `${index + 1}`), step.move)),
       ),
     ),
+    ...(outcomesOnly() ? [h("p", { class: "empty" }, "Each move keeps the outcome, and need not come nearer to an end.")] : []),
   );
   oneTabStop(container, ".step");
 }

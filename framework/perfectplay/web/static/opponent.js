@@ -11,8 +11,6 @@ export const STRENGTHS = [
 
 export const ROLES = [{ value: "you", label: "You" }, ...STRENGTHS.map(({ value, label }) => ({ value, label: `Table: ${label.toLowerCase()}` }))];
 
-export const isTable = (role) => Boolean(role) && role !== "you";
-
 const anyOf = (moves) => moves[Math.floor(Math.random() * moves.length)];
 
 /** The moves that nothing beats. */

@@ -6,7 +6,7 @@ const DEFAULTS = { hints: true, flipped: false, shortcuts: true, strength: "perf
 function read() {
   try {
     const found = JSON.parse(localStorage.getItem(KEY)) ?? {};
-    const right = Object.entries(DEFAULTS).filter(([name, value]) => typeof found[name] === typeof value);
+    const right = Object.entries(DEFAULTS).filter(([name, value]) => found[name] !== null && typeof found[name] === typeof value);
     return { ...DEFAULTS, ...Object.fromEntries(right.map(([name]) => [name, found[name]])) };
   } catch {
     return { ...DEFAULTS }; // a browser may forbid to keep anything

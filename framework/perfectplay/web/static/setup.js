@@ -5,7 +5,7 @@ import { $, h } from "./dom.js";
 import { pieceImage, pieceWords } from "./pieces.js";
 
 /** The text of a board: labels bottom up, cell by cell, row by row. */
-export function spell(board) {
+function spell(board) {
   const { empty, between_cells: betweenCells, between_rows: betweenRows, ending } = board.spelling;
   const rows = Array.from({ length: Math.ceil(board.rows) }, (_, row) =>
     board.cells
@@ -43,7 +43,7 @@ export function startSetup(onText) {
     const { pieces, ending } = board.spelling;
     const isChosen = (piece) => chosen?.label === piece.label;
     $("setup-pieces").replaceChildren(
-      ...pieces.map((piece) => choice(pieceWords(piece, board.players), isChosen(piece), () => choose(piece), pieceImage(piece))),
+      ...pieces.map((piece) => choice(pieceWords(piece, board.players), isChosen(piece), () => choose(piece), pieceImage(inTray(piece)))),
       choice("Take away", chosen === null, () => choose(null), "Take away"),
     );
     drawCells($("setup-board"), board, (cell) =>

@@ -35,34 +35,35 @@ function progress(title, report, stop) {
   ];
 }
 
-/** Shows the card while `game` has no table, and calls `onSolved` when it gets one. */
+/** Shows the card while `game` has no table, and calls `onSolved` when it gets one; `about` gives what is known of it. */
 export async function watchSolve(game, about, onSolved) {
   const card = $("solve-card");
-  const title = about?.title ?? game;
+  const title = () => about()?.title ?? game;
   if (watched === game) return;
   watched = game;
   card.hidden = false;
-  let command = about?.command ?? `solve ${game}`;
+  let command = `solve ${game}`;
   let estimate = null;
   const fill = (parts) => card.replaceChildren(...parts.filter(Boolean));
-  const start = () => api.startSolve(game).then(follow, (error) => fill(intro(title, { command, estimate, error: error.message }, start)));
+  const offer = (error) => fill(intro(title(), { command, estimate, error }, start));
+  const start = () => api.startSolve(game).then(follow).catch((error) => offer(error.message));
   const stop = () => api.stopSolve(game).catch(() => {});
   const follow = async () => {
     while (watched === game) {
       const report = await api.solveProgress(game);
       if (watched !== game) return;
       ({ command = command, estimate = estimate } = report);
-      if (report.state === "solving") fill(progress(title, report, stop));
+      if (report.state === "solving") fill(progress(title(), report, stop));
       else if (report.state === "done") return done();
-      else if (report.state === "damaged") return fill(damaged(title, report));
-      else return fill(intro(title, { command, estimate, error: report.error }, start));
+      else if (report.state === "damaged") return fill(damaged(title(), report));
+      else return offer(report.error);
       await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
     }
   };
   const done = () => {
     endWatch();
     api.forget();
-    onSolved();
+    return onSolved();
   };
   await follow();
 }

@@ -1,7 +1,7 @@
 // What the page knows: which game, where it began, its moves, and how many of them are played on the board. Everything
 // else (whose turn it is, repetition, mistakes, the end) is the server's answer for that, `replay`.
 
-import { isTable } from "./opponent.js";
+import { pathOf } from "./api.js";
 import { settings } from "./settings.js";
 
 export const state = {
@@ -12,7 +12,7 @@ export const state = {
   ply: 0,
   replay: null,
   selected: null,
-  preview: null,
+  preview: null, // the board after a move that is pointed at: {board, source, target}
   auto: false,
   puzzle: null, // the id of a position in which one move is to be found
 };
@@ -23,7 +23,13 @@ export const here = () => state.replay.timeline[state.replay.ply];
 
 export const players = () => answer().players;
 
+/** Whether one player plays alone: then nothing is won or lost, but solved or not. */
+export const isPuzzle = () => state.replay !== null && players().length === 1;
+
 export const about = () => state.games.find((each) => each.name === state.game);
+
+/** Whether the table knows who wins and nothing else: then no value has a number. */
+export const outcomesOnly = () => about()?.values === "outcome";
 
 /** Why the game has ended by rule; a repetition ends it too, but one may explore on. */
 export const ending = () => answer().result?.text ?? null;
@@ -37,6 +43,8 @@ export const valuesShown = () => hints() && answer().solved;
 
 export const roleOf = (owner) => settings.roles[state.game]?.[owner] ?? "you";
 
+export const isTable = (role) => role !== "you";
+
 export const tableMoves = () => here().to_move !== null && isTable(roleOf(here().to_move));
 
 // Readable: none of these characters needs to be escaped in a query.
@@ -46,7 +54,7 @@ export const spelled = (move) => move.replaceAll(" ", "_");
 
 /** The address of what is shown: the game from where it began, with all its moves. */
 export function address() {
-  const path = `/${encodeURIComponent(state.game)}`.replaceAll("%3D", "=");
+  const path = `/${pathOf(state.game)}`;
   const parts = [];
   if (state.start !== null) parts.push(`position=${escapeText(state.start)}`);
   if (state.moves.length) parts.push(`moves=${escapeText(state.moves.map(spelled).join(" "))}`);

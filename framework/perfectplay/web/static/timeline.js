@@ -1,7 +1,8 @@
 // What was played: the list of moves, mistakes marked, and a chart of the value over time with what was not tried.
 
 import { h, oneTabStop, redraw, s } from "./dom.js";
-import { kind, LETTERS, long, number, same } from "./words.js";
+import { outcomesOnly } from "./state.js";
+import { hasScore, kind, letter, long, number } from "./words.js";
 
 export function drawHistory(list, timeline, ply, values, onJump) {
   const entry = (each, index) =>
@@ -14,11 +15,10 @@ export function drawHistory(list, timeline, ply, values, onJump) {
           "data-key": String(index),
           title: values && index ? each.comment || each.verdict : null,
           "aria-current": ply === index ? "step" : null,
-          "aria-label": index ? `${index}. ${each.move}${values && each.mark ? `: ${each.comment}` : ""}` : "Start of the game",
           onclick: () => onJump(index),
         },
-        index ? [h("span", { class: "ply" }, `${index}`), each.move] : "Start",
-        values && each.mark ? h("b", { class: "mark" }, each.mark) : null,
+        index ? [h("span", { class: "ply" }, `${index}`), ` ${each.move}`] : "Start",
+        values && each.mark ? [h("b", { class: "mark" }, each.mark), h("span", { class: "visually-hidden" }, `: ${each.comment}`)] : null,
       ),
     );
   redraw(list, ...timeline.map(entry));
@@ -29,7 +29,7 @@ export function drawHistory(list, timeline, ply, values, onJump) {
 
 const HEIGHT = 176;
 const TOP = 14;
-const BOTTOM = 22;
+const BOTTOM = 34; // room for a number under a point, and for whose move it was
 const LEFT = 34;
 const MIDDLE = TOP + (HEIGHT - TOP - BOTTOM) / 2;
 const REACH = (HEIGHT - TOP - BOTTOM) / 2 - 8;
@@ -41,7 +41,7 @@ function winner(value, mover) {
   return value.outcome === "loss" ? 1 - mover : null;
 }
 
-const measure = (value) => (typeof value.score === "number" ? Math.abs(value.score) : value.remoteness ?? 0);
+const measure = (value) => (hasScore(value) ? Math.abs(value.score) : value.remoteness ?? 0);
 
 /** A round number at or above `most`, for the end of the axis. */
 function roundUp(most) {
@@ -54,28 +54,29 @@ function roundUp(most) {
 export function drawChart(container, timeline, ply, players, { onJump, onTry }) {
   if (!timeline.some((entry) => entry.outcome)) return container.replaceChildren(h("p", { class: "empty" }, "Nothing is known yet."));
   const all = timeline.flatMap((entry) => [entry, ...entry.alternatives]);
-  const longest = roundUp(Math.max(4, ...all.map(measure)));
+  const flat = outcomesOnly(); // no distance: as far up or down as there is room
+  const longest = flat ? 1 : roundUp(Math.max(4, ...all.map(measure)));
   const width = Math.max(220, container.clientWidth);
   const step = Math.min(30, (width - LEFT - 8) / Math.max(8, timeline.length + 1));
   const x = (index) => LEFT + step * (index + 0.5);
   const y = (value, mover) => {
     const whose = winner(value, mover);
-    const far = (measure(value) / longest) * REACH + 6;
+    const far = (flat ? 1 : measure(value) / longest) * REACH + 6;
     return whose === null ? MIDDLE : whose === 0 ? MIDDLE - far : MIDDLE + far;
   };
   const chart = s("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "group", "aria-label": "Value of each position; the list of moves says the same" });
   const [first, second = ""] = players;
   chart.append(
-    s("text", { class: "whose owner0", x: LEFT, y: TOP - 3 }, second ? `${first} wins` : "Solvable"),
-    s("text", { class: "whose owner1", x: LEFT, y: HEIGHT - BOTTOM + 4 }, second ? `${second} wins` : "Dead end"),
-    ...[longest, longest / 2].flatMap((tick) => [1, -1].flatMap((way) => {
+    s("text", { class: "whose owner0", x: width, y: TOP - 3 }, second ? `${first} wins` : "Solvable"),
+    s("text", { class: "whose owner1", x: width, y: HEIGHT - BOTTOM + 12 }, second ? `${second} wins` : "Dead end"),
+    ...(flat ? [] : [longest, longest / 2]).flatMap((tick) => [1, -1].flatMap((way) => {
       const at = MIDDLE - way * ((tick / longest) * REACH + 6);
       return [s("line", { class: "grid", x1: LEFT, x2: width, y1: at, y2: at }), s("text", { class: "tick", x: LEFT - 6, y: at + 4 }, `${tick}`)];
     })),
     s("line", { class: "zero", x1: LEFT, x2: width, y1: MIDDLE, y2: MIDDLE }),
-    s("text", { class: "tick", x: LEFT - 6, y: MIDDLE + 4 }, "draw"),
+    s("text", { class: "tick", x: LEFT - 6, y: MIDDLE + 4 }, second ? "draw" : "∞"),
   );
-  timeline.forEach((entry, index) => chart.append(...untried(timeline, index, { x, y, onTry })));
+  timeline.forEach((entry, index) => chart.append(...untried(entry, index, { x, y, onTry })));
   const known = timeline.map((entry, index) => ({ ...entry, index })).filter((entry) => entry.outcome);
   chart.append(s("polyline", { class: "course", points: known.map((entry) => `${x(entry.index)},${y(entry, entry.to_move)}`).join(" ") }));
   for (const entry of known) {
@@ -87,7 +88,7 @@ export function drawChart(container, timeline, ply, players, { onJump, onTry }) 
         s("rect", { class: "hit", x: cx - step / 2, y: cy - 12, width: step, height: 24 }),
         s("circle", { class: "value", cx, cy, r: entry.index === ply ? 6 : 4.5 }),
         entry.mark ? s("text", { class: "slip", x: cx, y: cy - 9 }, entry.mark) : null,
-        entry.index === ply ? s("text", { class: "number", x: cx, y: cy + 18 }, `${LETTERS[entry.outcome]}${number(entry)}`) : null,
+        entry.index === ply && entry.remoteness !== 0 ? s("text", { class: "number", x: cx, y: cy + 18 }, `${letter(entry.outcome)}${number(entry)}`) : null,
       ),
     );
   }
@@ -98,25 +99,12 @@ export function drawChart(container, timeline, ply, players, { onJump, onTry }) 
 }
 
 /** The moves that could have been made from an entry, as points where they would have led. */
-function untried(timeline, index, { x, y, onTry }) {
-  const entry = timeline[index];
-  const made = timeline[index + 1] && forMover(timeline[index + 1], entry.to_move);
-  return entry.alternatives
-    .filter((each) => !made || !same(each, made))
-    .map((each) => {
-      const [cx, cy] = [x(index + 1), y({ ...each, remoteness: Math.max(0, (each.remoteness ?? 1) - 1) }, entry.to_move)];
-      return s("g", { class: `untried ${kind(each)}`, onclick: () => onTry(index, each.move) },
-        s("title", {}, `${index + 1}. ${each.move}: ${long(each)}, not played`),
-        s("circle", { class: "hit", cx, cy, r: 9 }),
-        s("circle", { class: "value", cx, cy, r: 2.6 }),
-      );
-    });
-}
-
-/** What moving to a position was worth to the player who moved there. */
-function forMover(value, mover) {
-  const remoteness = value.remoteness === null ? null : value.remoteness + 1;
-  if (value.to_move === mover && mover !== null) return { ...value, remoteness };
-  const outcome = { win: "loss", loss: "win", draw: "draw" }[value.outcome] ?? null;
-  return { ...value, outcome, remoteness, score: typeof value.score === "number" ? -value.score || 0 : value.score };
-}
+const untried = (entry, index, { x, y, onTry }) =>
+  entry.alternatives.map((each) => {
+    const [cx, cy] = [x(index + 1), y({ ...each, remoteness: Math.max(0, (each.remoteness ?? 1) - 1) }, entry.to_move)];
+    return s("g", { class: `untried ${kind(each)}`, onclick: () => onTry(index, each.move) },
+      s("title", {}, `${index + 1}. ${each.move}: ${long(each)}, not played`),
+      s("circle", { class: "hit", cx, cy, r: 9 }),
+      s("circle", { class: "value", cx, cy, r: 2.6 }),
+    );
+  });

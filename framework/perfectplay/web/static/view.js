@@ -2,22 +2,23 @@
 
 import * as api from "./api.js";
 import { drawBoard, drawTrays } from "./board.js";
-import { $, h, setText } from "./dom.js";
+import { $, followed, h, oneTabStop, redraw, setText } from "./dom.js";
 import { drawNotations } from "./editor.js";
+import { inlineBadge } from "./marks.js";
 import { drawLine, drawMoves } from "./moves.js";
 import { bestMoves, ROLES } from "./opponent.js";
 import { settings } from "./settings.js";
-import { about, answer, ending, here, hints, players, repeated, roleOf, state, tableMoves, valuesShown } from "./state.js";
+import { about, answer, ending, here, hints, isPuzzle, players, repeated, roleOf, state, tableMoves, valuesShown } from "./state.js";
 import { drawChart, drawHistory } from "./timeline.js";
-import { kind, LETTERS, number, ordinal, plies } from "./words.js";
+import { kind, labelOf, letter, ordinal, plies, unknown } from "./words.js";
 
-/** The handlers: place, play, go, tryMove, role, follow, playLine. */
+/** The handlers: place, play, go, tryMove, role, open, playLine. */
 export const on = {};
 
 const placesView = (fresh) => ({
   answer: answer(),
   selected: state.selected,
-  shown: state.preview?.board ? state.preview : null,
+  shown: state.preview,
   values: valuesShown(),
   best: answer().moves[0],
   last: state.replay.last,
@@ -54,14 +55,18 @@ function drawText(text) {
 /** Moves that are not on the board: a button for each. */
 function drawActions(view) {
   const moves = view.answer.moves.filter((move) => move.target === null);
-  $("actions").replaceChildren(
+  const focused = $("actions").contains(document.activeElement);
+  redraw(
+    $("actions"),
     ...moves.map((move) =>
-      h("button", { class: `action ${view.values ? kind(move) : ""}`, type: "button", "data-move": move.move, onclick: () => on.play(move) },
+      h("button", { class: `action ${view.values ? kind(move) : ""}`, type: "button", "data-move": move.move, "data-key": move.move, onclick: () => on.play(move) },
         move.label || move.move,
-        view.values ? h("span", { class: `badge inline ${kind(move)}` }, `${LETTERS[move.outcome] ?? "?"} ${number(move)}`.trim()) : null,
+        view.values && inlineBadge(move),
       ),
     ),
   );
+  oneTabStop($("actions"), ".action");
+  if (focused && !moves.length) $("board").focus({ preventScroll: true }); // the last of them is gone
 }
 
 function drawPlayers() {
@@ -89,18 +94,20 @@ function drawPlayers() {
 function verdictText() {
   if (ending()) return ending();
   if (valuesShown() || !answer().solved) return answer().verdict;
-  if (state.puzzle && !state.ply) return `Puzzle: ${answer().mover} is to move, and one move wins`;
-  return `${answer().mover} is to move`;
+  if (state.puzzle && !state.ply) return isPuzzle() ? "Puzzle: one move leads to the solution" : `Puzzle: ${answer().mover} is to move, and one move wins`;
+  return isPuzzle() ? "Can you solve it?" : `${answer().mover} is to move`;
 }
 
 function drawVerdict() {
   const element = $("verdict");
   const open = valuesShown() || ending();
   const { outcome, to_move: mover } = here();
-  const winner = !open || mover === null ? null : outcome === "win" ? mover : outcome === "loss" ? 1 - mover : null;
+  const winner = !open || mover === null || isPuzzle() ? null : outcome === "win" ? mover : outcome === "loss" ? 1 - mover : null;
   element.className = `verdict ${winner === null ? (open ? kind(here()) : "unknown") : `owner${winner}`}`;
   setText(element.querySelector("p"), verdictText());
-  setText(element.querySelector(".mark"), winner === null ? (open && LETTERS[outcome]) || "?" : (players()[winner] ?? "?").charAt(0));
+  setText($("unknown"), valuesShown() ? unknown() : "");
+  $("unknown").hidden = !valuesShown() || !unknown();
+  setText(element.querySelector(".mark"), winner === null ? (open ? letter(outcome) : "?") : (players()[winner] ?? "?").charAt(0));
 }
 
 export function drawControls() {
@@ -129,10 +136,15 @@ export function draw(fresh = false) {
   setText($("moves-count"), answer().moves.length ? String(answer().moves.length) : "");
   drawHistory($("history"), state.replay.timeline, state.ply, values, on.go);
   setText($("history-count"), state.moves.length ? plies(state.moves.length) : "");
-  if (values) drawChart($("chart"), state.replay.timeline, state.ply, players(), { onJump: on.go, onTry: on.tryMove });
-  else $("chart").replaceChildren(h("p", { class: "empty" }, answer().solved ? "Hidden with the hints." : "Nothing is known yet."));
+  drawValueChart();
   drawNotations(answer());
   notice(repeatNotice() ?? answer().board_problem ?? advice(), Boolean(repeatNotice() ?? answer().board_problem));
+}
+
+/** The chart alone: it is as wide as its card. */
+export function drawValueChart() {
+  if (valuesShown()) drawChart($("chart"), state.replay.timeline, state.ply, players(), { onJump: on.go, onTry: on.tryMove });
+  else $("chart").replaceChildren(h("p", { class: "empty" }, answer().solved ? "Hidden with the hints." : "Nothing is known yet."));
 }
 
 function repeatNotice() {
@@ -145,8 +157,11 @@ function repeatNotice() {
 export function advice() {
   if (ending()) return "Undo to try something else, or begin a new game.";
   if (tableMoves() && state.ply === state.moves.length) return "The table is to move.";
-  if (!answer().board) return "Choose a move from the list.";
-  return answer().moves.some((move) => move.source !== null) ? "Choose a piece, then where it goes." : "Choose where to move.";
+  const { board, moves } = answer();
+  if (!board) return "Choose a move from the list.";
+  if (state.selected !== null) return "Now choose where it goes.";
+  if (moves.some((move) => move.source !== null)) return "Choose a piece, then where it goes.";
+  return moves.some((move) => move.target !== null) ? "Choose where to move." : "Choose a move under the board.";
 }
 
 const FEW_GAMES = 4;
@@ -156,19 +171,11 @@ function drawGames() {
   const shown = state.games.length <= FEW_GAMES ? state.games : state.games.filter((game) => game.name === state.game);
   $("games").replaceChildren(
     ...shown.map((game) => {
-      const path = `/${encodeURIComponent(game.name)}`.replaceAll("%3D", "=");
       if (game.state === "broken") return h("span", { class: "broken", title: game.reason }, `${game.name} (broken)`);
-      return h("a", { href: path, "aria-current": game.name === state.game ? "page" : null, title: game.verdict ?? "Not solved yet", onclick: (event) => on.follow(event, game.name) }, labelOf(game));
+      return h("a", { href: `/${api.pathOf(game.name)}`, "aria-current": game.name === state.game ? "page" : null, title: game.verdict ?? "Not solved yet", onclick: followed(() => on.open(game.name)) }, labelOf(game));
     }),
   );
   $("games-open").hidden = state.games.length <= FEW_GAMES && !state.games.some((game) => game.options?.length);
-}
-
-/** "Connect4 5 × 4"-like: the title, and what differs from the default. */
-export function labelOf(game) {
-  const changed = (game.options ?? []).filter((option) => game.variant[option.name] !== option.default);
-  const words = changed.map((option) => (typeof option.default === "boolean" ? `${game.variant[option.name] ? "" : "no "}${option.name}` : `${option.name} ${game.variant[option.name]}`));
-  return words.length ? `${game.title}: ${words.join(", ")}` : game.title ?? game.name;
 }
 
 export async function showLine() {

@@ -1,24 +1,70 @@
 // How values are written beside moves. Letters and words go with every colour: colour alone says nothing here.
 
-export const LETTERS = { win: "W", draw: "D", loss: "L" };
-const NAMES = { win: "Win", draw: "Draw", loss: "Loss" };
+import { answer, isPuzzle, outcomesOnly } from "./state.js";
+
+const GAME = {
+  letters: { win: "W", draw: "D", loss: "L" },
+  names: { win: "Win", draw: "Draw", loss: "Loss" },
+  headings: { win: "Winning", draw: "Drawing", loss: "Losing", unknown: "Not in the table" },
+  endless: "Draw, endless",
+  outcomes: { win: "Win", draw: "Draw", loss: "Loss" },
+  note: "This table knows who wins, not in how many moves.",
+};
+const PUZZLE = {
+  letters: { win: "✓", draw: "∞", loss: "✗" },
+  names: { win: "Solved", draw: "Never solved", loss: "Dead end" },
+  headings: { win: "Leads to the solution", draw: "Never ends", loss: "Leads to a dead end", unknown: "Not in the table" },
+  endless: "Never solved",
+  outcomes: { win: "Can be solved", draw: "Cannot be solved", loss: "Cannot be solved" },
+  note: "This table knows what can be solved, not in how many moves.",
+};
+
+// A puzzle with scores is not solved or missed, but ends with more or less.
+const SCORES = {
+  letters: { win: "+", draw: "0", loss: "−" },
+  names: { win: "Score", draw: "Score", loss: "Score" },
+  headings: { win: "Scores above zero", draw: "Scores zero, or never ends", loss: "Scores below zero", unknown: "Not in the table" },
+  endless: "Never ends",
+};
+
+const isScored = () => isPuzzle() && hasScore(answer());
+
+const vocabulary = () => (isScored() ? SCORES : isPuzzle() ? PUZZLE : GAME);
 
 export const kind = (value) => value.outcome ?? "unknown";
+
+/** The sign of an outcome: a letter, or in a puzzle a mark. */
+export const letter = (outcome) => vocabulary().letters[outcome] ?? "?";
+
+export const heading = (outcome) => vocabulary().headings[outcome];
 
 const signed = (score) => (score > 0 ? `+${score}` : `${score}`.replace("-", "−"));
 
 export const hasScore = (value) => typeof value.score === "number";
 
 /** The number beside the letter: the score where the game has one, else the plies left; "" for an endless draw. */
-export const number = (value) => (hasScore(value) ? signed(value.score) : value.remoteness === null ? "" : `${value.remoteness}`);
+export const number = (value) => (value.remoteness === null ? "" : hasScore(value) ? signed(value.score) : `${value.remoteness}`);
+
+/** "W 5": letter and number. */
+export const short = (value) => `${letter(value.outcome)} ${number(value)}`.trim();
+
+/** "in 5" or "+3 in 5", beside a list of moves that are worth the same. */
+export function distance(value) {
+  if (value.remoteness === null) return value.outcome && !outcomesOnly() ? "endless" : "";
+  return hasScore(value) ? `${number(value)} in ${value.remoteness}` : `in ${value.remoteness}`;
+}
 
 /** "Win in 5", for lists and screen readers. */
 export function long(value) {
   if (!value.outcome) return "Not in the table";
-  if (value.remoteness === null) return "Draw, endless";
+  if (value.remoteness === null) return outcomesOnly() ? vocabulary().outcomes[value.outcome] : vocabulary().endless;
+  if (isScored()) return `${vocabulary().names[value.outcome]} ${number(value)} in ${value.remoteness}`;
   const score = hasScore(value) && value.score ? ` by ${Math.abs(value.score)}` : "";
-  return `${NAMES[value.outcome]}${score} in ${value.remoteness}`;
+  return `${vocabulary().names[value.outcome]}${score} in ${value.remoteness}`;
 }
+
+/** What a table of outcomes cannot tell; "" for any other. */
+export const unknown = () => (outcomesOnly() ? vocabulary().note : "");
 
 export const count = (number) => number.toLocaleString("en");
 
@@ -39,4 +85,11 @@ export function size(bytes) {
     power += 1;
   }
   return `${bytes < 10 && power ? bytes.toFixed(1) : Math.round(bytes)} ${units[power]}`;
+}
+
+/** "Connect Four: width 5"-like: the title, and what differs from the default. */
+export function labelOf(game) {
+  const changed = (game.options ?? []).filter((option) => game.variant[option.name] !== option.default);
+  const words = changed.map((option) => (typeof option.default === "boolean" ? `${game.variant[option.name] ? "" : "no "}${option.name}` : `${option.name} ${game.variant[option.name]}`));
+  return words.length ? `${game.title}: ${words.join(", ")}` : game.title ?? game.name;
 }

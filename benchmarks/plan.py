@@ -1,0 +1,121 @@
+"""Compares what `solve plan` says with what the solve then takes: positions, CPU time, memory and disk.
+
+python benchmarks/plan.py              games that are solved in a minute, together; solves each of them
+python benchmarks/plan.py --large      the large ones too; several minutes, and 2 GiB of memory
+python benchmarks/plan.py --known      nothing is solved: large games are compared with the figures of docs/results.md
+
+A ratio above 1 means that the plan said too much. All should be between 0.5 and 2; a busy machine makes times longer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+
+SMALL = (
+    ("connect4",),
+    ("connect4", "--width", "5", "--no-mirror"),
+    ("quixo", "--width", "3", "--height", "3"),
+    ("quixo",),
+    ("morris", "--men", "three"),
+    ("morris",),
+    ("morris", "--flying"),
+    ("kalah",),
+    ("kalah", "--pits", "4"),
+    ("dots",),
+    ("dots", "--rows", "3", "--columns", "3"),
+    ("quantik",),
+)
+
+LARGE = (
+    ("gobblet",),
+    ("connect4", "--width", "5", "--height", "5", "--no-mirror"),
+    ("connect4", "--width", "6", "--no-mirror"),
+    ("dobutsu",),
+    ("quixo", "--width", "5", "--height", "4"),
+)
+
+MIB = 1 << 20
+KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
+    ("gobblet",): {"positions": 266_238_323, "cpu": 22, "memory": 388 * MIB, "disk": 346 * MIB},
+    ("quantik",): {"positions": 18_914_747, "cpu": 7.1, "memory": 372 * MIB, "disk": 163 * MIB},
+    ("dobutsu",): {"cpu": 86, "memory": 1234 * MIB, "disk": 477 * MIB},
+    ("quixo", "--width", "5", "--height", "4"): {"positions": 871_858_485, "cpu": 212, "memory": 908 * MIB},
+    ("connect4", "--width", "5", "--height", "5", "--no-mirror"): {
+        "positions": 69_763_700,
+        "cpu": 14,
+        "memory": 869 * MIB,
+    },
+    ("connect4", "--width", "6", "--no-mirror"): {"positions": 94_910_577, "cpu": 20.3, "memory": 956 * MIB},
+    ("connect4", "--width", "5", "--height", "6", "--no-mirror"): {"positions": 1_044_334_437},
+}
+"""From docs/results.md, published or measured before."""
+
+NEGLIGIBLE = {"cpu": 0.2, "memory": 0, "disk": 1 << 18, "positions": 0}
+"""Nobody needs a ratio of what is less than this."""
+
+
+def answer(command: tuple[str, ...]) -> dict[str, object]:
+    done = subprocess.run(
+        [sys.executable, "-m", "perfectplay", *command, "--json", "--quiet"], capture_output=True, check=True
+    )
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def planned(game: tuple[str, ...]) -> dict[str, float]:
+    plan = answer(("plan", *game))
+    memory, disk = plan["memory"], plan["disk"]
+    assert isinstance(memory, dict)
+    assert isinstance(disk, dict)
+    return {
+        "positions": plan["positions"],  # type: ignore[dict-item]
+        "cpu": plan["cpu_seconds"],  # type: ignore[dict-item]
+        "memory": memory["memory"],
+        "disk": disk["table"],
+    }
+
+
+def solved(game: tuple[str, ...]) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        found = answer((*game, "--dir", folder))
+        bytes_on_disk = sum(
+            os.stat(os.path.join(place, file)).st_blocks * 512 for place, _, files in os.walk(folder) for file in files
+        )
+    return {
+        "positions": found["positions"],  # type: ignore[dict-item]
+        "cpu": found["cpu_seconds"],  # type: ignore[dict-item]
+        "memory": found["peak_memory"],  # type: ignore[dict-item]
+        "disk": bytes_on_disk,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--large", action="store_true", help="solve the large games too")
+    parser.add_argument("--known", action="store_true", help="solve nothing")
+    arguments = parser.parse_args()
+    games = tuple(KNOWN) if arguments.known else SMALL + (LARGE if arguments.large else ())
+    far_off = 0
+    print(f"{'game':48} {'positions':>10} {'CPU':>10} {'memory':>10} {'disk':>10}   plan ÷ solve")
+    for game in games:
+        plan, truth = planned(game), KNOWN[game] if arguments.known else solved(game)
+        cells = []
+        for fact, limit in (("positions", 0), *((name, NEGLIGIBLE[name]) for name in ("cpu", "memory", "disk"))):
+            if fact not in truth or max(truth[fact], plan[fact]) <= limit:
+                cells.append("–")
+                continue
+            ratio = plan[fact] / truth[fact]
+            far_off += not 0.5 <= ratio <= 2
+            cells.append(f"{ratio:.2f}" + ("" if 0.5 <= ratio <= 2 else " !"))
+        print(f"{' '.join(game):48} " + " ".join(f"{cell:>10}" for cell in cells), flush=True)
+    sys.exit(f"{far_off} are not within a factor of 2" if far_off else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""`solve plan GAME`: what a solve takes, before it is begun."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perfectplay import wording
+from perfectplay.cli.common import (
+    GameCommand,
+    directory_option,
+    interrupted,
+    is_quiet,
+    json_option,
+    print_json,
+    quiet_option,
+    stop_on_interrupt,
+    threads_option,
+)
+from perfectplay.errors import Interrupted
+from perfectplay.options import as_words
+from perfectplay.tables.records import FULL
+
+if TYPE_CHECKING:
+    from perfectplay.game import Game
+    from perfectplay.solving.plan import Plan
+
+
+@click.command("plan", cls=GameCommand)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0.1),
+    metavar="N",
+    help="Processor time to count and measure in; more makes estimates better (default: 8).",
+)
+@threads_option
+@directory_option
+@quiet_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, game: Game, seconds: float | None, threads: int | None, directory: Path | None, as_json: bool
+) -> None:
+    """Say what solving GAME takes: positions, time, memory and disk, and which way of solving fits this machine."""
+    from perfectplay.solving.plan import SECONDS, plan_solve
+
+    with stop_on_interrupt() as stop:
+
+        def check() -> None:
+            if stop.is_set():
+                raise Interrupted("interrupted")
+
+        if not is_quiet():
+            click.echo(click.style("counting and measuring …", dim=True), err=True)
+        try:
+            plan = plan_solve(game, directory=directory, threads=threads, seconds=seconds or SECONDS, check=check)
+        except Interrupted as error:
+            raise interrupted(ctx, kept=False) from error
+    if as_json:
+        print_json(_json(game, plan, directory))
+    else:
+        click.echo("\n".join(_text(game, plan, directory)))
+
+
+def _json(game: Game, plan: Plan, directory: Path | None) -> dict[str, Any]:
+    shape, outcomes = plan.shape, plan.outcome_shape
+    return {
+        "game": game.name,
+        "options": game.options,
+        "indexing": "enumerated" if shape.enumerated else "ranked",
+        "slots": shape.slots,
+        "positions": shape.positions,
+        "counted": plan.counted,
+        "cpu_seconds": plan.cpu_seconds,
+        "seconds": plan.seconds,
+        "memory": {
+            "memory": shape.memory_backend,
+            "lmdb": shape.lmdb_backend,
+            "least": plan.least_memory,
+            "available": plan.available_memory,
+        },
+        "disk": {
+            "table": shape.table_bytes,
+            "scratch": shape.scratch_bytes,
+            "free": plan.free_disk,
+        },
+        "outcome": {
+            "memory": outcomes.memory_backend,
+            "lmdb": outcomes.lmdb_backend,
+            "table": outcomes.table_bytes,
+        },
+        "method": plan.method,
+        "values": plan.values,
+        "command": _command(game, plan, directory),
+    }
+
+
+def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
+    shape, outcomes = plan.shape, plan.outcome_shape
+    more = "at least " if plan.counted == "lower bound" else "about "
+    size = wording.size
+    rows = [
+        ("positions", _positions(plan)),
+        (
+            "time",
+            f"{more}{wording.seconds(plan.cpu_seconds)} of CPU time, {wording.seconds(plan.seconds)} on all cores",
+        ),
+        ("memory", f"{more}{size(shape.memory_backend)} with --backend memory"),
+        ("", f"{more}{size(shape.lmdb_backend)} with --backend lmdb, {size(plan.least_memory)} with --memory"),
+        ("", f"{size(plan.available_memory)} is available ({plan.memory_limit})"),
+        ("disk", f"{more}{size(shape.table_bytes)}, and {size(shape.scratch_bytes)} meanwhile with --memory"),
+        ("", f"{size(plan.free_disk)} is free"),
+        (
+            "outcomes",
+            f"{more}{size(outcomes.memory_backend)} with --backend memory, {size(outcomes.lmdb_backend)} with "
+            "--backend lmdb,",
+        ),
+        ("", f"{size(outcomes.table_bytes)} of disk, where --values outcome will do"),
+    ]
+    lines = [click.style(f"Solving {game.identity}", bold=True), "", *(f"  {name:<9}  {text}" for name, text in rows)]
+    fits = _FITS[plan.method] if plan.values == FULL else _OUTCOMES_FIT[plan.method]
+    return [*lines, "", f"{fits}: `{_command(game, plan, directory)}`."]
+
+
+_FITS = {
+    "memory": "It fits in memory, where it is fastest",
+    "lmdb": "It fits on disk, not in memory",
+    "alphabeta": "A table of all positions does not fit. To prove one position",
+}
+_OUTCOMES_FIT = {
+    "memory": "Distances do not fit, but who wins fits in memory",
+    "lmdb": "Distances do not fit, but who wins fits on disk",
+}
+
+
+def _positions(plan: Plan) -> str:
+    shape = plan.shape
+    if plan.counted == "lower bound":
+        return f"more than {shape.positions:,}: too many to estimate; --seconds 60 may tell more"
+    if plan.counted == "estimate":
+        return f"about {rounded(shape.positions):,} (estimated)"
+    if shape.positions == shape.slots:
+        return f"{shape.positions:,}"
+    return f"about {rounded(shape.positions):,}, in {shape.slots:,} slots"
+
+
+def rounded(count: int) -> int:
+    """A count to two digits, which is what an estimate is good for.
+
+    >>> rounded(16_776_019), rounded(7)
+    (17000000, 7)
+    """
+    return round(count, 2 - len(str(count)))
+
+
+def _command(game: Game, plan: Plan, directory: Path | None) -> str:
+    options = {
+        "memory": [],
+        "lmdb": ["--backend", "lmdb", *(["--memory", f"{plan.budget >> 20}M"] if plan.budget else [])],
+        "alphabeta": ["--method", "alphabeta"],
+    }[plan.method]
+    options += ["--values", plan.values] if plan.values != FULL else []
+    place = ["--dir", str(directory)] if directory else []
+    return shlex.join(["solve", game.command_word, *as_words(game.options), *options, *place])

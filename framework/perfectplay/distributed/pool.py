@@ -1,0 +1,170 @@
+"""Workers as Ray actors: started, asked, replaced when they die. Nothing else imports Ray."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from perfectplay.distributed.messages import DamagedMessage, GameSpec, Ref
+from perfectplay.distributed.worker import Worker
+from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
+from perfectplay.solving.cluster import Cluster
+
+POLL_SECONDS = 0.2
+START_SECONDS = 60.0
+"""How long a worker may take to start; after this we go on without it."""
+
+_STALE_OPTIONS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+class WorkerLost(Exception):
+    """A worker died, or what it had made is lost or damaged: the component must be solved again."""
+
+
+def load_ray() -> Any:
+    """The module; UsageError that says what to install where it is missing."""
+    for name, value in _STALE_OPTIONS.items():
+        os.environ.setdefault(name, value)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Ray's own making
+            import ray
+            import ray.exceptions
+    except ImportError as error:
+        raise UsageError(f"workers need Ray ({error}): pip install 'perfectplay[ray]'") from None
+    return ray
+
+
+class RayPool:
+    """The workers of one solve. `tell` is called while we wait, and `stop` ends the wait."""
+
+    def __init__(
+        self, cluster: Cluster, spec: GameSpec, memory: int | None, stop: threading.Event, tell: Callable[[], None]
+    ) -> None:
+        self._ray = load_ray()
+        self._spec, self._memory, self._stop, self._tell = spec, memory, stop, tell
+        self._actors: list[Any] = []
+        self.pids: list[int] = []
+        """The workers' processes, each on its own machine."""
+        self._own = False
+        self._connect(cluster)
+        try:
+            self._wanted = cluster.workers or self._cores()
+            self._actor = self._ray.remote(Worker)
+            self._ray_spec = self._ray.put(spec)
+            self.revive()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self, cluster: Cluster) -> None:
+        ray = self._ray
+        if ray.is_initialized():
+            return
+        main = threading.current_thread() is threading.main_thread()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
+        cores = cluster.workers or os.cpu_count()
+        where: dict[str, Any] = {"address": "local", "num_cpus": cores, "include_dashboard": False}
+        if cluster.address is not None:
+            where = {"address": cluster.address}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ray.init(log_to_driver=False, logging_level="ERROR", **where)
+        except Exception as error:  # Ray has many ways to say it
+            place = "start Ray here" if cluster.address is None else f"join the cluster at {cluster.address}"
+            raise PerfectPlayError(f"cannot {place}: {' '.join(str(error).split())[:300]}") from None
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)  # Ray takes them over
+        self._own = True
+
+    def _cores(self) -> int:
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    @property
+    def size(self) -> int:
+        return len(self._actors)
+
+    def revive(self) -> None:
+        """Begin with fresh workers: as many as wanted, or as the cluster still has room for."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        options = {"num_cpus": 1, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        count = min(self._wanted, self._cores())  # a lost node took its cores along
+        new = [self._actor.options(**options).remote(self._ray_spec, self._memory) for _ in range(count)]
+        greetings = {actor.hello.remote(): actor for actor in new}
+        waiting, deadline = list(greetings), time.monotonic() + START_SECONDS
+        self._actors = new
+        ready: list[Any] = []
+        while waiting and time.monotonic() < deadline:
+            done, waiting = self._ray.wait(waiting, num_returns=len(waiting), timeout=POLL_SECONDS)
+            ready += done
+            self._check_stop()
+        self._actors, self.pids = [], []
+        for greeting in greetings:  # in their order
+            actor = greetings[greeting]
+            try:
+                if greeting not in ready:
+                    raise WorkerLost
+                self.pids.append(self._value(greeting)["pid"])
+                self._actors.append(actor)
+            except WorkerLost:
+                self._ray.kill(actor)
+        if not self._actors:
+            raise PerfectPlayError("Ray could start no worker within a minute: has the cluster a free core?")
+
+    # ---- asking ----
+
+    def put(self, value: Any) -> Ref:
+        return self._ray.put(value)
+
+    def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
+        """Ask a worker; what comes back are references, a list of them where `returns` is more than 1."""
+        return getattr(self._actors[worker], method).options(num_returns=returns).remote(*arguments)
+
+    def wait(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Those of the references that are there; at least one."""
+        while True:
+            done, _ = self._ray.wait(list(refs), num_returns=1, timeout=POLL_SECONDS)
+            self._check_stop()
+            if done:
+                return list(done)
+
+    def get(self, refs: Sequence[Ref]) -> list[Any]:
+        """The values; WorkerLost where one cannot be had any more."""
+        waiting = list(refs)
+        while waiting:
+            _, waiting = self._ray.wait(waiting, num_returns=len(waiting), timeout=POLL_SECONDS)
+            self._check_stop()
+        return [self._value(ref) for ref in refs]
+
+    def _value(self, ref: Ref) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(ref)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, (errors.RayError, DamagedMessage)):
+                raise WorkerLost(str(cause)) from None
+            raise cause from None
+        except errors.RayError as error:
+            raise WorkerLost(" ".join(str(error).split())[:200]) from None
+
+    def _check_stop(self) -> None:
+        self._tell()
+        if self._stop.is_set():
+            raise Interrupted("interrupted")
+
+    def close(self) -> None:
+        """End the workers, and Ray where it was started or joined for this."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
+        if self._own:
+            self._ray.shutdown()

@@ -1,0 +1,279 @@
+"""How many positions a game without an index has: counted where that takes seconds, else estimated from samples.
+
+The estimate is capture and recapture. Three explorers walk the game from the start, tier by tier, each on its own: it
+finds the children of at most `most` positions of a tier, drawn at random, and so arrives with its own sample of the
+next. If D positions are found by one explorer, P by a given two of them and T by all three, and if some positions are
+easier to come to than others (there are more ways to them) with a log-normal spread, then a tier has
+
+    N = D² / P · e^σ²     with     σ² = log(T · D / P²)
+
+positions. Each tier is estimated by itself, so errors do not add up along the game; where an explorer finds everything,
+D = P = T = N. Measured: docs/commands.md.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from perfectplay.solving import background
+from perfectplay.solving.enumeration import (
+    SLOW_CHUNK,
+    TierGroups,
+    children_by_tier,
+    enumerate_positions,
+    rebatched,
+)
+from perfectplay.tables.records import TableInfo
+from perfectplay.tables.store import MemoryStore
+from perfectplay_native.engine import Positions
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.sorted_keys import union
+
+EXPLORERS = 3
+
+COUNTING_SHARE = 0.6
+"""Of the seconds, what goes into counting before estimating begins."""
+
+FIRST_SAMPLE = 300
+"""Positions of a tier that an explorer expands at first, to see how long it takes."""
+
+LARGEST_SAMPLE = 100_000
+
+ENOUGH_COMMON = 100
+"""Positions that all explorers must have in common to tell the spread by."""
+
+ENOUGH_FOR_PAIRS = 10
+"""Positions that two explorers must have in common to estimate anything."""
+
+SMALL_SHARE = 0.1
+"""Of all positions, how many may be in tiers that are only bounded while the whole still counts as estimated."""
+
+KINDS = ("exact", "estimate", "lower bound")
+"""What a count may be, from the best to the worst."""
+
+BYTES_WHILE_COUNTING = 24
+"""Memory that a position takes while it is being enumerated."""
+
+ENUMERATING_PER_EXPANDING = 1.5
+"""Enumerating merges what expanding finds, which takes half as long again."""
+
+MOST_LEVELS = 200
+"""Moves that explorers follow among tiers that reach each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many positions there are, by tier, and what enumerating them costs."""
+
+    tiers: dict[int, float]
+    kind: str
+    """`exact`, `estimate`, or `lower bound`: too few positions were found twice to say how many there are."""
+    cpu_seconds: float
+    """Of enumerating all of them."""
+    cyclic: bool = False
+    """Whether moves are seen to stay in a tier."""
+
+    @property
+    def positions(self) -> int:
+        return round(sum(self.tiers.values()))
+
+    @property
+    def largest_tier(self) -> int:
+        return round(max(self.tiers.values(), default=0))
+
+
+class _TimeOver(Exception):
+    """The seconds for counting have passed."""
+
+
+def count_positions(
+    kernel: Kernel, *, game: str, seconds: float, memory: int, check: Callable[[], None] = lambda: None
+) -> Count:
+    """Count, if the first part of the processor seconds and `memory` bytes are enough for it; else estimate."""
+    store = MemoryStore(TableInfo(game=game, options={}, rules_version=0, host_version="", indexing="enumerated"))
+    began, cpu_began = time.thread_time(), background.cpu_seconds()
+    found: dict[int, float] = {0: 1}
+
+    def note(tier: int, positions: int) -> None:
+        found[0] = positions
+        if BYTES_WHILE_COUNTING * positions > memory:
+            raise _TimeOver
+
+    def look_at_the_clock() -> None:
+        check()
+        if time.thread_time() - began > COUNTING_SHARE * seconds:
+            raise _TimeOver
+
+    try:
+        enumerate_positions(
+            kernel, store, game=game, threads=1, budget=None, directory=None, found=note, check=look_at_the_clock
+        )
+    except _TimeOver:
+        counted = Count(found, "lower bound", background.cpu_seconds() - cpu_began)
+        return _estimate_within(kernel, (1 - COUNTING_SHARE) * seconds, check) or counted
+    finally:
+        keys = store.key_records()
+        store.close()
+    return Count(
+        {tier: record.size for tier, record in keys.items()},
+        kind="exact",
+        cpu_seconds=background.cpu_seconds() - cpu_began,
+        cyclic=any(record.cyclic for record in keys.values()),
+    )
+
+
+def _estimate_within(kernel: Kernel, seconds: float, check: Callable[[], None]) -> Count | None:
+    """The best estimate that the seconds allow: a small one tells how large a sample they are enough for.
+
+    None where not even that is done in twice the time.
+    """
+    began = time.thread_time()
+
+    def look_at_the_clock() -> None:
+        check()
+        if time.thread_time() - began > 2 * seconds:
+            raise _TimeOver
+
+    try:
+        first = estimate_positions(kernel, most=FIRST_SAMPLE, check=look_at_the_clock)
+        took = time.thread_time() - began
+        most = min(LARGEST_SAMPLE, int(FIRST_SAMPLE * (seconds - took) / max(took, 1e-6)))
+    except _TimeOver:
+        return None
+    return estimate_positions(kernel, most=most, check=check) if most > 2 * FIRST_SAMPLE else first
+
+
+def estimate_positions(kernel: Kernel, *, most: int, seed: int = 0, check: Callable[[], None] = lambda: None) -> Count:
+    """About how many positions there are; exact where no tier has more than `most`."""
+    groups = TierGroups(kernel)
+    explorers = [_Explorer(kernel, most, np.random.default_rng([seed, number]), check) for number in range(EXPLORERS)]
+    sizes: dict[int, float] = {}
+    guessed = dict.fromkeys(KINDS, 0.0)
+    cpu_seconds, spread, cyclic = 0.0, 0.0, False
+    while tiers := {tier for explorer in explorers for tier in explorer.incoming}:
+        group = groups.of(min(tiers, key=groups.turn))
+        visits = [explorer.visit(group) for explorer in explorers]
+        for tier in group:
+            found = [visit[tier] for visit in visits]
+            if not any(found):
+                continue
+            size = _estimate_tier(found, spread)
+            spread = size.spread
+            sizes[tier] = size.positions
+            cyclic |= any(len(levels) > 1 for levels in found)
+            guessed[size.kind] += size.positions
+        seconds, expanded = (sum(parts) for parts in zip(*(explorer.cost for explorer in explorers), strict=True))
+        cpu_seconds += sum(sizes.get(tier, 0) for tier in group) * seconds / max(1, expanded)
+    bounded = guessed["lower bound"] > SMALL_SHARE * sum(guessed.values())
+    kind = "lower bound" if bounded else "exact" if guessed["exact"] == sum(guessed.values()) else "estimate"
+    return Count(sizes, kind, ENUMERATING_PER_EXPANDING * cpu_seconds, cyclic)
+
+
+class _Explorer:
+    """One of the three: what it has found for tiers that it has not been to yet."""
+
+    def __init__(self, kernel: Kernel, most: int, random: np.random.Generator, check: Callable[[], None]) -> None:
+        self.kernel, self.most, self.random, self.check = kernel, most, random, check
+        start = kernel.canonicalize(kernel.start())
+        self.incoming: dict[int, list[Positions]] = {kernel.tier(start): [np.array([start], dtype=np.uint64)]}
+        self.cost: tuple[float, int] = (0.0, 0)
+        """Of the last visit: processor seconds, and how many positions were expanded."""
+
+    def visit(self, group: tuple[int, ...]) -> dict[int, list[Positions]]:
+        """What it finds in tiers that reach each other, by the number of moves made among them."""
+        levels: dict[int, list[Positions]] = {tier: [] for tier in group}
+        self.cost = (0.0, 0)
+        for _ in range(MOST_LEVELS):
+            fresh = {tier: self._arrived(tier, levels[tier]) for tier in group if tier in self.incoming}
+            if not fresh:
+                break
+            for tier, positions in fresh.items():
+                if len(positions):
+                    levels[tier].append(positions)
+                    self._expand(positions)
+        for tier in group:
+            self.incoming.pop(tier, None)
+        return levels
+
+    def _arrived(self, tier: int, known: list[Positions]) -> Positions:
+        positions = union(self.incoming.pop(tier))
+        for level in known:
+            positions = np.setdiff1d(positions, level, assume_unique=True)
+        return positions
+
+    def _expand(self, positions: Positions) -> None:
+        if len(positions) > self.most:
+            positions = self.random.choice(positions, self.most, replace=False, shuffle=False)
+        began = time.thread_time()
+        for portion in rebatched([positions], SLOW_CHUNK):
+            self.check()
+            for tier, children in children_by_tier(self.kernel, portion):
+                self.incoming.setdefault(tier, []).append(children)
+        seconds, expanded = self.cost
+        self.cost = seconds + time.thread_time() - began, expanded + len(positions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """An estimate, as a `Count` has it, and the spread σ²."""
+
+    positions: float
+    kind: str
+    spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Overlap:
+    """How many positions one explorer found on average, two of them, and all."""
+
+    one: float
+    two: float
+    three: int
+
+    @classmethod
+    def of(cls, found: list[Positions]) -> _Overlap:
+        a, b, c = found
+        both = _common(a, b)
+        pairs = len(both) + len(_common(a, c)) + len(_common(b, c))
+        return cls(sum(map(len, found)) / 3, pairs / 3, len(_common(both, c)))
+
+    def size(self, spread: float) -> _Size:
+        """The estimate; `spread` is that of an earlier tier, for where too little is in common to tell."""
+        if self.three == self.one:
+            return _Size(self.one, "exact", spread)
+        if self.three >= ENOUGH_COMMON:
+            spread = max(0.0, math.log(self.three * self.one / self.two**2))
+        kind = "estimate" if self.two >= ENOUGH_FOR_PAIRS else "lower bound"
+        return _Size(self.one**2 / max(self.two, 1.0) * math.exp(spread), kind, spread)
+
+
+def _estimate_tier(visits: list[list[Positions]], spread: float) -> _Size:
+    """The size of a tier, given what each explorer found there at each level.
+
+    Where moves stay in a tier, but only ever go on, every position has its own level, and levels are estimated one by
+    one: the first are known best. Where the explorers found the same positions at different levels, only the whole
+    counts.
+    """
+    nothing = np.empty(0, dtype=np.uint64)
+    deepest = max(map(len, visits))
+    levels = [_Overlap.of([v[level] if level < len(v) else nothing for v in visits]) for level in range(deepest)]
+    if deepest > 1:
+        whole = _Overlap.of([union(visit) for visit in visits])
+        if sum(level.two for level in levels) < 0.9 * whole.two:
+            levels = [whole]
+    total, kind = 0.0, "exact"
+    for level in levels:
+        size = level.size(spread)
+        total, spread = total + size.positions, size.spread
+        kind = max(kind, size.kind, key=KINDS.index)
+    return _Size(total, kind, spread)
+
+
+def _common(a: Positions, b: Positions) -> Positions:
+    """What is in both of two sets."""
+    return np.intersect1d(a, b, assume_unique=True)

@@ -1,0 +1,256 @@
+"""Whole games as a beginner writes them, each wrong in one way: `check` notices, and says what to write instead."""
+
+from __future__ import annotations
+
+import re
+import types
+
+import pytest
+
+from perfectplay import make_game, solve_game
+from perfectplay.errors import PluginError
+from perfectplay.testing import check_game, run_checks
+
+STONES = """
+from perfectplay import Status, hookimpl
+
+@hookimpl
+def start(): return 20
+
+@hookimpl
+def moves(position): return [taken for taken in (1, 2, 3) if taken <= position]
+
+@hookimpl
+def apply(position, move): return position - move
+
+@hookimpl
+def status(position): return Status.ONGOING if position else Status.LOST
+"""
+
+TUPLES = """
+from perfectplay import Status, hookimpl
+
+@hookimpl
+def start(): return (0,) * 9
+
+@hookimpl
+def moves(position): return [cell for cell in range(9) if position[cell] == 0]
+
+@hookimpl
+def apply(position, move): return position[:move] + (1,) + position[move + 1:]
+
+@hookimpl
+def status(position): return Status.ONGOING if 0 in position else Status.DRAWN
+"""
+
+TIC_TAC_TOE = """
+from perfectplay import Status, hookimpl
+
+LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+turn = 0
+
+def board_of(position): return tuple(position // 3**cell % 3 for cell in range(9))
+def number_of(board): return sum(owner * 3**cell for cell, owner in enumerate(board))
+def owner(board): return 1 + sum(map(bool, board)) % 2
+
+@hookimpl
+def start(): return 0
+
+@hookimpl
+def moves(position):
+    if status(position) is not Status.ONGOING:
+        return []
+    return [cell for cell, owner in enumerate(board_of(position)) if owner == 0]
+
+@hookimpl
+def apply(position, move):
+    board = board_of(position)
+    return number_of(board[:move] + (owner(board),) + board[move + 1:])
+
+@hookimpl
+def status(position):
+    board = board_of(position)
+    if any(board[a] == board[b] == board[c] != 0 for a, b, c in LINES):
+        return Status.LOST
+    return Status.ONGOING if 0 in board else Status.DRAWN
+"""
+
+NUMBERED = """
+BOARDS = [(0,) * 9]
+
+def board_of(position): return BOARDS[position]
+def number_of(board):
+    if board not in BOARDS:
+        BOARDS.append(board)
+    return BOARDS.index(board)
+"""
+
+HEXAPAWN = """
+from perfectplay import Status, hookimpl
+
+def board_of(position): return [position // 3**cell % 3 for cell in range(9)]
+def turn(position): return position // 3**9
+def pack(board, turn): return sum(owner * 3**cell for cell, owner in enumerate(board)) + turn * 3**9
+
+def has_arrived(position):
+    board, opponent = board_of(position), 2 - turn(position)
+    return opponent in (board[6:] if opponent == 2 else board[:3])
+
+@hookimpl
+def start(): return pack([2, 2, 2, 0, 0, 0, 1, 1, 1], 0)
+
+@hookimpl
+def moves(position):
+    board, mine = board_of(position), 1 + turn(position)
+    forward = -3 if mine == 1 else 3
+    found = []
+    for cell in [] if has_arrived(position) else range(9):
+        ahead = cell + forward
+        if board[cell] != mine or not 0 <= ahead < 9:
+            continue
+        found += [10 * cell + ahead] if board[ahead] == 0 else []
+        for side in (-1, 1):
+            if 0 <= cell % 3 + side < 3 and board[ahead + side] == 3 - mine:
+                found.append(10 * cell + ahead + side)
+    return found
+
+@hookimpl
+def apply(position, move):
+    board = board_of(position)
+    source, target = divmod(move, 10)
+    board[target], board[source] = board[source], 0
+    return pack(board, 1 - turn(position))
+
+@hookimpl
+def status(position):
+    return Status.LOST if has_arrived(position) else Status.ONGOING
+"""
+
+STUCK = "Status.LOST if has_arrived(position) or not moves(position) else"
+
+JUGS = """
+from perfectplay import Status, hookimpl
+
+@hookimpl
+def start(): return 0
+
+def poured(position, move):
+    five, three = divmod(position, 4)
+    across = min(five, 3 - three) if move == 4 else -min(three, 5 - five)
+    return [(5, three), (five, 3), (0, three), (five, 0), (five - across, three + across)][min(move, 4)]
+
+@hookimpl
+def moves(position):
+    return [] if position // 4 == 4 else [move for move in range(6) if apply(position, move) != position]
+
+@hookimpl
+def apply(position, move):
+    five, three = poured(position, move)
+    return 4 * five + three
+
+@hookimpl
+def status(position): return Status.WON if position // 4 == 4 else Status.ONGOING
+"""
+
+NAIVE = {
+    "positions are tuples": (TUPLES, {}, "load", "a position is an int; `Grid` and `Fields` in perfectplay.authoring"),
+    "a set of moves": (STONES, {"[taken for": "{taken for", "position]": "position}"}, "load", "a list of moves was"),
+    "dice": (
+        STONES,
+        {"(1, 2, 3)": "__import__('random').sample((1, 2, 3), 2)"},
+        "pure",
+        "depend on its arguments alone",
+    ),
+    "the winner is WON": (
+        STONES,
+        {"Status.LOST": "Status.WON"},
+        "status",
+        "if the player who has just moved wins, say",
+    ),
+    "a global turn": (
+        TIC_TAC_TOE,
+        {
+            "def apply(position, move):\n": "def apply(position, move):\n    global turn\n    turn = 1 - turn\n",
+            "(owner(board),)": "(1 + turn,)",
+        },
+        "pure",
+        "depend on its arguments alone",
+    ),
+    "positions are numbered as they are met": (
+        TIC_TAC_TOE.replace(
+            "def board_of(position): return tuple(position // 3**cell % 3 for cell in range(9))\n", ""
+        ).replace("def number_of(board): return sum(owner * 3**cell for cell, owner in enumerate(board))\n", NUMBERED),
+        {},
+        "pure",
+        "asked afresh, as the next command does: .* Are positions numbered as they are met?",
+    ),
+    "a board beyond 64 bits": (TIC_TAC_TOE, {"range(9)": "range(49)"}, "hooks", "a position must fit 64 bits"),
+    "nothing about being stuck": (HEXAPAWN, {}, "status", "but there is no move: say what being stuck means"),
+    "the turn is no part of the text": (
+        HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
+        + "\n@hookimpl\ndef decode(position): return ''.join('.WB'[owner] for owner in board_of(position))\n"
+        + "\n@hookimpl\ndef encode(text): return pack(['.WB'.index(letter) for letter in text], 0)\n",
+        {},
+        "text",
+        "every position needs a text of its own",
+    ),
+    "the turn is no part of what is the same": (
+        HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
+        + "\n@hookimpl\ndef canonicalize(position): return position % 3**9\n",
+        {},
+        "symmetry",
+        "they are not the same up to symmetry|must keep what the rules look at",
+    ),
+    "players are 1 and 2": (
+        HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
+        + "\n@hookimpl\ndef mover(position): return 1 + turn(position)\n",
+        {},
+        "hooks",
+        "0 for the player who begins, or 1 for the other",
+    ),
+    "a puzzle of two": (JUGS, {}, "turns", "if one player plays alone, return one name from 'players'"),
+}
+
+
+def module(source: str, changes: dict[str, str]) -> types.ModuleType:
+    for old, new in changes.items():
+        assert old in source
+        source = source.replace(old, new)
+    made = types.ModuleType("naive")
+    exec(source, vars(made))
+    return made
+
+
+@pytest.mark.parametrize("mistake", NAIVE)
+def test_the_mistake_is_told_with_what_to_write(mistake):
+    source, changes, law, message = NAIVE[mistake]
+    try:
+        results = run_checks(make_game(module(source, changes)))
+    except PluginError as error:
+        found = {"load": str(error)}
+    else:
+        found = {each.law: each.breach or each.hint or "" for each in results}
+    assert re.search(message, found[law]), found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [STONES, TIC_TAC_TOE, HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)],
+    ids=["stones", "tic-tac-toe", "hexapawn"],
+)
+def test_without_the_mistake_the_laws_are_kept(source):
+    check_game(module(source, {}))
+
+
+def test_one_list_for_all_positions_does_no_harm():
+    """`apply` changed it by asking for moves, while the engine went through it: the first player won, it said."""
+    shared = module(
+        "LEGAL = []" + STONES,
+        {
+            "def moves(position): return": "def moves(position):\n    LEGAL[:] =",
+            "if taken <= position]": "if taken <= position]\n    return LEGAL",
+            "return position - move": "return position - move if moves(position - move) else 0",
+        },
+    )
+    with solve_game(make_game(shared), save=False).table as table:
+        assert [str(table.probe(stones)) for stones in (4, 7, 20)] == ["loss in 2", "win in 3", "loss in 10"]

@@ -1,0 +1,210 @@
+"""`solve plan` and the warnings of a solve: positions are counted or estimated, sizes follow, nothing takes long."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perfectplay import load_game, solve_game
+from perfectplay.cli import root
+from perfectplay.errors import PluginError
+from perfectplay.kernels import game_kernel
+from perfectplay.loading import make_game
+from perfectplay.solving import shortage
+from perfectplay.solving.counting import _Overlap, count_positions, estimate_positions
+from perfectplay.solving.memory_limits import Available
+from perfectplay.solving.plan import plan_solve
+from perfectplay.solving.sizes import Shape, free_disk
+
+
+@pytest.fixture
+def solve(monkeypatch, tmp_path):
+    """Run `solve …` with tables of its own."""
+    monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path / "tables"))
+    return lambda *words: CliRunner().invoke(root, words, prog_name="solve")
+
+
+EXACT = [
+    ("connect4", {}, 80_541),
+    ("connect4", {"mirror": False}, 161_029),
+    ("kalah", {}, 29_269),
+    ("dots", {}, 756),
+]
+
+
+@pytest.mark.parametrize(("game", "options", "positions"), EXACT, ids=lambda value: str(value))
+def test_small_games_are_counted(game, options, positions):
+    plan = plan_solve(load_game(game, **options))
+    assert (plan.shape.positions, plan.counted) == (positions, "exact")
+
+
+@pytest.mark.parametrize(
+    ("game", "options"), [("quixo", {}), ("morris", {}), ("morris", {"men": "three"}), ("gobblet", {}), ("dobutsu", {})]
+)
+def test_the_slots_of_a_ranked_game_are_exact(game, options):
+    loaded = load_game(game, **options)
+    kernel = game_kernel(loaded)
+    shape = plan_solve(loaded, seconds=0.2).shape
+    assert shape.slots == sum(kernel.tier_size(tier) for tier in range(kernel.tier_count))
+
+
+# Known from complete solves (docs/results.md, docs/connect4.md).
+LARGE = [
+    ("quantik", {}, 18_914_747, 3_000),
+    ("connect4", {"width": 5, "mirror": False}, 3_945_711, 3_000),
+    ("connect4", {"width": 5, "height": 5, "mirror": False}, 69_763_700, 10_000),
+    ("connect4", {"width": 6, "mirror": False}, 94_910_577, 10_000),
+    ("connect4", {"width": 5, "height": 6, "mirror": False}, 1_044_334_437, 30_000),
+    ("dots", {"rows": 3, "columns": 3}, 3_712_146, 3_000),
+    ("kalah", {"pits": 4}, 5_251_606, 1_000),
+]
+
+
+@pytest.mark.parametrize(("game", "options", "positions", "most"), LARGE, ids=lambda value: str(value))
+def test_a_sample_estimates_within_a_factor_of_two(game, options, positions, most):
+    count = estimate_positions(game_kernel(load_game(game, **options)), most=most)
+    assert count.kind == "estimate"
+    assert positions / 2 < count.positions < positions * 2
+
+
+def test_a_sample_that_holds_everything_is_a_count():
+    count = estimate_positions(game_kernel(load_game("connect4")), most=10**6)
+    assert (count.kind, count.positions) == ("exact", 80_541)
+
+
+def test_too_small_a_sample_is_a_lower_bound():
+    count = estimate_positions(game_kernel(load_game("connect4", width=7, height=6)), most=300)
+    assert count.kind == "lower bound"
+    assert count.positions < 4_531_985_219_092
+
+
+def test_the_same_seed_gives_the_same_estimate():
+    kernel = game_kernel(load_game("quantik"))
+    assert estimate_positions(kernel, most=500).tiers == estimate_positions(kernel, most=500).tiers
+    assert estimate_positions(kernel, most=500).tiers != estimate_positions(kernel, most=500, seed=1).tiers
+
+
+@given(found=st.integers(1, 10**6))
+def test_explorers_who_found_the_same_found_everything(found):
+    assert _Overlap(found, found, found).size(0.3).positions == found
+
+
+@given(total=st.integers(10**6, 10**12), share=st.floats(0.01, 0.9))
+def test_explorers_who_come_everywhere_alike_give_the_true_number(total, share):
+    """One finds the share of all, two its square, all its cube; counts are whole numbers."""
+    one = total * share
+    overlap = _Overlap(one, one * share, round(one * share * share))
+    if overlap.three >= 100:
+        assert overlap.size(0.0).positions == pytest.approx(total, rel=0.1)
+
+
+def test_a_game_in_python_with_cycles_is_counted(tic_tac_toe):
+    count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=60, memory=1 << 30)
+    assert (count.kind, count.positions) == ("exact", 765)
+
+
+def test_a_game_too_slow_to_sample_has_at_least_what_was_counted(tic_tac_toe):
+    count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=0.001, memory=1 << 30)
+    assert count.kind == "lower bound"
+    assert 1 <= count.positions < 765
+
+
+def test_the_rules_fault_is_said_as_a_solve_says_it(codes):
+    stuck = codes.subtraction.replace("if position else Status.LOST", "")
+    with pytest.raises(PluginError, match="hook 'moves' has no move there"):
+        plan_solve(make_game(codes.module_of(stuck), name="stuck"))
+
+
+SHAPE = Shape(
+    slots=10**9,
+    positions=10**9,
+    largest_component=10**8,
+    cyclic_slots=10**9,
+    enumerated=False,
+    scored=False,
+    retracts=True,
+)
+
+
+def test_sizes_grow_with_what_has_to_be_kept():
+    assert SHAPE.memory_backend > 10**9 > SHAPE.lmdb_backend > 10**8
+    assert replace(SHAPE, enumerated=True).table_bytes == SHAPE.table_bytes + 8 * 10**9
+    assert replace(SHAPE, retracts=False).component_bytes > SHAPE.component_bytes
+    assert replace(SHAPE, cyclic_slots=0).component_bytes == 0
+    assert replace(SHAPE, scored=True, tiers=0).table_bytes == 4 * 10**9
+
+
+def test_the_free_space_of_a_directory_that_is_not_there_is_that_around_it(tmp_path):
+    assert free_disk(tmp_path / "not" / "yet") > 0
+
+
+def test_plan_says_what_fits_and_how_to_begin(solve):
+    done = solve("plan", "connect4", "--dir", "tables")
+    assert "80,541" in done.stdout
+    assert "`solve connect4 --connect 4 --height 4 --mirror --width 4 --dir tables`" in done.stdout
+    assert done.stderr == "counting and measuring …\n"
+
+
+def test_plan_as_json(solve):
+    plan = json.loads(solve("plan", "dots", "--json", "--quiet").stdout)
+    assert (plan["positions"], plan["counted"], plan["method"]) == (756, "exact", "memory")
+    assert plan["memory"]["available"] > plan["memory"]["memory"] > 0
+
+
+def test_what_does_not_fit_is_advised_against(monkeypatch):
+    from perfectplay.solving import plan
+
+    game = load_game("morris", men="nine")
+    monkeypatch.setattr(plan, "available_memory", lambda: Available(8 << 30, "the machine's memory"))
+    monkeypatch.setattr(plan, "free_disk", lambda path: 100 << 30)
+    assert (plan_solve(game, seconds=0.2).method, plan_solve(game, seconds=0.2).budget) == ("lmdb", None)
+    monkeypatch.setattr(plan, "available_memory", lambda: Available(1 << 30, "the machine's memory"))
+    assert (plan_solve(game, seconds=0.2).method, plan_solve(game, seconds=0.2).budget) == ("lmdb", 512 << 20)
+    monkeypatch.setattr(plan, "free_disk", lambda path: 1 << 30)
+    assert plan_solve(game, seconds=0.2).method == "alphabeta"
+
+
+def test_a_solve_warns_once_of_a_disk_that_is_too_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(shortage, "free_disk", lambda path: 1000)
+    heard: list[str] = []
+    solve_game(load_game("quixo", width=3, height=3), directory=tmp_path, warn=heard.append).table.close()
+    assert len(heard) == 1
+    assert re.match(
+        r"the table takes about \d+ KiB on disk, and 1000 bytes are free there; `solve plan quixo` says", heard[0]
+    )
+
+
+def test_a_solve_that_fits_is_not_warned_of(tmp_path):
+    heard: list[str] = []
+    solve_game(load_game("connect4"), directory=tmp_path, warn=heard.append).table.close()
+    assert heard == []
+
+
+def test_enumerating_warns_when_there_are_many_and_more_to_come(monkeypatch):
+    """Long before memory is full: the game goes on to four million positions."""
+    monkeypatch.setattr(shortage, "available_memory", lambda: Available(10 << 20, "the machine's memory"))
+    heard: list[str] = []
+    game = load_game("connect4", width=5, mirror=False)
+    watch = shortage.ShortageWatch(
+        game, game_kernel(game), in_memory=True, outcomes=False, budget=None, saved_in=None, warn=heard.append
+    )
+    watch.found(999_999)
+    assert heard == []
+    watch.found(1_000_000)
+    watch.found(1_100_000)
+    assert len(heard) == 1
+    assert "and the machine's memory leaves 10 MiB" in heard[0]
+
+
+def test_the_command_warns_on_stderr_unless_it_is_to_be_quiet(solve, monkeypatch):
+    monkeypatch.setattr(shortage, "free_disk", lambda path: 10)
+    told = solve("dots", "--json", "--force")
+    assert told.stderr.startswith("warning: the table takes about")
+    assert json.loads(told.stdout)["positions"] == 756
+    assert "warning" not in solve("dots", "--force", "--quiet").output

@@ -1,0 +1,159 @@
+"""The hook `walk`: a game says at once what it would be asked about each position."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from perfectplay import PluginError, Status, Studied, hookimpl, make_game, solve_game, verify_table
+from perfectplay.solving import strong
+from perfectplay.testing import run_checks
+
+COUNTERS = 3000
+WON_BY = 5
+
+
+class Take:
+    """Take one or two counters, two only of an even number, which keeps the turn; who takes the last wins by five."""
+
+    def __init__(self, change: Callable[[Studied], object] = lambda said: said) -> None:
+        self.asked: Counter[str] = Counter()
+        self.change = change
+
+    @hookimpl
+    def start(self):
+        return 2 * COUNTERS
+
+    @hookimpl
+    def valid(self, position):
+        return position < 2 * COUNTERS + 2
+
+    @hookimpl
+    def moves(self, position):
+        self.asked["moves"] += 1
+        left = position >> 1
+        return [] if not left else [1, 2] if left % 2 == 0 else [1]
+
+    @hookimpl
+    def apply(self, position, move):
+        return position - 2 * move if move == 2 else (position - 2) ^ 1
+
+    @hookimpl
+    def status(self, position):
+        self.asked["status"] += 1
+        return Status.ONGOING if position >> 1 else Status.LOST
+
+    @hookimpl
+    def mover(self, position):
+        return position & 1
+
+    @hookimpl
+    def score(self, position):
+        return -WON_BY
+
+    @hookimpl
+    def walk(self) -> Iterator[object]:
+        for begin in range(0, 2 * COUNTERS + 2, 1000):
+            positions = np.arange(begin, min(2 * COUNTERS + 2, begin + 1000), dtype=np.uint64)
+            left = positions >> 1
+            degrees = np.where(left == 0, 0, 2 - left % 2).astype(np.int64)
+            children = np.stack([(positions - 2) ^ 1, positions - 4], axis=1)
+            kept = np.arange(2) < degrees[:, None]
+            statuses = np.where(left == 0, Status.LOST, Status.ONGOING)
+            scores = np.where(left == 0, -WON_BY, 0)
+            said = Studied(positions, statuses, children[kept], np.cumsum(degrees), movers=positions & 1, scores=scores)
+            yield self.change(said)
+
+
+class TakeByTheHooks(Take):
+    walk = None
+
+
+def test_a_solve_takes_its_answers_from_the_walk():
+    plugin = Take()
+    game = make_game(plugin, name="take")
+    plugin.asked.clear()
+    solution = solve_game(game, save=False)
+    assert not plugin.asked
+    with solution.table as table:
+        assert verify_table(table).bad == 0
+        assert plugin.asked["moves"] >= COUNTERS
+    by_hooks = solve_game(make_game(TakeByTheHooks(), name="take"), save=False)
+    by_hooks.table.close()
+    assert solution.hash == by_hooks.hash
+
+
+def test_the_game_is_asked_about_what_a_walk_leaves_out_and_what_has_no_room(monkeypatch):
+    expected = solve_game(make_game(TakeByTheHooks(), name="take"), save=False)
+    expected.table.close()
+    short = Take(lambda said: replace(said) if said.positions[0] else _none(said))
+    left_out = solve_game(make_game(short, name="take"), save=False)
+    left_out.table.close()
+    assert left_out.hash == expected.hash
+    assert short.asked["moves"] > 100
+    monkeypatch.setattr(strong, "_share_for_answers", lambda memory: 20_000)
+    no_room = solve_game(make_game(Take(), name="take"), save=False)
+    no_room.table.close()
+    assert no_room.hash == expected.hash
+
+
+def _none(said: Studied) -> Studied:
+    return Studied(
+        *(column[:0] for column in (said.positions, said.statuses, said.children, said.ends)), *2 * [said.ends[:0]]
+    )
+
+
+def _raise(said: Studied) -> Studied:
+    raise RuntimeError("lost my way")
+
+
+WRONG: dict[str, tuple[Callable[[Studied], object], str]] = {
+    "no Studied": (lambda said: None, "a Studied was expected, not None"),
+    "a list": (lambda said: replace(said, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
+    "too few": (lambda said: replace(said, movers=said.movers[1:]), "'movers' must be an array of 1,000 integers"),
+    "no movers": (lambda said: replace(said, movers=None), "'movers' must be an array of 1,000 integers"),
+    "fractions": (lambda said: replace(said, scores=said.scores / 2), "'scores' must be an array of 1,000 integers"),
+    "a status of 4": (lambda said: replace(said, statuses=said.statuses + 3), "'statuses' must be from 0 to 3"),
+    "a score too high": (lambda said: replace(said, scores=said.scores + 40_000), "must be from -32,767 to 32,767"),
+    "stuck": (lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]), "an ongoing position has"),
+    "falling ends": (lambda said: replace(said, ends=_swapped(said.ends)), "'ends' must not fall"),
+    "no position": (lambda said: replace(said, children=~(0 * said.children)), "'children' must be from 0 to"),
+    "an error": (_raise, "hook 'walk' raised RuntimeError: lost my way"),
+}
+
+
+def _swapped(ends: np.ndarray) -> np.ndarray:
+    return np.concatenate([ends[:10], ends[9::-1][:1], ends[5:6], ends[12:]])
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_a_walk_that_cannot_be_right_is_refused(mistake):
+    change, words = WRONG[mistake]
+    game = make_game(Take(change), name="take")
+    with pytest.raises(PluginError, match="take: hook 'walk'") as caught:
+        solve_game(game, save=False)
+    assert words in str(caught.value)
+    breach = {result.law: result.breach for result in run_checks(game)}["walk"]
+    assert breach is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda said: replace(said, movers=1 - said.movers), "'walk' says mover 1 of position 0"),
+        (lambda said: replace(said, scores=-said.scores), "'walk' says score 5 of position 0"),
+        (lambda said: replace(said, children=said.children ^ np.uint64(1)), "'walk' says children [0] of position 2"),
+    ],
+)
+def test_a_walk_that_contradicts_the_hooks_breaks_a_law(change, words):
+    breach = {result.law: result.breach for result in run_checks(make_game(Take(change), name="take"))}["walk"]
+    assert breach is not None
+    assert words in breach
+
+
+def test_a_walk_that_is_right_breaks_no_law():
+    assert not [result for result in run_checks(make_game(Take(), name="take")) if result.breach]

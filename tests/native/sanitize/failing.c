@@ -1,0 +1,83 @@
+/* Stands in for what the system grants, so that any one request can be made to fail: failing.h says how. */
+#include "failing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static atomic_ulong wanted, requests;
+static atomic_long holding;
+
+void fail_request(unsigned long number) {
+    requests = 0;
+    wanted = number;
+}
+
+int end_failing(void) {
+    const int failed = wanted && requests >= wanted;
+    wanted = 0;
+    return failed;
+}
+
+long held(void) { return holding; }
+
+static int fails(void) {
+    if (++requests != wanted) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size) { return fails() ? NULL : __real_realloc(memory, size); }
+
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
+
+void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
+    void *mapped = fails() ? MAP_FAILED : __real_mmap(address, size, protection, flags, file, offset);
+    if (mapped != MAP_FAILED) holding++;
+    return mapped;
+}
+
+int __real_munmap(void *address, size_t size);
+int __wrap_munmap(void *address, size_t size) {
+    holding--;
+    return __real_munmap(address, size);
+}
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    const int file = fails() ? -1 : __real_open(path, flags, va_arg(rest, int));
+    va_end(rest);
+    if (file >= 0) holding++;
+    return file;
+}
+
+int __real_close(int file);
+int __wrap_close(int file) {
+    holding--;
+    return __real_close(file);
+}
+
+int __real_posix_fallocate(int file, off_t offset, off_t size);
+int __wrap_posix_fallocate(int file, off_t offset, off_t size) {
+    return fails() ? ENOSPC : __real_posix_fallocate(file, offset, size);
+}
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *argument) {
+    return fails() ? EAGAIN : __real_pthread_create(thread, how, work, argument);
+}

@@ -1,0 +1,43 @@
+"""What the tests of the page do again and again: read the verdict, play moves, wait for a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+OpenPage = Callable[..., Page]
+
+
+def verdict(page: Page) -> str:
+    return page.locator("#verdict p").inner_text()
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return page.locator(selector).all_inner_texts()
+
+
+def plies(page: Page) -> int:
+    """How many moves have been played."""
+    return page.locator("#history li").count() - 1
+
+
+def expect_plies(page: Page, number: int) -> None:
+    expect(page.locator("#history li")).to_have_count(number + 1)
+
+
+def play(page: Page, *moves: str) -> None:
+    """Play moves from the list."""
+    for move in moves:
+        before = plies(page)
+        page.locator(f'#moves [data-move="{move}"]').click()
+        expect_plies(page, before + 1)
+
+
+def wait_for_turn(page: Page, side: str) -> bool:
+    """Whether the game goes on, once it is the turn of the player at the "top" or "bottom", or over."""
+    page.wait_for_function(
+        f"() => document.querySelector('#player-{side}.moving')"
+        " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
+    )
+    return not verdict(page).startswith("Game over")
