@@ -162,6 +162,12 @@ def browser(program: Callable[[str], str]) -> Iterator[Browser]:
         browser.close()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Pages are set up last and so closed first, before the servers that they may still be asking."""
+    if isinstance(item, pytest.Function):
+        item.fixturenames.sort(key=lambda name: name == "open_page")
+
+
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     """open_page(address, **context options) -> page with a position drawn. Any error in the console fails the test."""

@@ -94,7 +94,9 @@ def test_the_page_shows_outcomes_and_says_what_is_missing(
     assert page.locator(".histogram").count() == 0
     expect(page.locator("#find-plies")).to_be_hidden()
     page.locator("#find-kind").select_option("loss")
+    before = page.url
     page.click("#find button")
+    expect(page).not_to_have_url(before)
     expect(page.locator("#verdict p")).to_have_text(re.compile(r"^[XO] wins$|^Game over"))
 
 
