@@ -196,11 +196,12 @@ class Table:
             raise UsageError(f"the table of {self.game.identity} has no tier {tier}")
         return self.records[tier]
 
-    def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
+    def positions(self, tier: SupportsIndex, first: SupportsIndex, count: SupportsIndex) -> npt.NDArray[np.uint64]:
         """The positions of consecutive slots of a tier; all ones where a slot holds none."""
         self._require_open()
+        tier, first, count = index(tier), index(first), index(count)  # numpy's integers would overflow
         size = self._record(tier).size
-        if not (index(first) >= 0 and index(count) >= 0 and first + count <= size):
+        if not (first >= 0 and count >= 0 and first + count <= size):
             raise UsageError(f"tier {tier} has slots 0 to {size - 1}, not {first} to {first + count - 1}")
         if not self.kernel.ranked:  # a kernel's own index needs nothing at hand
             self._attach(tier)

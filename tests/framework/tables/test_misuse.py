@@ -128,6 +128,22 @@ def test_slots_that_are_not_there_are_refused(table, tier, first, count):
         table.positions(tier, first, count)
 
 
+@pytest.mark.parametrize(
+    ("first", "count"),
+    [(np.uint64(2**64 - 1), 1), (np.int64(2**63 - 1), np.int64(1)), (np.uint8(255), np.uint8(1)), (2**70, 1)],
+)
+def test_slots_beyond_every_number_are_refused(table, first, count):
+    with table, pytest.raises(UsageError, match="tier"):
+        table.positions(0, first, count)
+
+
+def test_numpy_integers_name_slots_too(table):
+    with table:
+        last = max(table.records)
+        expected = table.positions(last, 1, 2).tolist()
+        assert table.positions(np.uint8(last), np.uint8(1), np.uint8(2)).tolist() == expected
+
+
 def test_a_tier_that_is_not_there_is_refused(table):
     with table, pytest.raises(UsageError, match="has no tier 99"):
         table.values(99)
