@@ -114,16 +114,22 @@ class Engine:
         if made == ffi.NULL:
             raise EngineOutOfMemory("not enough memory for the engine itself")
         self._open: Any = ffi.gc(made, partial(_free_engine, self._keep, kernel))
+        self._error_when_closed: Callable[[], Exception] = lambda: EngineError("it is closed")
 
     @property
     def c(self) -> Any:
         """The C engine, for the modules of this package."""
-        if self._open is None:
-            raise EngineError("it is closed")
-        return self._open
+        made = self._open  # another thread may close it at any moment
+        if made is None:
+            raise self._error_when_closed()
+        return made
 
-    def close(self) -> None:
-        """Free it: at once, or where another thread is in a call or somebody looks at values of its, after that."""
+    def close(self, error: Callable[[], Exception] | None = None) -> None:
+        """Free it: at once, or where another thread is in a call or somebody looks at values of its, after that.
+
+        Whoever asks it from then on gets an EngineError, or what `error` makes.
+        """
+        self._error_when_closed = error or self._error_when_closed
         self._open = None
 
     def set_memory(self, budget: int, directory: str | None) -> None:
@@ -142,18 +148,17 @@ class Engine:
 
     def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
         """Give a tier its size, and for an enumerated game its sorted keys in blocks."""
-        if keys is None:
-            pointers = ffi.NULL
-        else:
-            lent = [ffi.from_buffer("uint64_t[]", block) for block in keys]
-            self._keep[tier] = [lent]
-            pointers = ffi.new("uint64_t *[]", lent)
-        self.check(lib.pp_tier_define(self.c, tier, size, pointers))
+        engine = self.c  # alive until what is lent is kept: nothing is kept for an engine that is gone
+        lent = None if keys is None else [ffi.from_buffer("uint64_t[]", block) for block in keys]
+        pointers = ffi.NULL if lent is None else ffi.new("uint64_t *[]", lent)
+        self.check(lib.pp_tier_define(engine, tier, size, pointers))
+        self._keep[tier] = [lent]
 
     def attach(self, tier: int, width: int, blocks: Sequence[memoryview]) -> None:
         """Use finished values that lie elsewhere, such as in LMDB's memory map; they are not copied."""
+        engine = self.c
         lent = [ffi.from_buffer(block) for block in blocks]
-        self.check(lib.pp_tier_attach(self.c, tier, width, ffi.new("void *[]", lent)))
+        self.check(lib.pp_tier_attach(engine, tier, width, ffi.new("void *[]", lent)))
         self.keep(tier, lent)
 
     def keep(self, tier: int, lent: Any) -> None:
