@@ -301,6 +301,10 @@ class Engine:
         position = int(lib.pp_engine_error_position(self.c))
         if result == lib.PP_STUCK:
             raise stuck(position)
+        if result == lib.PP_OTHER_CHILDREN:
+            raise RulesError(
+                f"asked again, position {position} has other moves: a game must say the same of it each time"
+            )
         if result == lib.PP_BAD_SCORE:
             raise RulesError(
                 f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by "
