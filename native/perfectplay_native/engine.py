@@ -64,6 +64,14 @@ def stuck(position: int) -> RulesError:
     return RulesError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")
 
 
+def bad_score(position: int) -> RulesError:
+    """The error for a score that cannot be."""
+    return RulesError(
+        f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by how "
+        f"much the side to move has won, negative if it has lost, 0 for a draw"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class EngineProgress:
     """A snapshot of a running call."""
@@ -306,10 +314,7 @@ class Engine:
                 f"asked again, position {position} has other moves: a game must say the same of it each time"
             )
         if result == lib.PP_BAD_SCORE:
-            raise RulesError(
-                f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by "
-                f"how much the side to move has won, negative if it has lost, 0 for a draw"
-            )
+            raise bad_score(position)
         raise RulesError(
             f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
         )

@@ -11,7 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.engine import Engine, EngineError, EngineOutOfMemory, EngineStopped, Positions, stuck
+from perfectplay_native.engine import (
+    Engine,
+    EngineError,
+    EngineOutOfMemory,
+    EngineStopped,
+    Positions,
+    bad_score,
+    stuck,
+)
 from perfectplay_native.kernel import Kernel
 
 Outcomes = npt.NDArray[np.uint8]
@@ -111,6 +119,8 @@ class Search:
             raise EngineOutOfMemory("no memory is left for more outcomes")
         if result == lib.PP_STUCK:
             raise stuck(int(lib.pp_search_error_position(self._c)))
+        if result == lib.PP_BAD_SCORE:
+            raise bad_score(int(lib.pp_search_error_position(self._c)))
 
     def stop(self) -> None:
         """Make the running call return as soon as it can. Any thread may ask."""

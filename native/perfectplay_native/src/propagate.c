@@ -240,7 +240,7 @@ static void read_blocks(pp_engine *engine, void *context, uint64_t first, uint64
     if (!begin_batch(engine, &b, BATCH)) return;
     for (uint64_t block = first; block < last; block++) {
         size_t count;
-        const letter *letters = letters_of_block(&round->mail->arriving[round->range], block, &count);
+        const letter *letters = letters_of_block(round->mail, &round->mail->arriving[round->range], block, &count);
         for (size_t i = 0; i < count; i++) {
             const uint64_t local = begin + (letters[i] & ~LETTER_LOST);
             __builtin_prefetch(&c->markers[local >> 6]);
