@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
+from perfectplay_native.errors import EngineError, EngineOutOfMemory, error_of
 from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
 from perfectplay_native.outcomes import bytes_of_slots
 
@@ -41,35 +42,6 @@ class Propagation(IntEnum):
     RETRACT = lib.PP_PROPAGATE_RETRACT
     GRAPH = lib.PP_PROPAGATE_GRAPH
     FORWARD = lib.PP_PROPAGATE_FORWARD
-
-
-class EngineError(Exception):
-    """The engine could not go on; the message says why."""
-
-
-class EngineStopped(EngineError):
-    """Someone asked the engine to stop."""
-
-
-class EngineOutOfMemory(EngineError, MemoryError):
-    """The memory budget, or the machine, has no room for what is needed next."""
-
-
-class RulesError(EngineError):
-    """The game's rules are not what solving relies on."""
-
-
-def stuck(position: int) -> RulesError:
-    """The error for a game that leaves open what a player without moves is to do."""
-    return RulesError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")
-
-
-def bad_score(position: int) -> RulesError:
-    """The error for a score that cannot be."""
-    return RulesError(
-        f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by how "
-        f"much the side to move has won, negative if it has lost, 0 for a draw"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,36 +260,9 @@ class Engine:
 
     def check(self, result: int) -> None:
         """Raise what a function of the engine's returned, unless all is well."""
-        if result == lib.PP_OK:
-            return
-        if result == lib.PP_STOPPED:
-            raise EngineStopped("stopped")
-        if result == lib.PP_OUT_OF_MEMORY:
-            raise EngineOutOfMemory("the memory budget has no room for this tier")
-        if result == lib.PP_SCRATCH_FAILED:
-            raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self.c))}")
-        if result == lib.PP_TOO_REMOTE:
-            raise EngineError(
-                f"some position is more than {lib.PP_LARGEST_REMOTENESS} plies from its end: a table cannot store that"
-            )
-        if result == lib.PP_TOO_MANY:
-            raise EngineError(
-                "there are too many undecided positions at once for a graph: choose another propagation or more workers"
-            )
-        if result == lib.PP_BAD_BATCH:
-            raise EngineError("another worker speaks of a position that is not open here")
-        position = int(lib.pp_engine_error_position(self.c))
-        if result == lib.PP_STUCK:
-            raise stuck(position)
-        if result == lib.PP_OTHER_CHILDREN:
-            raise RulesError(
-                f"asked again, position {position} has other moves: a game must say the same of it each time"
-            )
-        if result == lib.PP_BAD_SCORE:
-            raise bad_score(position)
-        raise RulesError(
-            f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
-        )
+        if result != lib.PP_OK:
+            position, number = lib.pp_engine_error_position(self.c), lib.pp_engine_error_number(self.c)
+            raise error_of(result, position=position, number=number)
 
 
 def _free_engine(keep: dict[int, list[Any]], kernel: Kernel, engine: Any) -> None:

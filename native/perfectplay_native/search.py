@@ -11,15 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.engine import (
-    Engine,
-    EngineError,
-    EngineOutOfMemory,
-    EngineStopped,
-    Positions,
-    bad_score,
-    stuck,
-)
+from perfectplay_native.engine import Engine, Positions
+from perfectplay_native.errors import EngineError, EngineOutOfMemory, error_of
 from perfectplay_native.kernel import Kernel
 
 Outcomes = npt.NDArray[np.uint8]
@@ -114,13 +107,10 @@ class Search:
     def _check(self, result: int) -> None:
         if result == lib.PP_STOPPED:
             lib.pp_search_stop(self._c, 0)
-            raise EngineStopped("stopped")
         if result == lib.PP_OUT_OF_MEMORY:
             raise EngineOutOfMemory("no memory is left for more outcomes")
-        if result == lib.PP_STUCK:
-            raise stuck(int(lib.pp_search_error_position(self._c)))
-        if result == lib.PP_BAD_SCORE:
-            raise bad_score(int(lib.pp_search_error_position(self._c)))
+        if result != lib.PP_OK:
+            raise error_of(result, position=lib.pp_search_error_position(self._c), number=0)
 
     def stop(self) -> None:
         """Make the running call return as soon as it can. Any thread may ask."""

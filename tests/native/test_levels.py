@@ -13,7 +13,8 @@ import pytest
 from perfectplay.hookspecs import hookimpl
 from perfectplay.kernels import game_kernel
 from perfectplay.loading import make_game
-from perfectplay_native.engine import Engine, EngineError, EngineProgress, Propagation
+from perfectplay_native.engine import Engine, EngineProgress, Propagation
+from perfectplay_native.errors import EngineError
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import LOSS, TIE, Graph, GraphPlugin, plain_graph, random_graph, union

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from perfectplay.loading import load_game
-from perfectplay_native.engine import Engine, EngineError
+from perfectplay_native.engine import Engine
+from perfectplay_native.errors import EngineError
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.numbering import Numbering
 from perfectplay_native.search import Search

@@ -22,7 +22,8 @@ from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import verify_table
 from perfectplay.tables.opening import open_table
 from perfectplay.values import Value
-from perfectplay_native.engine import RulesError, movers_of_many
+from perfectplay_native.engine import movers_of_many
+from perfectplay_native.errors import RulesError
 from perfectplay_native.search import Search
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
