@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
+from perfectplay_native.errors import EngineError, EngineOutOfMemory, error_of
 from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
 from perfectplay_native.outcomes import bytes_of_slots
 
@@ -41,27 +42,6 @@ class Propagation(IntEnum):
     RETRACT = lib.PP_PROPAGATE_RETRACT
     GRAPH = lib.PP_PROPAGATE_GRAPH
     FORWARD = lib.PP_PROPAGATE_FORWARD
-
-
-class EngineError(Exception):
-    """The engine could not go on; the message says why."""
-
-
-class EngineStopped(EngineError):
-    """Someone asked the engine to stop."""
-
-
-class EngineOutOfMemory(EngineError, MemoryError):
-    """The memory budget, or the machine, has no room for what is needed next."""
-
-
-class RulesError(EngineError):
-    """The game's rules are not what solving relies on."""
-
-
-def stuck(position: int) -> RulesError:
-    """The error for a game that leaves open what a player without moves is to do."""
-    return RulesError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +94,22 @@ class Engine:
         if made == ffi.NULL:
             raise EngineOutOfMemory("not enough memory for the engine itself")
         self._open: Any = ffi.gc(made, partial(_free_engine, self._keep, kernel))
+        self._error_when_closed: Callable[[], Exception] = lambda: EngineError("it is closed")
 
     @property
     def c(self) -> Any:
         """The C engine, for the modules of this package."""
-        if self._open is None:
-            raise EngineError("it is closed")
-        return self._open
+        made = self._open  # another thread may close it at any moment
+        if made is None:
+            raise self._error_when_closed()
+        return made
 
-    def close(self) -> None:
-        """Free it: at once, or where another thread is in a call or somebody looks at values of its, after that."""
+    def close(self, error: Callable[[], Exception] | None = None) -> None:
+        """Free it: at once, or where another thread is in a call or somebody looks at values of its, after that.
+
+        Whoever asks it from then on gets an EngineError, or what `error` makes.
+        """
+        self._error_when_closed = error or self._error_when_closed
         self._open = None
 
     def set_memory(self, budget: int, directory: str | None) -> None:
@@ -142,18 +128,17 @@ class Engine:
 
     def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
         """Give a tier its size, and for an enumerated game its sorted keys in blocks."""
-        if keys is None:
-            pointers = ffi.NULL
-        else:
-            lent = [ffi.from_buffer("uint64_t[]", block) for block in keys]
-            self._keep[tier] = [lent]
-            pointers = ffi.new("uint64_t *[]", lent)
-        self.check(lib.pp_tier_define(self.c, tier, size, pointers))
+        engine = self.c  # alive until what is lent is kept: nothing is kept for an engine that is gone
+        lent = None if keys is None else [ffi.from_buffer("uint64_t[]", block) for block in keys]
+        pointers = ffi.NULL if lent is None else ffi.new("uint64_t *[]", lent)
+        self.check(lib.pp_tier_define(engine, tier, size, pointers))
+        self._keep[tier] = [lent]
 
     def attach(self, tier: int, width: int, blocks: Sequence[memoryview]) -> None:
         """Use finished values that lie elsewhere, such as in LMDB's memory map; they are not copied."""
+        engine = self.c
         lent = [ffi.from_buffer(block) for block in blocks]
-        self.check(lib.pp_tier_attach(self.c, tier, width, ffi.new("void *[]", lent)))
+        self.check(lib.pp_tier_attach(engine, tier, width, ffi.new("void *[]", lent)))
         self.keep(tier, lent)
 
     def keep(self, tier: int, lent: Any) -> None:
@@ -275,35 +260,9 @@ class Engine:
 
     def check(self, result: int) -> None:
         """Raise what a function of the engine's returned, unless all is well."""
-        if result == lib.PP_OK:
-            return
-        if result == lib.PP_STOPPED:
-            raise EngineStopped("stopped")
-        if result == lib.PP_OUT_OF_MEMORY:
-            raise EngineOutOfMemory("the memory budget has no room for this tier")
-        if result == lib.PP_SCRATCH_FAILED:
-            raise EngineError(f"cannot make a scratch file: {os.strerror(lib.pp_engine_error_number(self.c))}")
-        if result == lib.PP_TOO_REMOTE:
-            raise EngineError(
-                f"some position is more than {lib.PP_LARGEST_REMOTENESS} plies from its end: a table cannot store that"
-            )
-        if result == lib.PP_TOO_MANY:
-            raise EngineError(
-                "there are too many undecided positions at once for a graph: choose another propagation or more workers"
-            )
-        if result == lib.PP_BAD_BATCH:
-            raise EngineError("another worker speaks of a position that is not open here")
-        position = int(lib.pp_engine_error_position(self.c))
-        if result == lib.PP_STUCK:
-            raise stuck(position)
-        if result == lib.PP_BAD_SCORE:
-            raise RulesError(
-                f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by "
-                f"how much the side to move has won, negative if it has lost, 0 for a draw"
-            )
-        raise RulesError(
-            f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
-        )
+        if result != lib.PP_OK:
+            position, number = lib.pp_engine_error_position(self.c), lib.pp_engine_error_number(self.c)
+            raise error_of(result, position=position, number=number)
 
 
 def _free_engine(keep: dict[int, list[Any]], kernel: Kernel, engine: Any) -> None:

@@ -71,13 +71,13 @@ class Numbering:
         return numbers
 
     def position(self, number: int) -> int:
-        """The position of a number that was given."""
+        """The position of a number that was given; IndexError for any other."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"{number} is not the number of a position: {len(self):,} have been given")
         return int(lib.pp_numbering_keys(self._c)[number])
 
     def positions(self, numbers: npt.NDArray[np.integer]) -> Positions:
-        """The position of each number; all of them must have been given."""
-        if not len(self):
-            return np.empty(0, dtype=np.uint64)
-        keys = ffi.buffer(lib.pp_numbering_keys(self._c), 8 * len(self))
-        found: Positions = np.frombuffer(keys, dtype=np.uint64)[numbers]
+        """The position of each number; all of them must have been given, IndexError otherwise."""
+        given = ffi.buffer(lib.pp_numbering_keys(self._c), 8 * len(self)) if len(self) else b""
+        found: Positions = np.frombuffer(given, dtype=np.uint64)[numbers]
         return found

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.engine import Engine, EngineOutOfMemory, EngineStopped, Positions, stuck
+from perfectplay_native.engine import Engine, Positions
+from perfectplay_native.errors import EngineError, EngineOutOfMemory, error_of
 from perfectplay_native.kernel import Kernel
 
 Outcomes = npt.NDArray[np.uint8]
@@ -58,20 +60,28 @@ class Search:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self._lent: Any = None  # the engine underneath, which must live as long as the search
-        self._c = lib.pp_search_new(kernel.c)
-        if self._c == ffi.NULL:
+        self._lent: list[Any] = []  # the engine underneath, which must live as long as the search
+        made = lib.pp_search_new(kernel.c)
+        if made == ffi.NULL:
             raise EngineOutOfMemory("not enough memory for the search itself")
+        self._open: Any = ffi.gc(made, partial(_free_search, self._lent))
+
+    @property
+    def _c(self) -> Any:
+        made = self._open  # another thread may close it at any moment
+        if made is None:
+            raise EngineError("the search is closed")
+        return made
 
     def use(self, engine: Engine) -> None:
         """Ask the tiers that are attached to an engine of the same kernel, whose values must be right."""
-        self._lent = engine.c
-        self._check(lib.pp_search_use(self._c, self._lent))
+        search, used = self._c, engine.c
+        self._check(lib.pp_search_use(search, used))
+        self._lent[:] = [used]
 
     def close(self) -> None:
-        if self._c != ffi.NULL:
-            lib.pp_search_free(self._c)
-            self._c, self._lent = ffi.NULL, None
+        """Free it: at once, or where another thread is in a call, after that."""
+        self._open = None
 
     def run(self, position: int, *, naive: bool = False) -> None:
         """Prove a valid position; after a stop, the same call resumes where it was.
@@ -89,18 +99,18 @@ class Search:
         self._run(lib.pp_search_prove_reachable)
 
     def _run(self, function: Callable[..., int], *arguments: Any) -> None:
+        search = self._c
         with self.kernel.asking(self.stop):
-            result = function(self._c, *arguments)
+            result = function(search, *arguments)
         self._check(result)
 
     def _check(self, result: int) -> None:
         if result == lib.PP_STOPPED:
             lib.pp_search_stop(self._c, 0)
-            raise EngineStopped("stopped")
         if result == lib.PP_OUT_OF_MEMORY:
             raise EngineOutOfMemory("no memory is left for more outcomes")
-        if result == lib.PP_STUCK:
-            raise stuck(int(lib.pp_search_error_position(self._c)))
+        if result != lib.PP_OK:
+            raise error_of(result, position=lib.pp_search_error_position(self._c), number=0)
 
     def stop(self) -> None:
         """Make the running call return as soon as it can. Any thread may ask."""
@@ -143,3 +153,9 @@ class Search:
                 self._c, ffi.from_buffer("pp_position[]", given), ffi.from_buffer("uint8_t[]", worth), given.size
             )
         )
+
+
+def _free_search(lent: list[Any], search: Any) -> None:
+    """Free a search before the engine that was lent to it."""
+    lib.pp_search_free(search)
+    lent.clear()

@@ -24,7 +24,7 @@ from perfectplay.hookspecs import hookimpl
 from perfectplay.loading import load_game, make_game
 from perfectplay.solving.background import translate_error
 from perfectplay.solving.strong import solve_game
-from perfectplay_native.engine import stuck
+from perfectplay_native.errors import stuck
 
 
 @pytest.fixture(autouse=True)

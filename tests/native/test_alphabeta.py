@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perfectplay.values import Status
-from perfectplay_native.engine import Engine, EngineError, EngineStopped
+from perfectplay_native.engine import Engine
+from perfectplay_native.errors import EngineError, EngineStopped
 from perfectplay_native.search import Search
 
 from .compiled_graphs import CompiledGraph

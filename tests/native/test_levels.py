@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
 from random import Random
 from types import ModuleType
 
 import numpy as np
+import pytest
 
 from perfectplay.hookspecs import hookimpl
 from perfectplay.kernels import game_kernel
 from perfectplay.loading import make_game
 from perfectplay_native.engine import Engine, EngineProgress, Propagation
+from perfectplay_native.errors import EngineError
 
-from .compiled_graphs import RANKED_VARIANTS, compiled_game
-from .graphs import LOSS, TIE, Graph, GraphPlugin, random_graph, union
+from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
+from .graphs import LOSS, TIE, Graph, GraphPlugin, plain_graph, random_graph, union
 from .test_engine import chain, expected, solved_every_way
+
+PARENTS = ENUMERATED_VARIANTS["parents"]
 
 
 def test_a_few_deep_lines_among_much_that_is_shallow(graph_module: ModuleType):
@@ -58,3 +64,27 @@ def test_progress_goes_on_through_the_levels():
     assert 0.3 < done[0] < 0.7  # settled and expanded
     assert 0.9 < done[-1] <= 1
     assert 0.4 < (done[50] - done[0]) / (done[-1] - done[0]) < 0.6
+
+
+# ---- the last level ----
+
+
+@pytest.mark.parametrize("by_mail", [False, True])
+@pytest.mark.parametrize("end", [LOSS, TIE])
+@pytest.mark.parametrize("way", ["RETRACT", "GRAPH", "FORWARD"])
+def test_every_way_ends_at_the_same_level(way: str, end: int, by_mail: bool, graph_module: ModuleType, tmp_path: Path):
+    """The last value that can be stored is, and the next one is refused, whoever finds it."""
+    game = compiled_game(graph_module, plain_graph([[1], [2], [3], []], {3: end}, [0, 0, 0, 1]), PARENTS)
+    for remoteness in (16_379, 16_380):  # of what is known already, three plies from the start
+        with closing(Engine(game_kernel(game), tiers=2)) as engine:
+            if by_mail:
+                engine.set_memory(1, str(tmp_path))
+            engine.define(1, 1, [memoryview(np.array([6], dtype=np.uint64))])
+            engine.attach(1, 2, [memoryview(np.array([remoteness << 2 | end], dtype=np.uint16))])
+            engine.define(0, 3, [memoryview(np.array([0, 2, 4], dtype=np.uint64))])
+            if remoteness == 16_380:
+                with pytest.raises(EngineError, match="more than 16382 plies"):
+                    engine.solve([0], cyclic=True, propagation=Propagation[way])
+            else:
+                engine.solve([0], cyclic=True, propagation=Propagation[way])
+                assert [code >> 2 for code in engine.values(0, 3).tolist()] == [16_382, 16_381, 16_380]

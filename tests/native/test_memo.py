@@ -149,3 +149,22 @@ def test_what_a_hook_raises_only_once_is_told_all_the_same(hook: str, answer, wo
     with pytest.raises(PluginError, match=words):
         solve_game(game, save=False)
     solve_game(game, save=False).table.close()
+
+
+def test_a_game_that_changes_its_mind_is_told_so(monkeypatch) -> None:
+    """Nothing is remembered here: each step asks anew, and there was room for as many children as before."""
+
+    class Fickle(Walk):
+        @hookimpl
+        def moves(self, position):
+            self.asked["moves", position] += 1
+            return range(1, 3 if self.asked["moves", position] < 3 else 100)
+
+        @hookimpl
+        def apply(self, position, move):
+            return (position + 28 * move + 1) % 400
+
+    game = make_game(Fickle(), name="fickle")
+    monkeypatch.setattr(strong, "_share_for_answers", lambda memory: 0)
+    with pytest.raises(PluginError, match=r"asked again, position \d+ has other moves"):
+        solve_game(game, save=False, propagation="graph")

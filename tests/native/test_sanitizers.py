@@ -60,6 +60,11 @@ def test_shares_of_workers_are_clean(sanitizer: str, program: Callable[[str], st
     assert said[-1] == "and whole blocks"
 
 
+def test_limits_and_what_no_solve_comes_by_are_clean(program: Callable[[str], str], tmp_path: Path):
+    said = build_and_run(["limits.c", "random_graph.c"], "address,undefined", program("gcc"), tmp_path)
+    assert said[-1] == "all limits hold"
+
+
 def test_every_request_that_fails_once_is_an_error_and_leaks_nothing(program: Callable[[str], str], tmp_path: Path):
     wrap = [f"-Wl,--wrap={name}" for name in WRAPPED]
     sources = ["allocations.c", "failing.c", "random_graph.c"]

@@ -6,6 +6,7 @@ that two positions share, scores, and all of these together.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -22,6 +23,7 @@ from perfectplay.solving.verify import verify_table
 from perfectplay.tables.opening import open_table
 from perfectplay.values import Value
 from perfectplay_native.engine import movers_of_many
+from perfectplay_native.errors import RulesError
 from perfectplay_native.search import Search
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
@@ -203,6 +205,11 @@ def test_a_score_that_contradicts_the_status_is_refused(turns, statuses, scores,
     game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
     with pytest.raises(PerfectPlayError, match=r"the score of position [23] contradicts its status"):
         solve_game(game, save=False)
+    with (
+        closing(Search(game_kernel(game))) as search,
+        pytest.raises(RulesError, match=r"the score of position [23] cont"),
+    ):
+        search.run(game.start())
 
 
 def test_movers_are_told_for_many_positions_at_once(graph_module: ModuleType):

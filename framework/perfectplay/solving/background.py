@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, TableError
 from perfectplay.game import Game
-from perfectplay_native.engine import EngineError, EngineOutOfMemory, EngineStopped, RulesError
+from perfectplay_native.errors import EngineError, EngineOutOfMemory, EngineStopped, RulesError
 
 REPORT_SECONDS = 0.2
 """How often `tell` is called."""

@@ -27,7 +27,7 @@ from perfectplay.solving.sizes import (
 )
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.records import FULL, OUTCOME
-from perfectplay_native.engine import EngineError
+from perfectplay_native.errors import EngineError
 from perfectplay_native.kernel import Kernel
 
 SECONDS = 8.0

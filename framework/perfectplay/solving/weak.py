@@ -29,7 +29,8 @@ from perfectplay.tables.opening import open_table
 from perfectplay.tables.proof_file import Proven, read_proof, write_proof
 from perfectplay.tables.table import Table
 from perfectplay.values import Outcome
-from perfectplay_native.engine import EngineOutOfMemory, Positions
+from perfectplay_native.engine import Positions
+from perfectplay_native.errors import EngineOutOfMemory
 from perfectplay_native.search import Search, SearchCounts
 
 CHECKPOINT_SECONDS = 60.0

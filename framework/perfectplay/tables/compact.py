@@ -294,4 +294,4 @@ class CompactStore(TableReader):
         return self._indices[key]
 
     def close(self) -> None:
-        self._index.close()
+        self._index.close(partial(TableError, f"the table {self.path} is closed"))

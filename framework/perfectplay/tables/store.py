@@ -121,10 +121,17 @@ class MemoryStore(Store):
         return {tier: record for tier, (record, _) in self._keys.items()}
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
-        return [block.data for block in record.blocks(self._tiers[record.tier][1])]
+        if (kept := self._tiers.get(record.tier)) is None:
+            raise self._error_when_closed()
+        return [block.data for block in record.blocks(kept[1])]
 
     def key_blocks(self, record: KeyRecord) -> list[Block]:
-        return [block.data for block in self._keys[record.tier][1]]
+        if (kept := self._keys.get(record.tier)) is None:
+            raise self._error_when_closed()
+        return [block.data for block in kept[1]]
+
+    def _error_when_closed(self) -> TableError:
+        return TableError(f"the table of {self.info.game} is closed")
 
     def write_keys(self, record: KeyRecord, keys: Array) -> None:
         self._keys[record.tier] = (record, blocks_of(keys))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from functools import partial
 from operator import index
 from types import TracebackType
 from typing import Any, NoReturn, SupportsIndex, TypeVar
@@ -43,6 +44,7 @@ class Table:
         self.kernel = kernel
         self._lock = threading.Lock()
         self._closed = False
+        self._when_closed = f"the table of {game.identity} is closed"
         self.records = store.tier_records()
         self.keys = store.key_records()
         self._defined: set[int] = set()
@@ -196,11 +198,12 @@ class Table:
             raise UsageError(f"the table of {self.game.identity} has no tier {tier}")
         return self.records[tier]
 
-    def positions(self, tier: int, first: int, count: int) -> npt.NDArray[np.uint64]:
+    def positions(self, tier: SupportsIndex, first: SupportsIndex, count: SupportsIndex) -> npt.NDArray[np.uint64]:
         """The positions of consecutive slots of a tier; all ones where a slot holds none."""
         self._require_open()
+        tier, first, count = index(tier), index(first), index(count)  # numpy's integers would overflow
         size = self._record(tier).size
-        if not (index(first) >= 0 and index(count) >= 0 and first + count <= size):
+        if not (first >= 0 and count >= 0 and first + count <= size):
             raise UsageError(f"tier {tier} has slots 0 to {size - 1}, not {first} to {first + count - 1}")
         if not self.kernel.ranked:  # a kernel's own index needs nothing at hand
             self._attach(tier)
@@ -243,12 +246,12 @@ class Table:
     def close(self) -> None:
         """Close it. Probes that run in other threads still end well; arrays that were handed out stay readable."""
         self._closed = True
-        self.engine.close()
+        self.engine.close(partial(TableError, self._when_closed))
         self.store.close()
 
     def _require_open(self) -> None:
         if self._closed:
-            raise TableError(f"the table of {self.game.identity} is closed")
+            raise TableError(self._when_closed)
 
     def __copy__(self) -> NoReturn:
         raise TypeError("a table cannot be copied: open it again")

@@ -59,6 +59,13 @@ static void store(pp_search *s, pp_position position, uint8_t outcome) {
 
 /* ---- what is known ---- */
 
+/* What the rules alone say: finished, or won at once; 0 where they leave it open. */
+static inline uint8_t rule_outcome(pp_search *s, pp_position position) {
+    const value_code code = rule_code(s->kernel, position);
+    if (code == CODE_BAD_SCORE) give_up(s, PP_BAD_SCORE, position);
+    return (uint8_t)kind_of(code);
+}
+
 /* Who wins, when rules settle a position at `depth`: 0 the root's mover, 1 the other, 2 nobody. */
 static inline unsigned winner(const pp_search *s, pp_position position, uint8_t outcome, uint32_t depth) {
     if (outcome == PP_DRAWN) return 2;
@@ -130,7 +137,7 @@ static uint32_t count_replies(pp_search *s, pp_position position) {
     }
     for (size_t i = 0; i < count; i++) {
         const pp_position after = kernel->apply(kernel, position, s->replies[i]);
-        const uint8_t outcome = rule_outcome(kernel, after);
+        const uint8_t outcome = rule_outcome(s, after);
         safe += !outcome || for_parent(outcome, keeps_turn(kernel, position, after)) != PP_LOST;
     }
     return safe;
@@ -163,7 +170,7 @@ static size_t gather_candidates(pp_search *s, frame *f) {
     if (!count) give_up(s, PP_STUCK, f->position);
     for (size_t i = 0; i < count; i++) {
         const pp_position child = kernel->apply(kernel, f->position, s->moves[i]);
-        const uint8_t outcome = rule_outcome(kernel, child);
+        const uint8_t outcome = rule_outcome(s, child);
         if (outcome) {
             s->counts.terminals[winner(s, child, outcome, s->depth + 1)]++;
             inform(s, f, (knowledge){outcome, NOTHING}, keeps_turn(kernel, f->position, child), s->depth);
@@ -267,9 +274,9 @@ static void step(pp_search *s) {
 void begin_proof(pp_search *s, pp_position root) {
     if (outcome_of(&s->table, root)) return;
     s->root_mover = s->kernel->mover ? (unsigned)s->kernel->mover(s->kernel, root) : 0;
-    uint8_t outcome = rule_outcome(s->kernel, root);
+    uint8_t outcome = rule_outcome(s, root);
     if (!outcome && s->below) ask_below(s->below, &root, 1, &outcome);
-    if (!outcome) outcome = visit(s, root);
+    if (!outcome && !s->failure) outcome = visit(s, root);
     if (outcome) store(s, root, outcome);
 }
 

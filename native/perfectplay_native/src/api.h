@@ -15,15 +15,16 @@ typedef struct pp_engine pp_engine;
 
 enum pp_result {
     PP_OK = 0,
-    PP_STOPPED = 1,        /* pp_engine_stop was called */
-    PP_OUT_OF_MEMORY = 2,  /* neither the budget nor the scratch directory has room */
-    PP_MISSING_CHILD = 3,  /* a child of `error_position` is in no tier: the kernel contradicts itself */
-    PP_TOO_REMOTE = 4,     /* a remoteness above PP_LARGEST_REMOTENESS */
-    PP_SCRATCH_FAILED = 5, /* the scratch file could not be made; see `error_number` */
-    PP_STUCK = 6,          /* `error_position` is ONGOING and has no move */
-    PP_BAD_SCORE = 7,      /* the score of `error_position` contradicts its status, or is out of range */
-    PP_TOO_MANY = 8,       /* more positions at once than a reverse graph, or a worker's share, can number */
-    PP_BAD_BATCH = 9,      /* another worker's batch speaks of a position that is not open here */
+    PP_STOPPED = 1,         /* pp_engine_stop was called */
+    PP_OUT_OF_MEMORY = 2,   /* neither the budget nor the scratch directory has room */
+    PP_MISSING_CHILD = 3,   /* a child of `error_position` is in no tier: the kernel contradicts itself */
+    PP_TOO_REMOTE = 4,      /* a remoteness above PP_LARGEST_REMOTENESS */
+    PP_SCRATCH_FAILED = 5,  /* the scratch file could not be made; see `error_number` */
+    PP_STUCK = 6,           /* `error_position` is ONGOING and has no move */
+    PP_BAD_SCORE = 7,       /* the score of `error_position` contradicts its status, or is out of range */
+    PP_TOO_MANY = 8,        /* more positions at once than a reverse graph, or a worker's share, can number */
+    PP_BAD_BATCH = 9,       /* another worker's batch speaks of a position that is not open here */
+    PP_OTHER_CHILDREN = 10, /* asked again, `error_position` has more children: the kernel's functions are not pure */
 };
 
 /* How newly decided positions reach their parents. All give the same table. */

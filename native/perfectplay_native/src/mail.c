@@ -9,16 +9,27 @@ static uint64_t bytes_of_entries(const component *c) { return c->marker_memory.s
 static unsigned range_shift(const pp_engine *engine, const component *c) {
     unsigned shift = 6; /* a word of markers */
     while ((c->slots - 1) >> shift >= MOST_RANGES) shift++;
-    while (shift < 31 && bytes_of_entries(c) / (c->slots >> 6) * ((uint64_t)2 << (shift - 6)) <= engine->budget / 2)
+    while (shift < PLACE_BITS &&
+           bytes_of_entries(c) / (c->slots >> 6) * ((uint64_t)2 << (shift - 6)) <= engine->budget / 2)
         shift++;
     return shift;
+}
+
+/* A block that is in a file takes one of the maps that a process may have, 65,530 on Linux: so the larger the component,
+ * the larger its blocks, but not so large that there are too few for all threads. */
+static size_t letters_a_block(const component *c) {
+    enum { LEAST = 1 << 16, MOST = 1 << 22 };
+    const uint64_t share = c->slots >> 12;
+    return share < LEAST ? LEAST : share > MOST ? MOST : (size_t)share;
 }
 
 int begin_mail(pp_engine *engine, const component *c, mail *m) {
     *m = (mail){0};
     const bool fits = c->marker_memory.anonymous && c->entry_memory.anonymous;
     if (c->propagation != PP_PROPAGATE_RETRACT || !c->slots || fits) return PP_OK;
+    if ((c->slots - 1) >> PLACE_BITS >= MOST_RANGES) return PP_OK; /* a letter could not name a place */
     m->shift = range_shift(engine, c);
+    m->block_letters = letters_a_block(c);
     const uint64_t ranges = ((c->slots - 1) >> m->shift) + 1;
     m->boxes = calloc(2 * ranges, sizeof *m->boxes);
     if (!m->boxes) return PP_OUT_OF_MEMORY;
@@ -61,7 +72,7 @@ static int next_block(pp_engine *engine, mail *m, mailbox *box) {
     if (m->spare.block_count) {
         block = m->spare.blocks[--m->spare.block_count];
     } else {
-        const int result = allocate(engine, LETTERS_A_BLOCK * sizeof(letter), &block);
+        const int result = allocate(engine, m->block_letters * sizeof(letter), &block);
         if (result) return result;
     }
     if (add_block(box, block)) return PP_OK;
@@ -75,10 +86,10 @@ void send_letters(pp_engine *engine, mail *m, uint64_t range, const letter *lett
     pthread_mutex_lock(&m->lock);
     m->sent += count;
     while (count && !result) {
-        const size_t used = box->letters % LETTERS_A_BLOCK;
+        const size_t used = box->letters % m->block_letters;
         if (!used) result = next_block(engine, m, box);
         if (result) break;
-        const size_t part = count < LETTERS_A_BLOCK - used ? count : LETTERS_A_BLOCK - used;
+        const size_t part = count < m->block_letters - used ? count : m->block_letters - used;
         memcpy((letter *)box->blocks[box->block_count - 1].bytes + used, letters, part * sizeof *letters);
         box->letters += part;
         letters += part;
@@ -95,9 +106,9 @@ void turn_mail(mail *m) {
     m->sent = 0;
 }
 
-const letter *letters_of_block(const mailbox *box, size_t block, size_t *count) {
-    const uint64_t left = box->letters - (uint64_t)block * LETTERS_A_BLOCK;
-    *count = left < LETTERS_A_BLOCK ? (size_t)left : LETTERS_A_BLOCK;
+const letter *letters_of_block(const mail *m, const mailbox *box, size_t block, size_t *count) {
+    const uint64_t left = box->letters - (uint64_t)block * m->block_letters;
+    *count = left < m->block_letters ? (size_t)left : m->block_letters;
     return box->blocks[block].bytes;
 }
 

@@ -13,11 +13,12 @@
 
 #include "engine.h"
 
-enum { LETTERS_A_BLOCK = 1 << 16, MOST_RANGES = 64 };
+enum { MOST_RANGES = 64 };
 
 /* What a mailbox holds: a slot's place in its range, and whether the child is lost (CHILD_LOST, bit 31 here). */
 typedef uint32_t letter;
-#define LETTER_LOST ((letter)1 << 31)
+enum { PLACE_BITS = 31 };
+#define LETTER_LOST ((letter)1 << PLACE_BITS)
 
 typedef struct {
     buffer *blocks; /* of letters, all full but the last */
@@ -28,6 +29,7 @@ typedef struct {
 typedef struct {
     unsigned shift; /* a range has 1 << shift slots */
     uint64_t ranges;
+    size_t block_letters;                /* room in a block */
     mailbox *boxes, *arriving, *leaving; /* two for every range, which take turns */
     mailbox spare;                       /* blocks to be used again */
     uint64_t sent;                       /* letters since the tour began */
@@ -42,7 +44,7 @@ void send_letters(pp_engine *engine, mail *m, uint64_t range, const letter *lett
 /* What has been sent arrives. */
 void turn_mail(mail *m);
 /* The letters of an arrived block, `*count` of them. */
-const letter *letters_of_block(const mailbox *box, size_t block, size_t *count);
+const letter *letters_of_block(const mail *m, const mailbox *box, size_t block, size_t *count);
 /* Empties a mailbox that has been read. Its failure to keep a spare block costs time and nothing else. */
 void empty_mailbox(pp_engine *engine, mail *m, uint64_t range);
 

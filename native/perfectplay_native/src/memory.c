@@ -22,7 +22,7 @@ static int open_unnamed(const char *directory) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    const int named = mkstemp(path);
+    const int named = mkostemp(path, O_CLOEXEC);
     if (named >= 0) unlink(path);
     return named;
 }

@@ -240,7 +240,7 @@ static void read_blocks(pp_engine *engine, void *context, uint64_t first, uint64
     if (!begin_batch(engine, &b, BATCH)) return;
     for (uint64_t block = first; block < last; block++) {
         size_t count;
-        const letter *letters = letters_of_block(&round->mail->arriving[round->range], block, &count);
+        const letter *letters = letters_of_block(round->mail, &round->mail->arriving[round->range], block, &count);
         for (size_t i = 0; i < count; i++) {
             const uint64_t local = begin + (letters[i] & ~LETTER_LOST);
             __builtin_prefetch(&c->markers[local >> 6]);
@@ -342,12 +342,24 @@ static int run_level(pp_engine *engine, component *c, round_level at, mail *m) {
     return m->ranges ? tour(engine, c, at, m) : inform_level(engine, c, at);
 }
 
+/* Whether a position is decided at a level that no value can name. */
+static bool is_too_remote(const component *c) {
+    for (uint64_t i = 0; i < c->entry_count; i++) {
+        const uint32_t state = atomic_load_explicit(&c->entries[i], memory_order_relaxed);
+        if (entry_decided(state) && remoteness_of(entry_code(state)) > PP_LARGEST_REMOTENESS) return true;
+    }
+    return false;
+}
+
+/* The level after the last that a value can name is run too: by mail, and where parents look again, only that tells
+ * whether something is due there. What it tells in turn is of no account. */
 static int run_levels(pp_engine *engine, component *c, bool ties) {
+    enum { LEVELS = PP_LARGEST_REMOTENESS + 1 };
     mail m;
     int result = begin_mail(engine, c, &m);
-    for (unsigned level = 1; !result && (level <= c->last_level || m.sent); level++) {
-        const bool too_remote = level > PP_LARGEST_REMOTENESS && c->last_level > PP_LARGEST_REMOTENESS;
-        result = too_remote ? PP_TOO_REMOTE : run_level(engine, c, (round_level){.level = level, .ties = ties}, &m);
+    for (unsigned level = 1; level <= LEVELS && !result && (level <= c->last_level || m.sent); level++) {
+        result = run_level(engine, c, (round_level){.level = level, .ties = ties}, &m);
+        if (!result && level == LEVELS && is_too_remote(c)) result = PP_TOO_REMOTE;
     }
     end_mail(engine, &m);
     return result;

@@ -31,13 +31,19 @@ WITH_POPCOUNT static void list_children(pp_engine *engine, void *context, uint64
         for (uint64_t bits = c->markers[word].bits; bits; bits &= bits - 1, number++) {
             if (!gather_one(engine, c, &ahead, word, (unsigned)__builtin_ctzll(bits))) break;
             uint64_t next = edges->first[number];
+            const uint64_t end = edges->first[number + 1];
             for (size_t i = 0; i < ahead.ends[0]; i++) {
                 const pp_slot slot = ahead.slots[i];
                 const tier_state *tier = tier_of(engine, slot);
                 const entry *child = tier->being_solved ? entry_of(c, local_index(tier, slot)) : NULL;
-                if (child) edges->children[next++] = (uint32_t)(child - c->entries) | turn_bit(slot);
+                if (!child) continue;
+                if (next == end) {
+                    fail_at(engine, PP_OTHER_CHILDREN, ahead.first);
+                    break;
+                }
+                edges->children[next++] = (uint32_t)(child - c->entries) | turn_bit(slot);
             }
-            while (next < edges->first[number + 1]) edges->children[next++] = NO_CHILD;
+            while (next < end) edges->children[next++] = NO_CHILD;
         }
         engine->progress_steps_done += number - c->markers[word].before;
     }

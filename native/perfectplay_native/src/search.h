@@ -53,11 +53,6 @@ struct pp_search {
     _Atomic int stop;
 };
 
-/* What the rules alone say: finished, or won at once; 0 where they leave it open. */
-static inline uint8_t rule_outcome(const pp_kernel *kernel, pp_position position) {
-    return (uint8_t)kind_of(rule_code(kernel, position));
-}
-
 /* Looks at a canonical position of which nothing need be known; the path is empty. */
 void begin_proof(pp_search *search, pp_position root);
 /* Goes on until the path is empty: then the outcome is stored. Returns a pp_result. */

@@ -29,7 +29,7 @@ def table(request, game, tmp_path):
     return open_table(game, path)
 
 
-@pytest.mark.parametrize(
+asks = pytest.mark.parametrize(
     "ask",
     [
         lambda table: table.probe(0),
@@ -41,12 +41,28 @@ def table(request, game, tmp_path):
         lambda table: table.attach_all(),
     ],
 )
+
+
+@asks
 def test_a_closed_table_says_so(table, ask):
     ask(table)
     table.close()
     with pytest.raises(TableError, match="the table of ladder is closed"):
         ask(table)
     table.close()
+
+
+@asks
+def test_a_table_closed_while_it_looks_says_so_too(table, ask, monkeypatch):
+    """As where another thread closes it just after this one has seen that it is open."""
+    table.close()
+    monkeypatch.setattr(table, "_require_open", lambda: None)
+    told = ""
+    try:
+        ask(table)
+    except TableError as error:
+        told = str(error)
+    assert not told or told.endswith("is closed")  # what is on disk may still be read
 
 
 def test_arrays_stay_readable_after_the_table_is_closed(table):
@@ -126,6 +142,22 @@ def test_no_positions_have_no_values(table):
 def test_slots_that_are_not_there_are_refused(table, tier, first, count):
     with table, pytest.raises(UsageError, match="tier"):
         table.positions(tier, first, count)
+
+
+@pytest.mark.parametrize(
+    ("first", "count"),
+    [(np.uint64(2**64 - 1), 1), (np.int64(2**63 - 1), np.int64(1)), (np.uint8(255), np.uint8(1)), (2**70, 1)],
+)
+def test_slots_beyond_every_number_are_refused(table, first, count):
+    with table, pytest.raises(UsageError, match="tier"):
+        table.positions(0, first, count)
+
+
+def test_numpy_integers_name_slots_too(table):
+    with table:
+        last = max(table.records)
+        expected = table.positions(last, 1, 2).tolist()
+        assert table.positions(np.uint8(last), np.uint8(1), np.uint8(2)).tolist() == expected
 
 
 def test_a_tier_that_is_not_there_is_refused(table):
