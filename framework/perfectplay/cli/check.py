@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli.common import GameCommand, GameOption, json_option, print_json
-from perfectplay.cli.layout import hanging
+from perfectplay.cli.wrapping import hanging
 
 if TYPE_CHECKING:
     from perfectplay.game import Game

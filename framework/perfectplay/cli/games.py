@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.cli.layout import hanging
+from perfectplay.cli.wrapping import hanging
 from perfectplay.options import as_words, chosen
 
 if TYPE_CHECKING:

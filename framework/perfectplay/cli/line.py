@@ -17,7 +17,7 @@ from perfectplay.cli.common import (
     print_json,
     say_what_is_unknown,
 )
-from perfectplay.cli.layout import hanging
+from perfectplay.cli.wrapping import hanging
 from perfectplay.display.board_text import draw
 from perfectplay.match import Match
 from perfectplay.queries.moves import Line, best_line

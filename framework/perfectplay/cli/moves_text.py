@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from perfectplay.cli.colours import coloured
-from perfectplay.cli.layout import hanging
+from perfectplay.cli.wrapping import hanging
 from perfectplay.verdicts import worth
 
 if TYPE_CHECKING:

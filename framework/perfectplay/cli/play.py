@@ -13,8 +13,8 @@ import click
 from perfectplay import wording
 from perfectplay.cli.colours import headline, painter
 from perfectplay.cli.common import GameCommand, directory_option, open_game_table, require_input
-from perfectplay.cli.layout import terminal_width, wrapped
 from perfectplay.cli.moves_text import rated_lines
+from perfectplay.cli.wrapping import terminal_width, wrapped
 from perfectplay.display.board_text import draw
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.match import REPETITIONS, Match, Result, load_match

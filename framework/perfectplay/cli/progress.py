@@ -18,7 +18,7 @@ import click
 
 from perfectplay import wording
 from perfectplay.cli.common import is_quiet, open_game_table, stop_on_interrupt
-from perfectplay.cli.layout import terminal_width
+from perfectplay.cli.wrapping import terminal_width
 
 if TYPE_CHECKING:
     from perfectplay.game import Game

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay.cli.common import GameCommand, json_option, print_json
-from perfectplay.cli.layout import terminal_width, wrapped
+from perfectplay.cli.wrapping import terminal_width, wrapped
 from perfectplay.options import spell
 
 if TYPE_CHECKING:

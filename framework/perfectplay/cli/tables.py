@@ -11,7 +11,7 @@ import click
 
 from perfectplay import wording
 from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.cli.layout import terminal_width
+from perfectplay.cli.wrapping import terminal_width
 from perfectplay.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
