@@ -14,7 +14,7 @@ from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.errors import PLUGIN_FAULTS, UsageError
 from perfectplay.hook_guard import MAX_POSITION, Guard, as_int, brief
-from perfectplay.plugins import Hook
+from perfectplay.hook_signatures import Hook
 from perfectplay.values import Status
 
 

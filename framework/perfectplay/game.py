@@ -21,8 +21,9 @@ from perfectplay.board import Board
 from perfectplay.checked_hooks import CheckedHooks
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
 from perfectplay.hook_guard import Guard, as_int, brief
+from perfectplay.hook_signatures import Hook
 from perfectplay.options import Option, OptionValue, as_words, chosen, identity
-from perfectplay.plugins import Hook, Plugin
+from perfectplay.plugins import Plugin
 from perfectplay.position import Position
 from perfectplay.values import Status
 
