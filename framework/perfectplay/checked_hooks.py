@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import repeat
@@ -14,7 +15,7 @@ from perfectplay.about import About
 from perfectplay.board import Board
 from perfectplay.errors import PLUGIN_FAULTS, UsageError
 from perfectplay.hook_guard import MAX_POSITION, Guard, as_int, brief
-from perfectplay.plugins import Hook
+from perfectplay.hook_signatures import Hook
 from perfectplay.values import Status
 
 
@@ -104,20 +105,20 @@ class CheckedHooks:
 
     def encode(self, text: str) -> int:
         """The position a text describes, which may yet be one that cannot occur; UsageError if it describes none."""
-        reading = f"cannot read {brief(text)} as a position of {self.guard.game}"
-        return self.guard.position("encode", text, self._read("encode", text, reading=reading))
+        return self.guard.position("encode", text, self._read("encode", text, what=f"position of {self.guard.game}"))
 
     def parse_move(self, position: int, text: str) -> int:
         """The move that a text names, which may yet be illegal; UsageError if it names none."""
-        reading = f"cannot read {brief(text)} as a move here"
-        return self.guard.move("parse_move", position, self._read("parse_move", position, text, reading=reading))
+        return self.guard.move("parse_move", position, self._read("parse_move", position, text, what="move here"))
 
-    def _read(self, hook: str, *arguments: Any, reading: str) -> Any:
+    def _read(self, hook: str, *arguments: Any, what: str) -> Any:
         """What a hook makes of a text; its ValueError is the user's mistake, anything else the plugin's."""
         try:
             return self.guard.ask(hook, self.functions[hook], *arguments)
         except ValueError as error:
-            raise UsageError(f"{reading}: {error}") from error
+            text = brief(arguments[-1])
+            reason = re.sub(rf"^{re.escape(text)} is not a \w+: ", "", str(error))  # that is said already
+            raise UsageError(f"cannot read {text} as a {what}: {reason}") from error
         except PLUGIN_FAULTS as error:
             raise self.guard.raised(hook, arguments[0], error) from error
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from perfectplay import plugins
 from perfectplay.errors import PluginError
 from perfectplay.hook_guard import MAX_POSITION, Guard
-from perfectplay.plugins import Hook, Plugin
+from perfectplay.hook_signatures import Hook
+from perfectplay.plugins import Plugin
 from perfectplay.values import Status
 from perfectplay_native.rules import Rules
 

@@ -21,8 +21,9 @@ from perfectplay.board import Board
 from perfectplay.checked_hooks import CheckedHooks
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
 from perfectplay.hook_guard import Guard, as_int, brief
-from perfectplay.options import Option, OptionValue, as_words, identity
-from perfectplay.plugins import Hook, Plugin
+from perfectplay.hook_signatures import Hook
+from perfectplay.options import Option, OptionValue, as_words, chosen, identity
+from perfectplay.plugins import Plugin
 from perfectplay.position import Position
 from perfectplay.values import Status
 
@@ -291,7 +292,7 @@ class Game:
         >>> load_game("gobblet").solve_command(backend="lmdb")
         'solve gobblet --backend lmdb'
         """
-        words = ["solve", self.command_word, *self._option_words()]
+        words = ["solve", self.command_word, *self.option_words]
         words += ["--backend", backend] if backend else []
         words += ["--values", values] if values else []
         words += ["--dir", str(directory)] if directory else []
@@ -300,12 +301,12 @@ class Game:
     @property
     def advice(self) -> str:
         """What to do where the plugin is at fault."""
-        return f"run `{shlex.join(['solve', 'check', self.command_word, *self._option_words()])}`"
+        return f"run `{shlex.join(['solve', 'check', self.command_word, *self.option_words])}`"
 
-    def _option_words(self) -> list[str]:
+    @property
+    def option_words(self) -> list[str]:
         """The options of this variant that are not the default, as a command line has them."""
-        defaults = {option.name: option.default for option in self.declared_options}
-        return as_words({name: value for name, value in self.options.items() if value != defaults[name]})
+        return as_words(chosen(self.declared_options, self.options))
 
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """The game's own measurements for `solve bench`; none by default."""

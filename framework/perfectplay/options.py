@@ -120,6 +120,12 @@ def identity(game: str, options: Mapping[str, OptionValue]) -> str:
     return "-".join([game, *(f"{name}={quote(spell(value), safe='(),=+')}" for name, value in sorted(options.items()))])
 
 
+def chosen(declared: Iterable[Option], options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """The options that differ from their defaults: what one must say to get this variant."""
+    defaults = {option.name: option.default for option in declared}
+    return {name: value for name, value in options.items() if value != defaults.get(name)}
+
+
 def as_words(options: Mapping[str, OptionValue]) -> list[str]:
     """The options as a command line has them."""
     words: list[str] = []

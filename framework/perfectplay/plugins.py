@@ -1,13 +1,10 @@
-"""Finds plugins and checks them. Beside `hookspecs`, nothing else knows pluggy.
+"""Finds plugins, loads them and has them checked.
 
-pluggy is for finding and checking only: a pluggy call costs microseconds, so what leaves this module are the
-plugin's plain functions. A broken plugin is broken alone: whoever asks for it gets the reason, and the others
-never notice.
+A broken plugin is broken alone: whoever asks for it gets the reason, and the others never notice.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import sys
@@ -21,10 +18,9 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
-import pluggy
-
 from perfectplay.errors import PLUGIN_FAULTS, PluginError, UsageError, did_you_mean
-from perfectplay.hookspecs import PROJECT, GameSpec, HostSpec
+from perfectplay.hook_signatures import Hook, hooks_of
+from perfectplay.hookspecs import GameSpec, HostSpec
 
 GAMES_GROUP = "perfectplay.games"
 HOST_GROUP = "perfectplay.host"
@@ -41,8 +37,6 @@ REQUIRED_HOOKS = ("start", "moves", "apply", "status")
 
 BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.tables.backends", "perfectplay.exports.formats")
 """Modules with our own backends and exporters, registered as a third party's are."""
-
-Hook = Callable[..., Any]
 
 _GAME_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
@@ -175,7 +169,7 @@ def make_plugin(source: object, *, name: str, version: str = "") -> Plugin:
     if source is None or isinstance(source, type):
         what = "nothing" if source is None else f"the class {source.__name__}"
         raise PluginError(f"{name}: the plugin is {what}; it must be a module or an object with hooks")
-    hooks = _hooks_of(source, name, GameSpec)
+    hooks = hooks_of(source, name, GameSpec)
     for pair in (("options", "configure"), ("encode", "decode")):
         for hook, partner in (pair, pair[::-1]):
             if hook in hooks and partner not in hooks:
@@ -209,7 +203,7 @@ def host_registry(*, builtin_only: bool = False) -> Registry:
     ]
     for name, load in sources:
         try:
-            hooks = _hooks_of(load(), name, HostSpec)
+            hooks = hooks_of(load(), name, HostSpec)
             for hook, known, (module, check) in (
                 ("register_backends", registry.backends, ("perfectplay.tables.backends", "check_backend")),
                 ("register_exporters", registry.exporters, ("perfectplay.exports.export", "check_exporter")),
@@ -229,44 +223,6 @@ def _adder(plugin: str, known: dict[str, Any], check: Callable[[str, Any], None]
         known[name] = thing
 
     return register
-
-
-def _hooks_of(source: object, name: str, spec: type) -> dict[str, Hook]:
-    """Let pluggy check one plugin against a specification; return its plain functions."""
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(spec)
-    try:
-        manager.register(source, name)
-    except pluggy.PluginValidationError as error:  # arguments that the hook does not have
-        raise PluginError(f"{name}: {_misnamed_argument(source, spec) or ' '.join(str(error).split())}") from error
-    known = [caller.name for caller in vars(manager.hook).values() if caller.has_spec()]
-    return {caller.name: _plain_function(name, caller, known) for caller in manager.get_hookcallers(source) or []}
-
-
-def _misnamed_argument(source: object, spec: type) -> str | None:
-    """What to call an argument that a hook does not have; None where no hook has one too many."""
-    for hook, specified in vars(spec).items():
-        function = getattr(source, hook, None)
-        if hook.startswith("_") or not callable(function):
-            continue
-        right = list(inspect.signature(specified).parameters)[1:]  # without self
-        given = list(inspect.signature(function).parameters)
-        for argument, name in zip(given, right, strict=False):
-            if argument not in right and name not in given:
-                return f"hook '{hook}' has an argument '{argument}': call it '{name}'"
-    return None
-
-
-def _plain_function(plugin: str, caller: pluggy.HookCaller, known: list[str]) -> Hook:
-    if caller.spec is None:
-        hint = did_you_mean(caller.name, known)
-        raise PluginError(f"{plugin}: '{caller.name}' is marked @hookimpl but is not a hook{hint}")
-    (implementation,) = caller.get_hookimpls()
-    if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
-        # Hooks are called directly, so the arguments must be exactly these.
-        signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
-        raise PluginError(f"{plugin}: hook '{caller.name}' must be a plain function {signature}")
-    return implementation.function
 
 
 def _import(point: EntryPoint) -> object:

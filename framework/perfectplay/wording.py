@@ -204,8 +204,8 @@ def rate(count: int, time: float) -> str:
 
 def size(count: int) -> str:
     """
-    >>> size(700), size(6_660_096), size(735_000_000), size(1_500_000_000)
-    ('700 bytes', '6.4 MiB', '701 MiB', '1.4 GiB')
+    >>> size(700), size(6_660_096), size(735_000_000), size(1_500_000_000), size(4 << 40)
+    ('700 bytes', '6.4 MiB', '701 MiB', '1.4 GiB', '4.0 TiB')
     """
     if count < 1 << 10:
         return f"{count} bytes"
@@ -213,7 +213,9 @@ def size(count: int) -> str:
         return f"{count / (1 << 10):.0f} KiB"
     if count < 10 << 20:
         return f"{count / (1 << 20):.1f} MiB"
-    return f"{count / (1 << 20):.0f} MiB" if count < 1 << 30 else f"{count / (1 << 30):.1f} GiB"
+    if count < 1 << 30:
+        return f"{count / (1 << 20):.0f} MiB"
+    return f"{count / (1 << 30):.1f} GiB" if count < 1 << 40 else f"{count / (1 << 40):.1f} TiB"
 
 
 def _inside(name: str) -> str:

@@ -147,7 +147,7 @@ def test_the_free_space_of_a_directory_that_is_not_there_is_that_around_it(tmp_p
 def test_plan_says_what_fits_and_how_to_begin(solve):
     done = solve("plan", "connect4", "--dir", "tables")
     assert "80,541" in done.stdout
-    assert "`solve connect4 --connect 4 --height 4 --mirror --width 4 --dir tables`" in done.stdout
+    assert "`solve connect4 --dir tables`" in done.stdout
     assert done.stderr == "counting and measuring …\n"
 
 

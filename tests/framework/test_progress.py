@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
+from click import unstyle
 
 from perfectplay import load_game, solve_game
 from perfectplay.cli import progress
@@ -44,6 +46,21 @@ def test_what_an_earlier_run_had_done_says_nothing_about_speed():
     resumed = snapshot(positions=9_000_000, done_before=8_000_000, unit="slots")
     assert progress.facts(resumed)[:3] == ["90.0 % of 10,000,000 slots", "2.0 s left", "500.0 k/s"]
     assert progress.facts(snapshot(positions=8, done_before=8, total=10))[1] == "tier 3 of 9"
+
+
+def test_what_is_done_has_no_time_left():
+    assert progress.facts(snapshot(positions=10_000_000))[:2] == ["100.0 % of 10,000,000 positions", "5.0 M/s"]
+
+
+def test_a_long_title_leaves_room_for_the_share_and_the_time(capsys, monkeypatch):
+    for name, value in (("COLUMNS", "80"), ("FORCE_COLOR", "1"), ("TERM", "xterm")):  # as a terminal would have it
+        monkeypatch.setenv(name, value)
+    live = progress.LiveDisplay()
+    live.show("compact connect4-connect=4-height=4-mirror=yes-width=4", snapshot(phase="compressing"))
+    live.stop()
+    shown = unstyle(capsys.readouterr().err)
+    assert "compact connect4-connect=4-heigh…: compressing" in shown
+    assert re.search(r" 20% 0:00:\d\d\s", shown)
 
 
 @pytest.mark.parametrize("columns", [80, 40])

@@ -141,6 +141,52 @@ def test_moves_of_equal_worth_are_joined_on_lines_that_fit(tic_tac_toe, width):
     assert sum(line.startswith("win in 5") for line in lines) == 1
 
 
+@pytest.mark.parametrize("command", ["games", "tables", "rules nim", "line tictactoe", "check nim", "stats tictactoe"])
+def test_lines_fit_the_terminal(solve, monkeypatch, tmp_path, command):
+    solve("tictactoe")
+    solve("nim")
+    monkeypatch.setenv("COLUMNS", "80")
+    long = [line for line in solve(*command.split()).stdout.splitlines() if len(line) > 80]
+    assert [line for line in long if str(tmp_path) not in line] == []  # where tables are is as long as it is
+
+
+@pytest.mark.parametrize("command", ["games", "rules nim", "line tictactoe"])
+def test_lines_break_between_words_and_lose_none(solve, monkeypatch, command):
+    solve("tictactoe")
+    told = {}
+    for columns in (40, 1000):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        told[columns] = solve(*command.split()).stdout
+    assert len(told[40].splitlines()) > len(told[1000].splitlines())
+    assert told[40].split() == told[1000].split()
+
+
+def test_the_moves_to_choose_from_fit_the_terminal(solve, monkeypatch):
+    solve("tictactoe")
+    monkeypatch.setenv("COLUMNS", "20")
+    typed = CliRunner().invoke(root, ["play", "tictactoe"], input="moves\n").stdout
+    assert re.search(r"> a3  b3  c3  a2  b2\nc2  a1  b1  c1$", typed, re.M)
+
+
+def test_players_have_their_colours(solve, tic_tac_toe):
+    solve("tictactoe")
+    position = tic_tac_toe.position().apply("a3").apply("b2")
+    shown = solve("show", "tictactoe", str(position), color=True).stdout
+    assert "\x1b[38;5;208m X \x1b[0m" in shown  # who begins is orange, on the page too
+    assert "\x1b[38;5;33m O \x1b[0m" in shown
+    assert "\x1b[38;5;208mFirst\x1b[0m to move" in shown
+    line = solve("line", "tictactoe", color=True).stdout
+    assert "  1. \x1b[38;5;208mFirst player\x1b[0m" in line
+    assert "\x1b[33mdraw in 9\x1b[0m" in line
+
+
+def test_values_have_the_colours_of_their_outcomes(solve):
+    solve("stones")
+    assert "\x1b[32mwin in " in solve("random", "stones", "20", color=True).stdout
+    played = CliRunner().invoke(root, ["play", "stones"], input="hint\n", color=True).stdout
+    assert "\x1b[32m\x1b[1mFirst player wins" in played
+
+
 # ---- the rest ----
 
 
@@ -166,9 +212,33 @@ def test_random_positions_differ_unless_a_seed_is_given(solve):
 
 
 def test_games_prints_options_that_the_command_line_takes(solve):
-    (line,) = [line for line in solve("games").stdout.splitlines() if line.startswith("nim ")]
+    (line,) = [line for line in solve("games").stdout.splitlines() if "options: " in line]
     options = line[line.index("--") :].split()
     assert solve("nim", *options, "--no-save").exit_code == 0
+
+
+def test_games_names_only_the_options_of_a_table_that_are_not_the_default(solve):
+    solve("nim")
+    (line,) = [line for line in solve("games").stdout.splitlines() if line.startswith("nim ")]
+    assert line.endswith(" solved")
+    solve("tables", "--remove", "nim-last=wins-quick-end=no-stones=7")
+    solve("nim", "--stones", "5")
+    (line,) = [line for line in solve("games").stdout.splitlines() if line.startswith("nim ")]
+    assert line.endswith(" solved (--stones 5)")
+
+
+def test_what_to_try_next_repeats_only_the_options_that_were_chosen(solve):
+    assert "Try `solve show nim`, or prove it all with `solve verify nim`." in solve("nim").stdout
+    assert "Try `solve show nim --stones 5`," in solve("nim", "--stones", "5").stdout
+    assert "`solve nim --stones 5`." in solve("plan", "nim", "--stones", "5", "--seconds", "0.1").stdout
+
+
+@pytest.mark.parametrize("backend", ["memry", "lmbd"])
+def test_a_backend_that_is_not_there_is_refused_even_if_the_game_is_solved(solve, backend):
+    solve("stones")
+    refused = solve("stones", "--backend", backend)
+    assert refused.exit_code == 2
+    assert f"unknown backend '{backend}': did you mean" in refused.stderr
 
 
 def test_python_m_is_the_same_command():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli.common import GameCommand, GameOption, json_option, print_json
+from perfectplay.cli.wrapping import hanging
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -76,7 +77,8 @@ def _print_results(game: Game, results: Sequence[Result]) -> None:
     width = max(len(result.law) for result in results)
     for result in results:
         mark = "✗" if result.breach else "?" if result.hint else "✓" if result.applies else "–"
-        click.echo(f"{mark} {result.law:<{width}}  {result.breach or result.hint or result.promise}")
+        text = result.breach or result.hint or result.promise
+        click.echo(hanging(f"{mark} {result.law:<{width}}  ", text.split()))
     broken = sum(1 for result in results if result.breach)
     kept = sum(1 for result in results if result.applies and not result.breach)
     verdict = f"{broken} broken" if broken else f"keeps all {kept} laws that apply to it"

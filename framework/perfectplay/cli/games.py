@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.options import as_words
+from perfectplay.cli.wrapping import hanging
+from perfectplay.options import as_words, chosen
 
 if TYPE_CHECKING:
     from perfectplay.loading import GameInfo
@@ -51,16 +52,18 @@ def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
 
 
 def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None:
-    rows = [("GAME", "TITLE", "VERSION", "RULES", "TABLE", "OPTIONS")]
+    rows = [("GAME", "TITLE", "VERSION", "RULES", "TABLE")]
     for game in games:
-        options = " ".join(as_words({each.name: each.default for each in game.options}))
-        state = _state(tables.get(game.name, []))
+        state = _state(game, tables.get(game.name, []))
         title = game.title if game.title != game.name else ""
         kind = "broken" if game.broken else "needs more" if game.needs else game.kind
-        rows.append((game.name, title, game.version, kind, state, options))
+        rows.append((game.name, title, game.version, kind, state))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
+    options = [[], *([as_words({each.name: each.default}) for each in game.options] for game in games)]
+    for row, words in zip(rows, options, strict=True):
         click.echo("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+        if words:
+            click.echo(hanging(f"{'':{widths[0]}}  options: ", map(" ".join, words)))
     notes = [f"{game.name} is broken: {game.broken}" for game in games if game.broken]
     notes += [f"{game.name}: {game.needs}" for game in games if game.needs]
     if notes:
@@ -78,7 +81,7 @@ def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
     return found
 
 
-def _state(tables: Tables) -> str:
+def _state(game: GameInfo, tables: Tables) -> str:
     """What is solved of a game; of several variants only how many, as `solve tables` lists them."""
     if not tables:
         return "not solved"
@@ -86,5 +89,5 @@ def _state(tables: Tables) -> str:
         solved = sum(table["status"] == "complete" for table in tables)
         return f"{len(tables)} variants, {'all' if solved == len(tables) else solved} solved"
     words = "solved" if tables[0]["status"] == "complete" else "unfinished"
-    options = " ".join(as_words(tables[0]["options"]))
+    options = " ".join(as_words(chosen(game.options, tables[0]["options"])))
     return f"{words} ({options})" if options else words

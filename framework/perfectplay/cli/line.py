@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay import wording
-from perfectplay.cli.colours import headline
+from perfectplay.cli.colours import coloured, headline, painter
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
@@ -17,6 +17,7 @@ from perfectplay.cli.common import (
     print_json,
     say_what_is_unknown,
 )
+from perfectplay.cli.wrapping import hanging
 from perfectplay.display.board_text import draw
 from perfectplay.match import Match
 from perfectplay.queries.moves import Line, best_line
@@ -56,15 +57,17 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     width = max((len(first) for first, *_ in moves), default=0)
     names = [_name(game, mover, ply) for ply, mover in enumerate(movers)]
     name_width = max(map(len, names))
-    for ply, (step, (first, *others)) in enumerate(zip(line.steps, moves, strict=True), start=1):
-        also = f"  or {', '.join(others)}" if others else ""
-        click.echo(
-            f"{ply:>3}. {names[ply - 1]:<{name_width}}  {first:<{width}}  {worth(game, step.value)}{also}".rstrip()
-        )
+    paint = painter(game.board(line.end))
+    for ply, (step, (first, *others)) in enumerate(zip(line.steps, moves, strict=True)):
+        name = paint(names[ply], movers[ply]) + " " * (name_width - len(names[ply]))
+        value_text = coloured(worth(game, step.value), step.value.outcome)
+        also = [*(f"{move}," for move in others[:-1]), *others[-1:]]
+        head = f"{ply + 1:>3}. {name}  {first:<{width}}  {value_text}" + ("  or " if also else "")
+        click.echo(hanging(head, also))
     if line.steps:
         click.echo()
     if (board := game.board(line.end)) is not None:
-        click.echo(draw(board) + "\n")
+        click.echo(draw(board, paint) + "\n")
     click.echo(_ending(game, line, movers[-1]))
 
 

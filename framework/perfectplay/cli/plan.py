@@ -21,7 +21,6 @@ from perfectplay.cli.common import (
     threads_option,
 )
 from perfectplay.errors import Interrupted
-from perfectplay.options import as_words
 from perfectplay.tables.records import FULL
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 def command(
     ctx: click.Context, game: Game, seconds: float | None, threads: int | None, directory: Path | None, as_json: bool
 ) -> None:
-    """Say what solving GAME takes: positions, time, memory and disk, and which way of solving fits this machine."""
+    """Estimate what solving GAME takes: positions, time, memory and disk, and which way to solve fits this machine."""
     from perfectplay.solving.plan import SECONDS, plan_solve
 
     with stop_on_interrupt() as stop:
@@ -164,4 +163,4 @@ def _command(game: Game, plan: Plan, directory: Path | None) -> str:
     }[plan.method]
     options += ["--values", plan.values] if plan.values != FULL else []
     place = ["--dir", str(directory)] if directory else []
-    return shlex.join(["solve", game.command_word, *as_words(game.options), *options, *place])
+    return shlex.join(["solve", game.command_word, *game.option_words, *options, *place])

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay import wording
+from perfectplay.cli.colours import headline, painter
 from perfectplay.cli.common import GameCommand, directory_option, open_game_table, require_input
 from perfectplay.cli.moves_text import rated_lines
+from perfectplay.cli.wrapping import terminal_width, wrapped
 from perfectplay.display.board_text import draw
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.match import REPETITIONS, Match, Result, load_match
@@ -89,7 +91,7 @@ class _Session:
             "help": lambda _: click.echo(HELP),
             "hint": lambda _: self._hint(best_only=True),
             "values": lambda _: self._hint(),
-            "moves": lambda _: click.echo("  ".join(self._move_names())),
+            "moves": lambda _: click.echo("\n".join(wrapped(self._move_names(), terminal_width(), gap="  "))),
             "back": lambda _: self._take_back(),
             "save": self._save,
             "load": self._load,
@@ -170,7 +172,8 @@ class _Session:
 
     def _show(self) -> None:
         board = self.game.board(self.match.position)
-        click.echo("\n" + (draw(board) if board else self.game.decode(self.match.position)) + "\n")
+        drawn = draw(board, painter(board)) if board else self.game.decode(self.match.position)
+        click.echo(f"\n{drawn}\n")
 
     def _move_names(self) -> list[str]:
         position = self.match.position
@@ -178,7 +181,8 @@ class _Session:
 
     def _hint(self, *, best_only: bool = False) -> None:
         position = self.match.position
-        click.echo(game_verdict(self.game, self.table.probe(position), self.match.to_move))
+        value = self.table.probe(position)
+        click.echo(headline(game_verdict(self.game, value, self.match.to_move), value))
         rated = rate_moves(self.game, self.table, position)
         shown = [each for each in rated if each.value == rated[0].value] if best_only else rated
         for line in rated_lines(self.game, position, shown):

@@ -5,7 +5,6 @@ All of it goes to stderr, so that results can be piped.
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -19,6 +18,7 @@ import click
 
 from perfectplay import wording
 from perfectplay.cli.common import is_quiet, open_game_table, stop_on_interrupt
+from perfectplay.cli.wrapping import terminal_width
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PLAIN_INTERVAL = 5.0
 """Seconds between two plain lines."""
+LEAST_BAR = 36
+"""Columns that a live display needs beside its title: a bar, the share and the time, which are never cut short."""
 
 
 @contextmanager
@@ -66,10 +68,10 @@ class ProgressDisplay:
         """Take a snapshot of the work; called as often as the worker likes."""
         title = f"{self._title}: {now.phase}"
         if self._live is not None:
-            self._live.show(title, now)
+            self._live.show(self._title, now)
         elif not is_quiet() and time.monotonic() - self._last_line >= PLAIN_INTERVAL:
             self._last_line = time.monotonic()
-            room = shutil.get_terminal_size().columns - len(title) - 2
+            room = terminal_width() - len(title) - 2
             click.echo(f"{title}: {fitting(facts(now), room)}", err=True)
 
     def warn(self, text: str) -> None:
@@ -105,7 +107,9 @@ class LiveDisplay:
         from rich.console import Group
         from rich.text import Text
 
-        self._bar.update(self._task, description=title, completed=now.positions, total=now.total)
+        room = self._console.width - LEAST_BAR - len(now.phase)
+        name = title if len(title) <= room else f"{title[: max(0, room - 1)]}…"
+        self._bar.update(self._task, description=f"{name}: {now.phase}", completed=now.positions, total=now.total)
         line = "  " + fitting(facts(now), self._console.width - 2)
         self._live.update(Group(self._bar, Text(line, style="dim", no_wrap=True, overflow="ellipsis")))
 
@@ -122,7 +126,7 @@ def facts(now: Progress) -> list[str]:
     known = [f"{wording.share(now.positions, now.total)} of {now.total:,} {now.unit}"] if now.total else []
     known = known or [f"{now.positions:,} {now.unit}"]
     done_now = now.positions - now.done_before
-    if now.total and done_now > 0:
+    if now.total and done_now > 0 and now.positions < now.total:
         left = now.seconds * (now.total - now.positions) / done_now
         known.append(f"{wording.seconds(left)} left")
     if now.seconds > 0 and done_now > 0:

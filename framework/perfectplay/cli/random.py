@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from perfectplay.cli.colours import coloured
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
@@ -43,4 +44,4 @@ def command(game: Game, count: int, seed: int | None, directory: Path | None, as
         return
     width = max(len(str(value)) for _, value in found)
     for position, value in found:
-        click.echo(f"{value!s:<{width}}  {game.decode(position)}")
+        click.echo(coloured(f"{value!s:<{width}}", value.outcome) + f"  {game.decode(position)}")

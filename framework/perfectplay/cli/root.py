@@ -17,7 +17,7 @@ from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_yo
 
 COMMANDS = {
     "games": "List the installed games.",
-    "plan": "Say what a solve takes: time, memory and disk, and what fits this machine.",
+    "plan": "Estimate what a solve takes: time, memory and disk, and what fits this machine.",
     "serve": "Explore solved games in a browser, and play against perfect play.",
     "show": "Show a position: the board, who wins, and what each move is worth.",
     "line": "Show best play from a position to the end.",

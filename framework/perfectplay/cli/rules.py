@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import click
 
 from perfectplay.cli.common import GameCommand, json_option, print_json
+from perfectplay.cli.wrapping import terminal_width, wrapped
 from perfectplay.options import spell
 
 if TYPE_CHECKING:
     from perfectplay.game import Game
 
 WIDTH = 80
+"""Wider lines of prose are hard to read."""
 
 
 @click.command("rules", cls=GameCommand)
@@ -27,6 +28,8 @@ def command(game: Game, as_json: bool) -> None:
     click.secho(about.title, bold=True)
     click.echo(f"{'A puzzle for one player' if game.is_puzzle else ' against '.join(game.players)}\n")
     paragraphs = about.rules.strip().split("\n\n") if about.rules.strip() else ["The plugin does not give the rules."]
-    click.echo("\n\n".join(textwrap.fill(" ".join(each.split()), WIDTH) for each in paragraphs))
+    width = min(WIDTH, terminal_width())
+    click.echo("\n\n".join("\n".join(wrapped(each.split(), width)) for each in paragraphs))
     for option in game.declared_options:
-        click.echo(f"\n--{option.name}: {option.help} ({option.range}; default: {spell(option.default)})")
+        words = f"--{option.name}: {option.help} ({option.range}; default: {spell(option.default)})"
+        click.echo("\n" + "\n".join(wrapped(words.split(), width)))

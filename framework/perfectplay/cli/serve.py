@@ -7,17 +7,14 @@ import socket
 import sys
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from perfectplay import plugins
 from perfectplay.cli.common import directory_option
+from perfectplay.cli.wrapping import hanging
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.extras import needs_extra
-
-if TYPE_CHECKING:
-    from perfectplay.web.library import Library
 
 _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 
@@ -57,7 +54,9 @@ def command(
     hosts = {*_LOCAL_NAMES, host, *names} if local else {*_LOCAL_NAMES, host, socket.gethostname(), *names}
     app = make_app(library, hosts=hosts, open_to_others=not local, may_solve=local)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
-    click.echo(f"{_what_is_served(library)} at {address} (Ctrl-C stops)")
+    click.echo(f"Serving at {address} (Ctrl-C stops)")
+    ready = [name for name, served in library.games.items() if served.table is not None]
+    click.echo(hanging("Solved: ", ", ".join(ready).split()) if ready else "No game is solved yet.")
     if sys.stdout.isatty() if open_page is None else open_page:
         webbrowser.open(address)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **server_options())
@@ -92,8 +91,3 @@ def _is_local(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _what_is_served(library: Library) -> str:
-    ready = [name for name, served in library.games.items() if served.table is not None]
-    return f"Serving {', '.join(ready)}" if ready else "Serving (no game is solved yet)"

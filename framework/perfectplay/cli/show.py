@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.cli.colours import headline
+from perfectplay.cli.colours import headline, painter
 from perfectplay.cli.common import (
     GameCommand,
     directory_option,
@@ -51,7 +51,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         print_json(_json(game, number, value, verdict, rated))
         return
     if board is not None:
-        click.echo(draw(board) + "\n")
+        click.echo(draw(board, painter(board)) + "\n")
     notations = game.notations(number)
     width = max(map(len, notations), default=0)
     for name, text in notations.items():

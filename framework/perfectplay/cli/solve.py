@@ -27,7 +27,6 @@ from perfectplay.cli.common import (
 )
 from perfectplay.cli.progress import ProgressDisplay
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.options import as_words
 from perfectplay.queries.moves import rate_moves
 from perfectplay.tables.opening import require_same_values
 from perfectplay.tables.records import COUNTED, FULL, OUTCOME, VALUES, json_counts
@@ -134,13 +133,21 @@ def _solve(
             as_json=as_json,
         )
         return
+    from perfectplay.solving.choosing import choose_backend
+    from perfectplay.tables.removing import remove_table
+
+    durable = choose_backend(backend).durable  # a wrong name is refused even where nothing is left to do
     if save and not force and (there := _finished_table(game, directory, memory)) is not None:
         with there:
             require_same_values(there.store, game, values)
             summary = summarize(game, there, None, saved_in=there.store.path)
     else:
         cluster = read_cluster(workers, address, audit)
-        solution = _solve_anew(ctx, game, backend, memory, threads, cluster, directory, values, save=save, force=force)
+        if force and durable and (path := _saved_in(game, directory)).exists():
+            remove_table(path)  # a durable backend would find it finished
+        solution = _solve_anew(
+            ctx, game, backend, durable, memory, threads, cluster, directory, values, save=save, force=force
+        )
         with solution.table as table:
             summary = summarize(game, table, solution, saved_in=_saved_in(game, directory) if save else None)
     if as_json:
@@ -168,6 +175,7 @@ def _solve_anew(
     ctx: click.Context,
     game: Game,
     backend: str,
+    durable: bool,
     memory: int | None,
     threads: int | None,
     cluster: Cluster | None,
@@ -178,12 +186,7 @@ def _solve_anew(
     force: bool,
 ) -> Solution:
     from perfectplay.solving.strong import solve_game
-    from perfectplay.tables.removing import remove_table
 
-    chosen = plugins.host_registry().backends.get(backend)
-    durable = chosen is not None and chosen.durable
-    if force and durable and (path := _saved_in(game, directory)).exists():
-        remove_table(path)  # a durable backend would find it finished
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
             return solve_game(
@@ -304,7 +307,7 @@ def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> s
         return "Leave out --no-save to keep the table, and look at it with `solve show`."
     already = summary["already_solved"]
     again = f"Already solved (since {already.replace('T', ' ')[:16]}); --force solves it again.\n" if already else ""
-    rest = shlex.join([game.command_word, *as_words(game.options), *(["--dir", str(directory)] if directory else [])])
+    rest = shlex.join([game.command_word, *game.option_words, *(["--dir", str(directory)] if directory else [])])
     return f"{again}Try `solve show {rest}`, or prove it all with `solve verify {rest}`."
 
 

@@ -106,10 +106,10 @@ def _text(game: Game, found: Survey, status: str, values: str) -> list[str]:
         facts.append(
             (
                 "legal moves",
-                f"{each.moves:.1f} on average, {each.distinct:.1f} up to symmetry, at most {each.most} "
-                f"(sample of {each.sample:,} unfinished positions)",
+                f"{each.moves:.1f} on average, {each.distinct:.1f} up to symmetry, at most {each.most}",
             )
         )
+        facts.append(("", f"(sample of {each.sample:,} unfinished positions)"))
     if values == OUTCOME:
         facts.append(("values", wording.outcomes_only(puzzle=game.is_puzzle)))
     name_width = max(14, *(len(name) for name, _ in facts))

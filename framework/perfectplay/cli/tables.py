@@ -11,6 +11,7 @@ import click
 
 from perfectplay import wording
 from perfectplay.cli.common import directory_option, json_option, print_json
+from perfectplay.cli.wrapping import terminal_width
 from perfectplay.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -72,9 +73,13 @@ def _remove(unwanted: tuple[str, ...], tables: list[FoundTable], place: Path) ->
 def _print(tables: list[FoundTable], place: Path) -> None:
     rows = [("TABLE", "SIZE", "STATUS", "CHANGED")]
     rows += [(table.path.name, wording.size(table.size_on_disk), _status(table), _age(table)) for table in tables]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    names, *widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    room = min(names, max(20, terminal_width() - sum(widths) - 2 * len(widths)))
     for name, size, status, age in rows:
-        click.echo(f"{name:<{widths[0]}}  {size:>{widths[1]}}  {status:<{widths[2]}}  {age}".rstrip())
+        if len(name) > room:  # a line of its own, and the rest below
+            click.echo(name)
+            name = ""
+        click.echo(f"{name:<{room}}  {size:>{widths[0]}}  {status:<{widths[1]}}  {age}".rstrip())
     total = sum(table.size_on_disk for table in tables)
     click.echo(f"\n{wording.counted(len(tables), 'table')}, {wording.size(total)}, in {place}")
     for table in tables:

@@ -151,7 +151,7 @@ def summary_text(summary: dict[str, Any]) -> str:
         ("deepest path", wording.plies(summary["max_depth"])),
         ("time", f"{wording.seconds(summary['seconds'])} (CPU {wording.seconds(summary['cpu_seconds'])}), {speed}"),
         ("peak memory", f"{wording.size(summary['peak_memory'])}, search {wording.size(summary['table_memory'])}"),
-        ("kept in", summary["file"] or "no file"),
+        ("kept in", summary["file"] or "no file (--no-save)"),
     ]
     facts = "\n".join(f"  {name:<16}  {text}" for name, text in rows)
     return f"{coloured(summary['verdict'], Outcome[summary['outcome'].upper()], bold=True)}\n\n{facts}"

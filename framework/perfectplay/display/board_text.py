@@ -11,19 +11,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from perfectplay.board import Board, Cell, Piece, headings
 from perfectplay.display.graph_text import graph_lines
+
+Paint = Callable[[str, int | None], str]
+"""Gives a text the colour of a player, 0 or 1; None is nobody's."""
 
 _MARKS = ("●", "○")
 
 
-def draw(board: Board) -> str:
+def draw(board: Board, paint: Paint = lambda text, owner: text) -> str:
     """The whole position: grid, reserves, and who is to move unless one plays alone. Lines end without spaces."""
     mark = _needs_marks(board)
-    drawn = graph_lines(board, lambda piece: _piece(piece, mark)) if _is_free(board) else _grid(board, mark)
-    lines = [*drawn, *_reserves(board, mark)]
+    if _is_free(board):
+        drawn = graph_lines(board, lambda piece: _piece(piece, mark), paint)
+    else:
+        drawn = _grid(board, mark, paint)
+    lines = [*drawn, *_reserves(board, mark, paint)]
     if len(board.players) > 1:
-        lines.append(f"{_player(board, board.to_move, mark)} to move")
+        lines.append(f"{_player(board, board.to_move, mark, paint)} to move")
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -33,7 +41,7 @@ def _is_free(board: Board) -> bool:
     return bool(board.edges) or any(number != int(number) for number in numbers)
 
 
-def _grid(board: Board, mark: bool) -> list[str]:
+def _grid(board: Board, mark: bool, paint: Paint) -> list[str]:
     rows, columns = int(board.rows), int(board.columns)
     cells = {(cell.row, cell.column): cell for cell in board.cells}
     covered_shown = any(len(cell.stack) > 1 for cell in board.cells)
@@ -53,8 +61,9 @@ def _grid(board: Board, mark: bool) -> list[str]:
             lines.append(rule("├", "┼", "┤"))
         for part in range(height):
             name = row_names[row] if part == 0 else ""
-            contents = (texts.get((row, column), no_cell)[part].center(width) for column in range(columns))
-            lines.append(f"{name:>{margin}} │" + "│".join(contents) + "│")
+            contents = [texts.get((row, column), no_cell)[part].center(width) for column in range(columns)]
+            owners = [_top_owner(cells.get((row, column))) if part == 0 else None for column in range(columns)]
+            lines.append(f"{name:>{margin}} │" + "│".join(map(paint, contents, owners)) + "│")
     lines.append(rule("└", "┴", "┘"))
     return lines if any(column_names) else lines[1:]
 
@@ -67,12 +76,16 @@ def _cell_lines(cell: Cell, mark: bool, covered_shown: bool) -> list[str]:
     return [top, f"({covered})" if covered else ""]
 
 
-def _reserves(board: Board, mark: bool) -> list[str]:
+def _top_owner(cell: Cell | None) -> int | None:
+    return cell.stack[-1].owner if cell is not None and cell.stack else None
+
+
+def _reserves(board: Board, mark: bool, paint: Paint) -> list[str]:
     lines = []
     for owner in (0, 1, None):
         trays = [tray for tray in board.trays if tray.piece.owner == owner]
         if trays:
-            whose = "anyone" if owner is None else _player(board, owner, mark)
+            whose = "anyone" if owner is None else _player(board, owner, mark, paint)
             left = "  ".join(f"{tray.count}×{_piece(tray.piece, mark)}" for tray in trays if tray.count)
             lines.append(f"{whose} has {left or 'nothing'} in reserve")
     return lines
@@ -89,5 +102,5 @@ def _piece(piece: Piece, mark: bool) -> str:
     return (_MARKS[piece.owner] if mark and piece.owner is not None else "") + piece.label
 
 
-def _player(board: Board, owner: int, mark: bool) -> str:
-    return board.players[owner] + (f" ({_MARKS[owner]})" if mark else "")
+def _player(board: Board, owner: int, mark: bool, paint: Paint) -> str:
+    return paint(board.players[owner] + (f" ({_MARKS[owner]})" if mark else ""), owner)

@@ -14,7 +14,7 @@ _ACROSS, _DOWN = 8, 4
 """Characters for the width and the height of a cell."""
 
 
-def graph_lines(board: Board, draw_piece: Callable[[Piece], str]) -> list[str]:
+def graph_lines(board: Board, draw_piece: Callable[[Piece], str], paint: Callable[[str, int | None], str]) -> list[str]:
     """The lines of the drawing."""
     canvas: dict[tuple[int, int], str] = {}
     places = {cell.id: (round(cell.row * _DOWN), round(cell.column * _ACROSS)) for cell in board.cells}
@@ -23,8 +23,9 @@ def graph_lines(board: Board, draw_piece: Callable[[Piece], str]) -> list[str]:
     for cell in board.cells:
         row, column = places[cell.id]
         text = _text(cell, draw_piece)
+        owner = cell.stack[-1].owner if cell.stack else None
         for offset, letter in enumerate(text):
-            canvas[row, column - len(text) // 2 + offset] = letter
+            canvas[row, column - len(text) // 2 + offset] = paint(letter, owner)
     top, left = min(row for row, _ in canvas), min(column for _, column in canvas)
     lines: list[str] = []
     for row in range(top, max(row for row, _ in canvas) + 1):

@@ -117,7 +117,7 @@ class RayPool:
             except WorkerLost:
                 self._ray.kill(actor)
         if not self._actors:
-            raise PerfectPlayError("Ray could start no worker within a minute: has the cluster a free core?")
+            raise PerfectPlayError("Ray could not start a worker within a minute: does the cluster have a free core?")
 
     # ---- asking ----
 

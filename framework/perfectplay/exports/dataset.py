@@ -132,7 +132,7 @@ def sample(table: Table, wanted: Selection, sampling: Sampling) -> Rows:
     """The sampled rows, shuffled."""
     everything = replace(wanted, limit=None)
     if table.outcomes_only and sampling.by_remoteness:
-        raise UsageError(f"strata by remoteness cannot be had: {outcomes_only(puzzle=table.game.is_puzzle)}")
+        raise UsageError(f"a sample by remoteness cannot be drawn: {outcomes_only(puzzle=table.game.is_puzzle)}")
     quota = {} if sampling.limit is None else _quotas(table, everything, sampling.limit, sampling.by_remoteness)
     held: dict[int, list[Rows]] = {}
     for rows in select(table, everything):

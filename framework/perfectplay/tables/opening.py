@@ -37,7 +37,7 @@ def open_table(game: Game | str, path: Path | str | None = None, *, memory: int 
     where = Path(path) if path is not None else table_path(game)
     store = read_store(where)
     if store is None:
-        raise TableError(f"there is no table of {game.identity} in {where}: run `{solve_command(game, where)}` first")
+        raise TableError(f"there is no table of {game.name} in {where}: run `{solve_command(game, where)}` first")
     require_same_game(store, game)
     kernel = game_kernel(game)
     if not (isinstance(store, TableReader) and store.info.compact):

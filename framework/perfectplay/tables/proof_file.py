@@ -42,7 +42,7 @@ def read_proof(path: Path, game: Game) -> Proven:
         if header.about != _about(game):
             raise TableError(f"{path} is not a proof file of {_spoken(_about(game))}, but {_spoken(header.about)}")
         if header.more != -(-header.count // 8):
-            raise PerfectPlayError(f"{path} is damaged: it has not as many marks as outcomes")
+            raise PerfectPlayError(f"{path} is damaged: it does not have as many marks as outcomes")
         parts = list(read_gbl2(path))  # checks the checksum at its end: nothing is used before
         with path.open("rb") as file:
             file.seek(-header.more, 2)

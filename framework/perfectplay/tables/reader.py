@@ -92,7 +92,7 @@ class TableReader(Store):
         if self.info.indexing == "enumerated":
             sizes = {tier: record.size for tier, record in self._keys.items()}
             if sizes != {tier: record.size for tier, record in self._tiers.items()}:
-                raise self.damage("it has not as many values as positions")
+                raise self.damage("it does not have as many values as positions")
 
     def records_stored(self, kind: bytes) -> int:
         """How many records of a kind there are, whether they can be read or not."""

@@ -76,7 +76,7 @@ def check(position: int) -> None:
     board = board_of(position)
     for cell in CELLS:
         if cell in board and board[cell].kind not in NAMES:
-            raise ValueError(f"the piece on {cell_name(cell)} is of kind {board[cell].kind}, which there is not")
+            raise ValueError(f"the piece on {cell_name(cell)} is of kind {board[cell].kind}, which does not exist")
         if cell not in board and position >> cell & 1:
             raise ValueError(f"{cell_name(cell)} has an owner but no piece")
     for kind in IN_HAND:

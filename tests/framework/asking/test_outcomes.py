@@ -271,7 +271,7 @@ def test_a_data_set_has_no_remoteness(solve, tmp_path: Path):
     assert "score" not in table.column_names
     assert "how many plies that takes is not known" in (tmp_path / "set.md").read_text()
     refused = solve("export kalah --pits 2 --seeds 2 parquet", path, "--features --sample remoteness --limit 9 --quiet")
-    assert "strata by remoteness cannot be had" in refused.stderr
+    assert "a sample by remoteness cannot be drawn" in refused.stderr
 
 
 def test_agents_and_columns(solve):

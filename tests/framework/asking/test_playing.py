@@ -234,8 +234,8 @@ def play_at_random(terminal: Terminal, chance: random.Random) -> None:
         terminal.type("moves")
         listed = terminal.read()
         assert listed is not None
-        moves = listed.split("\n")[1].split("  ")
-        terminal.type(chance.choice(moves))
+        _, *lines, _ = listed.split("\n")  # between what was typed and the prompt
+        terminal.type(chance.choice([move for line in lines for move in line.split("  ")]))
 
 
 def check_play(table, match: Match, side: int) -> None:
