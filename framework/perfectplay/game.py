@@ -52,6 +52,10 @@ class Game:
         """The file that the game was loaded from, where it is not installed."""
         self.command_word = self.name if self.file is None else str(self.file)
         """What the command line calls the game."""
+        self.found_by_name = bool(plugin.code)
+        """Whether `load_game(command_word)` gives it in another process too."""
+        self.unmarked_hooks = plugins.unmarked_hooks(plugin)
+        """What is called like a hook, but not marked as one, and so never asked."""
         self.declared_options = tuple(declared)
         self.options = dict(options)
         self.identity = identity(plugin.name, options)

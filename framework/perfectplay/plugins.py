@@ -185,9 +185,15 @@ def require_rules(plugin: Plugin) -> None:
     missing = [hook for hook in REQUIRED_HOOKS if hook not in plugin.hooks]
     if not missing:
         return
-    unmarked = [hook for hook in missing if callable(getattr(plugin.source, hook, None))]
+    unmarked = [hook for hook in missing if hook in unmarked_hooks(plugin)]
     hint = f" ({_quoted(unmarked)} is there, but not marked @hookimpl)" if unmarked else ""
     raise PluginError(f"{plugin.name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
+
+
+def unmarked_hooks(plugin: Plugin) -> list[str]:
+    """The functions of a plugin that are called like hooks, but are none for want of @hookimpl."""
+    names = [name for name in vars(GameSpec) if not name.startswith("_") and name not in plugin.hooks]
+    return [name for name in names if callable(getattr(plugin.source, name, None))]
 
 
 def host_registry(*, builtin_only: bool = False) -> Registry:

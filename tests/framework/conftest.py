@@ -57,13 +57,13 @@ NAMES = [column + row for row in "321" for column in "abc"]
 
 def cells(position): return [position // 3**cell % 3 for cell in range(9)]
 def pack(cells): return sum(owner * 3**cell for cell, owner in enumerate(cells))
-def mover(position): return cells(position).count(1) - cells(position).count(2)
+def turn(position): return cells(position).count(1) - cells(position).count(2)
 
 @hookimpl
 def start(): return 0
 
 @hookimpl
-def valid(position): return position < 3**9 and mover(position) in (0, 1)
+def valid(position): return position < 3**9 and turn(position) in (0, 1)
 
 @hookimpl
 def encode(text):
@@ -88,7 +88,7 @@ def moves(position):
     return [cell for cell, owner in enumerate(cells(position)) if owner == 0]
 
 @hookimpl
-def apply(position, move): return position + (1 + mover(position)) * 3**move
+def apply(position, move): return position + (1 + turn(position)) * 3**move
 
 @hookimpl
 def undo(position, move): return position - position // 3**move % 3 * 3**move
@@ -109,7 +109,7 @@ def board(position):
     pieces = [(), (Piece(0, "X"),), (Piece(1, "O"),)]
     places = [Cell(NAMES[i], *divmod(i, 3), pieces[owner]) for i, owner in enumerate(cells(position))]
     clicks = tuple(Click(move, NAMES[move]) for move in moves(position))
-    return Board(3, 3, tuple(places), mover(position), clicks=clicks)
+    return Board(3, 3, tuple(places), turn(position), clicks=clicks)
 '''
 
 VARIANTS = '''

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from perfectplay import make_game, solve_game
+from perfectplay import load_game, make_game, solve_game
 from perfectplay.errors import PluginError
 from perfectplay.testing import check_game, run_checks
 
@@ -208,16 +208,93 @@ NAIVE = {
         "hooks",
         "0 for the player who begins, or 1 for the other",
     ),
+    "WON is a win for the first player": (
+        TIC_TAC_TOE,
+        {
+            "        return Status.LOST": "        return Status.WON if sum(map(bool, board)) % 2 else Status.LOST",
+        },
+        "status",
+        "Second wins in all that were met: both speak of the player who would be next to move",
+    ),
+    "a pass that nothing shows": (
+        HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK),
+        {
+            "    return found\n": "    return found or ([] if has_arrived(position) else [99])\n",
+            "    board = board_of(position)\n    source": "    if move == 99: return position\n"
+            "    board = board_of(position)\n    source",
+        },
+        "moves",
+        "leaves the position as it is: if it passes the turn, whose turn it is must be part of the position",
+    ),
+    "a hook that is not marked": (
+        STONES + "\ndef mover(position): return position % 2\n",
+        {},
+        "hooks",
+        "'mover' is called like a hook, but not marked @hookimpl, so it is not used: mark it, or rename it",
+    ),
+    "another start each time": (
+        "from itertools import count\nGAMES = count()\n" + STONES,
+        {"def start(): return 20": "def start(): return 20 + next(GAMES) % 2"},
+        "pure",
+        "asked twice for the start of game",
+    ),
     "a puzzle of two": (JUGS, {}, "turns", "if one player plays alone, return one name from 'players'"),
 }
 
 
-def module(source: str, changes: dict[str, str]) -> types.ModuleType:
+CELLS_OF_A_SET = """
+ORDER = {name: place for place, name in enumerate({f"{column}{row}" for column in "abc" for row in "123"})}
+PLACES = [ORDER[f"{column}{row}"] for row in "123" for column in "abc"]
+"""
+LEFT_AND_RIGHT = """
+@hookimpl
+def canonicalize(position):
+    board = board_of(position)
+    mirrored = tuple(board[cell] for cell in (2, 1, 0, 5, 4, 3, 8, 7, 6))
+    return number_of(min(board, mirrored, key=lambda image: hash("".join(".XO"[owner] for owner in image))))
+"""
+SETTINGS = """
+from perfectplay import Option
+
+@hookimpl
+def options(): return [Option("most", 3, "stones that may be taken", minimum=1, maximum=9)]
+
+@hookimpl
+def configure(options):
+    global MOST
+    MOST = options["most"]
+    return Stones()
+
+class Stones:
+    start, moves, apply, status = (staticmethod(hook) for hook in (start, moves, apply, status))
+"""
+
+IN_FILES = {
+    "cells in the order of a set": (
+        TIC_TAC_TOE.replace("turn = 0\n", CELLS_OF_A_SET),
+        {"3**cell % 3": "3**PLACES[cell] % 3", "owner * 3**cell": "owner * 3**PLACES[cell]"},
+        "Or in the order of a set of texts",
+    ),
+    "the image with the smallest hash": (TIC_TAC_TOE + LEFT_AND_RIGHT, {}, r"or by their hash\(\), which Python"),
+    "options in globals": (
+        STONES + SETTINGS,
+        {"for taken in (1, 2, 3)": "for taken in range(1, MOST + 1)"},
+        "another most than 3 is loaded too, .*: keep what the options say in the object that 'configure' returns",
+    ),
+}
+"""What only another process, or another variant, shows: for a game that can be found again by its name."""
+
+
+def changed(source: str, changes: dict[str, str]) -> str:
     for old, new in changes.items():
         assert old in source
         source = source.replace(old, new)
+    return source
+
+
+def module(source: str, changes: dict[str, str]) -> types.ModuleType:
     made = types.ModuleType("naive")
-    exec(source, vars(made))
+    exec(changed(source, changes), vars(made))
     return made
 
 
@@ -231,6 +308,20 @@ def test_the_mistake_is_told_with_what_to_write(mistake):
     else:
         found = {each.law: each.breach or each.hint or "" for each in results}
     assert re.search(message, found[law]), found
+
+
+@pytest.mark.parametrize("mistake", IN_FILES)
+def test_what_the_next_command_would_stumble_on_is_told_too(mistake, tmp_path):
+    source, changes, message = IN_FILES[mistake]
+    file = tmp_path / "naive.py"
+    file.write_text(changed(source, changes))
+    found = {each.law: each.breach for each in run_checks(load_game(str(file)))}
+    assert re.search(message, found.pop("pure") or "")
+    assert not any(found.values())
+
+
+def test_variants_that_keep_their_options_to_themselves_are_fine():
+    check_game("kalah", pits=2, seeds=2)
 
 
 @pytest.mark.parametrize(

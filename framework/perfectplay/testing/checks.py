@@ -12,6 +12,7 @@ from typing import Any
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game import Game
 from perfectplay.loading import load_game, make_game
+from perfectplay.testing.another_process import ask_elsewhere
 from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.own_process import Ended, Send, in_own_process
 from perfectplay.testing.trial import HOOKS, PROMISES, PURE, Answers, Result, ask_afresh, try_laws
@@ -86,7 +87,10 @@ def run_checks(game: Game) -> list[Result]:
     try:
         results, answers = _try_apart(subject, watch, breaches)
         if not breaches:
-            (breach,) = _apart(subject, watch, lambda send: send(ask_afresh(subject, answers)))
+            if game.found_by_name:
+                breach = ask_elsewhere(game, answers)
+            else:
+                (breach,) = _apart(subject, watch, lambda send: send(ask_afresh(subject, answers)))
             results = [replace(each, breach=breach) if each.law == PURE else each for each in results]
     except Ended as ended:
         breaches.setdefault(HOOKS, watch.story(str(ended), name=partial(_name_apart, subject)))

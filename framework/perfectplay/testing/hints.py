@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import random
+from collections.abc import Collection, Iterator
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.testing.game_under_test import GameUnderTest
@@ -12,7 +13,9 @@ PARITY_POSITIONS = 2000
 """How many positions are looked at for one that comes up after an even and after an odd number of moves."""
 
 FEW = 20
-"""Fewer moves than this say nothing about a habit."""
+"""Fewer moves, or ends, than this say nothing about a habit."""
+
+PLAYOUTS, PLAYOUT_PLIES = 40, 200
 
 
 def whose_turn(subject: GameUnderTest, positions: Collection[int]) -> str | None:
@@ -78,6 +81,8 @@ def who_wins_at_the_end(subject: GameUnderTest, positions: Collection[int]) -> s
         if ends == {Status.LOST}:
             return "no end that was met is WON, the status of a solved puzzle: is LOST, a dead end, meant for it?"
         return None
+    if ends == {Status.LOST, Status.WON}:
+        return _always_won_by_the_same(subject)
     if ends != {Status.WON} or subject.game.has_mover:  # where turns stay, who moved last may well be the mover
         return None
     return (
@@ -86,7 +91,57 @@ def who_wins_at_the_end(subject: GameUnderTest, positions: Collection[int]) -> s
     )
 
 
-HINTS = {"turns": whose_turn, "status": who_wins_at_the_end}
+def _always_won_by_the_same(subject: GameUnderTest) -> str | None:
+    """WON and LOST as one player sees them are a win for the same player throughout."""
+    won = list(_winners(subject))
+    if len(won) < FEW or len(set(won)) > 1:
+        return None
+    name = subject.game.players[won[0]]
+    return (
+        f"some ends are WON and some LOST, but {name} wins in all that were met: both speak of the player who would be "
+        f"next to move, not of always the same one"
+    )
+
+
+def _winners(subject: GameUnderTest) -> Iterator[int]:
+    """Who wins, 0 being who begins, in games played at random, as far as somebody does."""
+    game = subject.game
+    for seed in range(PLAYOUTS):
+        dice = random.Random(seed)
+        position, turn = game.start(), 0
+        for _ in range(PLAYOUT_PLIES):
+            legal = game.moves(position)
+            if not legal:
+                break
+            child = game.apply(position, dice.choice(legal))
+            position, turn = child, turn if game.keeps_turn(position, child) else 1 - turn
+        stands = game.status(position)
+        if stands in (Status.LOST, Status.WON):
+            yield turn if stands is Status.WON else 1 - turn
+
+
+def without_effect(subject: GameUnderTest, positions: Collection[int]) -> str | None:
+    """For two players, a pass that nothing shows."""
+    game = subject.game
+    for position in () if game.is_puzzle else positions:
+        for move in game.moves(position):
+            if game.apply(position, move) == position:
+                return (
+                    f"move {game.format_move(position, move)} in {subject.name(position)} leaves the position as it "
+                    f"is: if it passes the turn, whose turn it is must be part of the position"
+                )
+    return None
+
+
+def not_marked(subject: GameUnderTest, positions: Collection[int]) -> str | None:
+    """For a hook that is never asked, as nobody can know that it is one."""
+    if not subject.game.unmarked_hooks:
+        return None
+    name = subject.game.unmarked_hooks[0]
+    return f"'{name}' is called like a hook, but not marked @hookimpl, so it is not used: mark it, or rename it"
+
+
+HINTS = {"hooks": not_marked, "moves": without_effect, "turns": whose_turn, "status": who_wins_at_the_end}
 """What to ask about once the laws have been tried, by the law that it belongs to."""
 
 

@@ -223,6 +223,9 @@ class Trial:
 
     def ask_again(self) -> None:
         """Long after the first time, and in another order: a hook that remembers or guesses shows itself."""
+        if (breach := other_start(self.subject, next(iter(self._known)))) is not None:
+            self._breaks(PURE, breach)
+            return
         for position in reversed(self.answers):
             try:
                 breach = other_answer(self.subject, position, self.answers[position])
@@ -252,14 +255,26 @@ def ask_afresh(subject: GameUnderTest, answers: Answers) -> str | None:
 
     So it is with positions that are numbered as they are met: their numbers mean nothing to the next command.
     """
+    if (breach := other_start(subject, next(iter(answers)))) is not None:
+        return f"asked afresh, as the next command does: {breach}"
     for position in reversed(list(answers)[:ASKED_AFRESH]):
         try:
             breach = other_answer(subject, position, answers[position])
         except PerfectPlayError as error:
             breach = f"{error}: what it said before, it can no longer say"
         if breach is not None:
-            return f"asked afresh, as the next command does: {breach}. Are positions numbered as they are met?"
+            return (
+                f"asked afresh, as the next command does: {breach}. Are positions numbered as they are met? Or in the "
+                f"order of a set of texts, or by their hash(), which Python makes anew for each process?"
+            )
     return None
+
+
+def other_start(subject: GameUnderTest, first: int) -> str | None:
+    """What is wrong if play does not begin where it began at first."""
+    subject.tries(PURE)
+    now = subject.game.start()
+    return None if now == first else impure("start", subject.game.name, first, now)
 
 
 def other_answer(subject: GameUnderTest, position: int, answer: Answer) -> str | None:

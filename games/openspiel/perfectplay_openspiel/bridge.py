@@ -6,7 +6,11 @@ limit on the number of moves ends, which no text shows, is solved as if there we
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 import pyspiel
@@ -154,17 +158,47 @@ def open_game(name: str) -> OpenSpielGame:
     """The game of this name, with scores where it has returns other than 1, 0 and -1; ValueError if it does not fit."""
     if (short := name.partition("(")[0]) not in pyspiel.registered_names():
         raise ValueError(f"OpenSpiel has no game {short!r}")
-    if "filename" in name:  # a name may come from a browser's address
+    if re.search(r"(file|filename|root)\s*=", name):  # a name may come from a browser's address
         raise ValueError(f"{name} cannot be solved: it is read from a file")
-    try:
-        game = pyspiel.load_game(name)
-    except pyspiel.SpielError as error:
-        reason = " ".join(str(error).split("\n")[0].split())
-        raise ValueError(f"OpenSpiel cannot load {name!r}: {reason}") from None
+    game = _load(name)
     if problem := _misfit(game):
         raise ValueError(f"{name} cannot be solved: {problem}")
     plain = {game.min_utility(), game.max_utility()} <= {-1.0, 0.0, 1.0}
     return OpenSpielGame(game) if plain else ScoredOpenSpielGame(game)
+
+
+def _load(name: str) -> pyspiel.Game:
+    safe = {kind.short_name for kind in pyspiel.registered_games() if kind.default_loadable}
+    trouble = "" if name in safe else _trouble(name)
+    if not trouble:
+        try:
+            return pyspiel.load_game(name)
+        except pyspiel.SpielError as error:  # one in Python, which the trial knows nothing of
+            trouble = str(error)
+    raise ValueError(f"OpenSpiel cannot load {name!r}: {trouble}")
+
+
+_TRIAL = """
+import sys, pyspiel
+name = sys.argv[1]
+try:
+    if name.partition("(")[0] in pyspiel.registered_names():  # one in Python is known where it was imported
+        state = pyspiel.load_game(name).new_initial_state()
+        state.legal_actions(), str(state)
+except Exception as error:
+    print(str(error).partition("\\n")[0] or type(error).__name__)
+"""
+
+
+@lru_cache(maxsize=256)
+def _trouble(name: str) -> str:
+    """Why a game does not begin; empty where it does.
+
+    OpenSpiel crashes on some parameters that it does not check, and tells of others on stderr too: so a process of its
+    own finds out.
+    """
+    done = subprocess.run([sys.executable, "-c", _TRIAL, name], capture_output=True, text=True, check=False)
+    return "it crashes" if done.returncode < 0 else " ".join(done.stdout.split())
 
 
 def _misfit(game: pyspiel.Game) -> str | None:

@@ -263,6 +263,9 @@ class StateBook:
         for place in places:
             state = self._ready.pop(place, None) or self._played(place)
             legal = state.legal_actions()
+            if not legal:
+                (text,) = self._texts([state])
+                raise self._refusal(f"{text!r} goes on without a legal action")
             actions += legal
             degrees.append(len(legal))
             last = legal.pop()

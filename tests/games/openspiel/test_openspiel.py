@@ -116,6 +116,14 @@ def test_no_way_is_so_long_that_a_limit_on_the_length_of_a_game_could_cut_it_off
         ("chinese_checkers(players=3)", "it has 3 players, and one or two can be solved"),
         ("hexx", "OpenSpiel has no game 'hexx'"),
         ("hex(size=3)", "Unknown parameter 'size'"),
+        ("misere", "Missing parameter game"),
+        ("breakthrough(rows=1,columns=1)", "rows_ > 1"),
+        ("hex(num_cols=0,num_rows=0)", "OpenSpiel cannot load 'hex(num_cols=0,num_rows=0)': "),
+        ("connect_four(rows=0)", "OpenSpiel cannot load 'connect_four(rows=0)': it crashes"),
+        ("y(board_size=0)", "y(board_size=0) cannot be solved: '' goes on without a legal action"),
+        ("efg_game(filename=x.efg)", "it is read from a file"),
+        ("bargaining(instances_file=x.txt)", "it is read from a file"),
+        ("crossword(puzzles_root=x)", "it is read from a file"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(name, reason):
