@@ -59,6 +59,7 @@ def play(page: Page) -> None:
         page.wait_for_function("count => document.querySelectorAll('#history li').length === count", arg=ply)
     page.click('[data-place="(1,2)"]')
     page.mouse.move(0, 0)
+    page.evaluate("scrollTo(0, 0)")  # a narrow page has been scrolled to its list of moves
     page.wait_for_load_state("networkidle")  # the best line has come
 
 

@@ -28,9 +28,10 @@ class Piece:
     size: float = 1.0
     """Relative to its cell, above 0 up to 1."""
     shape: str = "circle"
-    """circle, square, triangle, diamond, pentagon, hexagon, cross, star or text; a browser draws `label` for any other.
+    """circle, square, triangle, diamond, pentagon, hexagon, cross, star, block or text; a browser draws `label` for any
+    other.
 
-    A pentagon points away from its owner, as the pieces of shogi do.
+    A pentagon points away from its owner, as the pieces of shogi do. A block fills its cell, whatever the cell's shape.
     """
 
 
@@ -47,6 +48,10 @@ class Cell:
     stack: tuple[Piece, ...] = ()
     label: str = ""
     """The cell's name, drawn in it; not needed where rows and columns have names."""
+    width: float = 1.0
+    """How wide it is drawn, in columns: a line to be drawn is long and thin."""
+    height: float = 1.0
+    """How high it is drawn, in rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +191,13 @@ def _faults(board: Board) -> Iterator[str]:
         yield from (f"there are {count} places {name!r}" for name, count in Counter(ids).items() if count > 1)
     last_row, last_column = board.rows - 0.5, board.columns - 0.5
     for cell in board.cells:
-        if not (_is_number(cell.row) and _is_number(cell.column)):
-            yield f"cell {cell.id!r} is at {cell.row!r}, {cell.column!r}: numbers were expected"
+        numbers = cell.row, cell.column, cell.width, cell.height
+        if not ({*map(type, numbers)} <= _NUMBERS or all(map(_is_number, numbers))):
+            yield f"cell {cell.id!r} has row, column, width and height {numbers!r}: numbers were expected"
         if not (-1 < cell.row <= last_row and -1 < cell.column <= last_column):
             yield f"cell {cell.id!r} at row {cell.row}, column {cell.column} is outside the board"
+        if not (0 < cell.width <= board.columns and 0 < cell.height <= board.rows):
+            yield f"cell {cell.id!r} is {cell.width} wide and {cell.height} high: the board has no room for it"
     for tray in board.trays:
         if not isinstance(tray.count, int) or tray.count < 0:
             yield f"tray {tray.id!r} holds {tray.count!r} pieces"
@@ -216,6 +224,9 @@ def _piece_fault(piece: Piece) -> str | None:
     if not _is_number(piece.size) or not 0 < piece.size <= 1:
         return f"a piece's size is {piece.size!r}: a number above 0 up to 1 was expected"
     return None
+
+
+_NUMBERS = {int, float}
 
 
 def _is_number(thing: object) -> bool:

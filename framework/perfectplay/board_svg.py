@@ -37,17 +37,26 @@ def _edge(one: tuple[float, float], other: tuple[float, float]) -> str:
     return f'<line x1="{one[0]:g}" y1="{one[1]:g}" x2="{other[0]:g}" y2="{other[1]:g}" stroke="{_LINE}"/>'
 
 
+def _rectangle(cell: Cell, fill: str) -> str:
+    x, y = _middle(cell)
+    width, height = cell.width * _UNIT, cell.height * _UNIT
+    return (
+        f'<rect x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}" '
+        f'fill="{fill}" stroke="{_LINE}"/>'
+    )
+
+
 def _cell(cell: Cell, colours: tuple[str, str], *, point: bool, highlight: bool) -> list[str]:
     x, y = _middle(cell)
     if point:
         parts = [f'<circle cx="{x:g}" cy="{y:g}" r="4" fill="{_LINE}"/>']
     else:
-        corner = f'x="{x - _UNIT / 2:g}" y="{y - _UNIT / 2:g}"'
-        fill = "#fef08a" if highlight else "none"
-        parts = [f'<rect {corner} width="{_UNIT}" height="{_UNIT}" fill="{fill}" stroke="{_LINE}"/>']
+        parts = [_rectangle(cell, "#fef08a" if highlight else "none")]
     for piece in cell.stack:  # from the bottom up: larger pieces below stay visible around smaller ones
         colour = _NOBODY if piece.owner is None else colours[piece.owner]
-        radius = _UNIT * 0.44 * piece.size
+        if piece.shape == "block":
+            return [*parts, _rectangle(cell, colour)]
+        radius = _UNIT * 0.44 * piece.size * min(cell.width, cell.height)
         parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:.1f}" fill="{colour}" stroke="{_LINE}"/>')
     if cell.stack:
         owner = cell.stack[-1].owner

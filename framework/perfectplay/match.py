@@ -61,6 +61,12 @@ class Match:
         for move in moves:
             self.play(move)
 
+    def copy(self) -> Match:
+        """The same game, to be played on by itself."""
+        twin = Match(self.game, start=self.start, exploring=self.exploring)
+        twin.moves, twin.positions, twin.undone = [*self.moves], [*self.positions], [*self.undone]
+        return twin
+
     @property
     def position(self) -> int:
         return self.positions[-1]

@@ -31,5 +31,5 @@ def worth(game: Game, value: Value) -> str:
 def game_verdict(game: Game, value: Value, mover: int | None) -> str:
     """One sentence on a position of this game, in which `mover` is to move."""
     if game.is_puzzle:
-        return wording.puzzle_verdict(value)
+        return wording.puzzle_verdict(value, scored=game.has_score)
     return wording.verdict(value, *sides(game, mover), alternating=game.turns_alternate)

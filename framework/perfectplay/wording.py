@@ -57,8 +57,8 @@ def verdict(
     return f"{winner} wins{by} in {plies(plies_left)}" + (f" ({own:,} of its moves)" if alternating else "")
 
 
-def puzzle_verdict(value: Value) -> str:
-    """One sentence on a position of a puzzle.
+def puzzle_verdict(value: Value, *, scored: bool = False) -> str:
+    """One sentence on a position of a puzzle; in one that is `scored`, a draw that ends is a score of 0.
 
     >>> puzzle_verdict(Value(Outcome.WIN, 31)), puzzle_verdict(Value(Outcome.WIN, 0))
     ('Solved in 31 moves', 'Game over: solved')
@@ -66,17 +66,18 @@ def puzzle_verdict(value: Value) -> str:
     ('Game over: a dead end', 'Cannot be solved: a dead end in 4 moves')
     >>> puzzle_verdict(Value(Outcome.LOSS, 0, score=-5)), puzzle_verdict(Value(Outcome.LOSS, 5, score=-5))
     ('Game over with a score of −5', 'The best score is −5, in 5 moves')
-    >>> puzzle_verdict(Value(Outcome.DRAW, None))
-    'Cannot be solved'
+    >>> puzzle_verdict(Value(Outcome.DRAW, None)), puzzle_verdict(Value(Outcome.DRAW, 2), scored=True)
+    ('Cannot be solved', 'The best score is 0, in 2 moves')
     >>> puzzle_verdict(Value(Outcome.WIN, None, outcome_only=True))
     'Can be solved'
     """
     if value.outcome_only:
         return "Can be solved" if value.outcome is Outcome.WIN else "Cannot be solved"
-    left, by = value.remoteness, f" with a score of {signed(value.score)}" if value.score else ""
+    has_score = value.score != 0 or (scored and value.remoteness is not None)
+    left, by = value.remoteness, f" with a score of {signed(value.score)}" if has_score else ""
     if value.outcome is Outcome.WIN:
         return f"Solved in {counted(left or 0, 'move')}{by}" if left else f"Game over: solved{by}"
-    if value.score:
+    if has_score:
         return f"The best score is {signed(value.score)}, in {counted(left, 'move')}" if left else f"Game over{by}"
     if left == 0:
         return "Game over: a dead end"

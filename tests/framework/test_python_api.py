@@ -153,6 +153,14 @@ def test_points_on_lines_and_highlights_are_drawn():
     assert squares.count("#fef08a") == 1
 
 
+def test_cells_are_as_large_as_they_say_and_blocks_fill_them():
+    cells = (Cell("a", 0, 0, (Piece(None, "|", shape="block"),), height=2), Cell("b", 0, 1, width=0.5))
+    picture = svg(Board(2, 2, cells, to_move=0))
+    assert 'width="48" height="96" fill="grey"' in picture
+    assert 'width="24" height="48" fill="none"' in picture
+    assert "|</text>" not in picture
+
+
 def test_a_game_without_a_board_has_no_picture(subtraction):
     assert subtraction.position()._repr_svg_() is None
 

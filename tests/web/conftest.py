@@ -24,7 +24,7 @@ from perfectplay.solving.strong import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 
-from .plugins import peg, promotion, shapes, twelve, wide
+from .plugins import peg, promotion, shapes, treasure, twelve, wide
 
 CODES = runpy.run_path(str(Path(__file__).parents[1] / "framework" / "conftest.py"))
 
@@ -121,14 +121,17 @@ def mutorere() -> Game:
 
 @pytest.fixture(scope="session")
 def kinds_server(gobblet_tables: Path, quantik_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A game of every kind: two on boards, a star, promotion, a text, a puzzle, scores; and two that are not solved."""
+    """A game of every kind: on boards, a star, a graph, pits and lines, with promotion, a text, puzzles, scores; and
+    some that are not solved."""
     directory = tmp_path_factory.mktemp("kinds")
     (directory / "gobblet").symlink_to(gobblet_tables / "gobblet")
     (directory / "quantik").symlink_to(quantik_tables / "quantik")
-    small = [mutorere(), stones(), *(make_game(each, name=_name(each)) for each in (promotion, peg, twelve, shapes))]
+    modules = (promotion, peg, treasure, twelve, shapes)
+    small = [mutorere(), stones(), *(make_game(each, name=_name(each)) for each in modules)]
+    small += [load_game("morris", men="three"), load_game("kalah"), load_game("dots", rows=1)]
     for game in small:
         solve_game(game, directory=directory).table.close()
-    unsolved = [make_game(wide, name="wide"), load_game("dots")]
+    unsolved = [make_game(wide, name="wide"), load_game("dots"), load_game("connect4")]
     library = Library(directory, [load_game("gobblet"), load_game("quantik"), *small, *unsolved])
     with running(library) as address:
         yield address

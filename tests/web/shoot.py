@@ -21,7 +21,7 @@ from perfectplay.tables.locations import has_table, table_directory, table_path
 from perfectplay.web.library import Library
 
 from .conftest import CHROMIUM_ARGUMENTS, mutorere, running, stones
-from .plugins import peg, promotion, twelve, wide
+from .plugins import peg, promotion, treasure, twelve, wide
 from .test_every_state import STATES, WIDTHS, go, then
 
 SCHEMES = ("light", "dark", "forced")
@@ -29,11 +29,9 @@ TALLEST = 2600
 """Pixels of a picture: a long list is cut."""
 
 MORE: dict[str, Callable[[Page, str], None]] = {
-    "morris": go("/morris-flying=no-men=three?moves=b2+a1+c3", "#line .step"),
     "dobutsu": go("/dobutsu?moves=B3xB2+C1xB2"),
     "dobutsu, a piece in hand": then("#player-bottom .tray:not(:disabled)", ".selected"),
-    "kalah": go("/kalah-either-row=no-empty-capture=no-pits=3-seeds=3", "#line .step"),
-    "dots": go("/dots-columns=2-rows=2"),
+    "many lines to draw": go("/dots-columns=3-rows=2?moves=a1-a2+b1-b2+a1-b1+a2-b2+c2-d2", "#line .step"),
     "connect4": go("/connect4-connect=4-height=4-mirror=yes-width=5", "#line .step"),
     "a wide board": go("/wide"),
 }
@@ -45,8 +43,9 @@ def served_games(directory: Path, tables: Path) -> Library:
         if not (directory / name).exists():
             (directory / name).symlink_to((tables / name).resolve())
     small = [mutorere(), stones()]
-    small += [make_game(each, name=each.__name__.rpartition(".")[2]) for each in (promotion, peg, twelve)]
+    small += [make_game(each, name=each.__name__.rpartition(".")[2]) for each in (promotion, peg, twelve, treasure)]
     small += [load_game("morris", men="three"), load_game("kalah"), load_game("connect4", width=5, height=4)]
+    small += [load_game("dots", rows=1), load_game("dots", columns=3)]
     for game in small:
         if not has_table(table_path(game, directory)):
             solve_game(game, directory=directory).table.close()

@@ -20,7 +20,7 @@ from perfectplay.web.library import Library
 from perfectplay.web.requests import Answer
 
 from .conftest import mutorere
-from .pages import OpenPage, expect_plies, plies, texts, verdict
+from .pages import OpenPage, expect_plies, play, plies, texts, verdict
 from .plugins import shapes
 
 # ---- a star ----
@@ -108,6 +108,28 @@ def test_a_puzzle_has_one_player_and_is_solved(open_page: OpenPage, kinds_server
     assert not re.search(r"\b(wins?|won|win(ning)?|loss|los(es|ing|t)|draws?|drawn|opponent)\b", shown, re.IGNORECASE)
 
 
+def test_a_puzzle_with_scores_speaks_of_scores(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/treasure")
+    assert verdict(page) == "Solved in 4 moves with a score of 7"
+    assert [text.strip() for text in texts(page, "#board .badge")] == ["+7", "+2"]
+    assert texts(page, ".group h3") == ["+\nScores above zero\n2"]
+    play(page, "step 2", "step 1")
+    assert verdict(page) == "The best score is 0, in 2 moves"
+    assert [text.strip() for text in texts(page, "#board .badge")] == ["0", "−11"]
+    assert texts(page, "#moves .in") == ["0 in 2", "−11 in 2"]
+    play(page, "step 2")
+    marks = page.locator("#history .entry").evaluate_all("entries => entries.slice(1).map((entry) => entry.title)")
+    assert marks == ["gives 5 away", "gives 2 away", "gives 11 away"]
+    assert page.locator("#chart .whose").all_text_contents() == ["Above zero", "Below zero"]
+    page.click("#tab-explore")
+    expect(page.locator("#overview")).to_contain_text("Score above zero")
+    page.click("#tab-analysis")
+    page.click("#hints")
+    assert verdict(page) == "How much can you score?"
+    shown = page.locator("body").inner_text()
+    assert not re.search(r"\b(wins?|won|win(ning)?|loss|los(es|ing|t)|draws?|drawn|dead end)\b", shown, re.IGNORECASE)
+
+
 def test_a_game_with_scores_shows_them(open_page: OpenPage, kinds_server: str) -> None:
     page = open_page(f"{kinds_server}/twelve")
     assert re.fullmatch(r"(First|Second) player wins by \d+ in \d+ plies.*", verdict(page))
@@ -139,6 +161,10 @@ BOARD = Board(1, 2, (Cell("a", 0, 0), Cell("b", 0, 1, (Piece(0, "X"),))), 0, cli
         ({"to_move": 2}, "to_move is 2"),
         ({"cells": (Cell("a", 0, 0), Cell("a", 0, 1))}, "2 places 'a'"),
         ({"cells": (Cell("a", 0, 7),)}, "outside the board"),
+        ({"cells": (Cell("a", True, 0),)}, "numbers were expected"),
+        ({"cells": (Cell("a", 0, 0, width=float("nan")),)}, "the board has no room for it"),
+        ({"cells": (Cell("a", 0, 0, height=-1),)}, "the board has no room for it"),
+        ({"cells": (Cell("a", 0, 0, width="1"),)}, "numbers were expected"),
         ({"cells": (Cell("a", 0, 0, (Piece(0, "X", float("inf")),)),)}, "size is inf"),
         ({"cells": (Cell("a", 0, 0, (Piece(5, "X"),)),)}, "not a piece"),
         ({"cells": None}, "its parts are not what they should be"),
@@ -244,7 +270,7 @@ NAMED = """() => {
   return [...document.querySelectorAll("#board .cell")].map((cell) => {
     const { x, y } = middle(cell);
     const label = cell.querySelector(".cell-label")?.textContent;
-    return [cell.dataset.place, nearest("row", "y", y), nearest("column", "x", x), label];
+    return [cell.dataset.place, nearest("beside", "y", y), nearest("under", "x", x), label];
   });
 }"""
 

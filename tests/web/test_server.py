@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from perfectplay.tables.compacting import compact_table
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import CompactTable
-from perfectplay.web import connections, request_guard
+from perfectplay.web import api, connections, request_guard
 from perfectplay.web.app import make_app
 from perfectplay.web.connections import server_options
 from perfectplay.web.library import Library
@@ -306,3 +306,23 @@ def test_a_line_of_a_compact_table_does_not_keep_the_others_waiting(
 def test_variants_are_known_by_their_address_only_if_they_exist(client: TestClient) -> None:
     assert client.get("/tictactoe-width=5").status_code == 404
     assert client.get("/api/tictactoe-width=5/evaluate").status_code == 404
+
+
+# ---- sessions and links ----
+
+
+def test_a_session_has_so_many_games(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "MAX_GAMES", 1)
+    assert client.post("/api/tictactoe/move", json={"move": "b2"}).json()["ply"] == 1
+    assert client.get("/api/tictactoe/game").json()["ply"] == 1
+    client.post("/api/stones/move", json={"move": "2"})
+    assert client.get("/api/stones/game").json()["ply"] == 1
+    assert client.get("/api/tictactoe/game").json()["ply"] == 0, "the game that was longest not played is forgotten"
+
+
+def test_a_blank_that_is_part_of_a_move_stays_in_it(games: types.SimpleNamespace, small_tables: Path) -> None:
+    hook = "\n@hookimpl\ndef format_move(position, move): return f'take\u00a0{move} now'\n"
+    game = games.game_of(games.codes["SUBTRACTION"] + hook, "stones")
+    client = TestClient(make_app(Library(small_tables, [game])))
+    answer = client.get("/api/stones/replay", params={"moves": "take\u00a02_now take\u00a01_now"}).json()
+    assert [entry["move"] for entry in answer["timeline"]] == [None, "take\u00a02 now", "take\u00a01 now"]

@@ -26,7 +26,9 @@ SLOW: list[Callable[[str], int]] = [
     lambda server: get(f"{server}/api/stones/position?position=5"),
     lambda server: get(f"{server}/api/stones/check?position=5"),
     lambda server: get(f"{server}/api/stones/replay?position=5"),
+    lambda server: get(f"{server}/api/stones/replay?moves=2+1"),
     lambda server: get(f"{server}/api/stones/game?position=5"),
+    lambda server: get(f"{server}/api/stones/move", {"move": "2"}),
     lambda server: get(f"{server}/api/stones/state/import", {"position": "5"}),
     lambda server: get(f"{server}/uwapi/stones/regular/positions/?p=5"),
 ]
@@ -47,6 +49,7 @@ def test_a_slow_game_holds_nobody_up(slow, small_server: str, monkeypatch: pytes
 
     monkeypatch.setattr(Game, "valid", slowly(Game.valid))
     monkeypatch.setattr(Game, "encode", slowly(Game.encode))
+    monkeypatch.setattr(Game, "status", slowly(Game.status))
     found: list[int] = []
     waiting = threading.Thread(target=lambda: found.append(slow(small_server)))
     waiting.start()

@@ -116,6 +116,8 @@ def judge(before: Value | None, worth: Value | None, *, puzzle: bool = False) ->
     Judgement(mark='?!', comment='wins 4 plies later than necessary')
     >>> judge(Value(Outcome.WIN, 5), Value(Outcome.LOSS, 2), puzzle=True)
     Judgement(mark='??', comment='can no longer be solved')
+    >>> judge(Value(Outcome.LOSS, 5, score=-2), Value(Outcome.LOSS, 3, score=-6), puzzle=True)
+    Judgement(mark='?', comment='gives 4 away')
     """
     if before is None or worth is None:
         return _FLAWLESS
@@ -135,13 +137,13 @@ def judge(before: Value | None, worth: Value | None, *, puzzle: bool = False) ->
 
 
 def _judge_alone(before: Value, worth: Value) -> Judgement:
-    """The same of a puzzle, which is solved or not."""
+    """The same of a puzzle, which is solved or not, or ends with a score."""
+    if worth.score < before.score:
+        return Judgement("?" * max(1, before.outcome - worth.outcome), f"gives {before.score - worth.score} away")
     if before.outcome is not Outcome.WIN:
         return _FLAWLESS
     if worth.outcome is not Outcome.WIN:
         return Judgement("??", "can no longer be solved")
-    if worth.score < before.score:
-        return Judgement("?", f"gives {before.score - worth.score} away")
     longer = (worth.remoteness or 0) - (before.remoteness or 0)
     return Judgement("?!", f"takes {counted(longer, 'move')} more than necessary") if longer > 0 else _FLAWLESS
 

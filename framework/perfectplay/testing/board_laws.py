@@ -6,7 +6,7 @@ from perfectplay.board import Board, board_fault
 from perfectplay.testing.game_under_test import GameUnderTest
 from perfectplay.testing.laws import Law
 
-SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon", "cross", "star", "text")
+SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon", "cross", "star", "block", "text")
 
 
 def board(subject: GameUnderTest, position: int) -> str | None:

@@ -32,7 +32,7 @@ from perfectplay.web.requests import (
     read_position,
     served_game,
 )
-from perfectplay.web.sessions import MAX_IDLE_SECONDS, Sessions
+from perfectplay.web.sessions import MAX_GAMES, MAX_IDLE_SECONDS, Sessions
 
 COOKIE = "perfectplay_session"
 MAX_PROBED = 10_000
@@ -163,13 +163,17 @@ async def replay(request: Request) -> Response:
     """The game that begins at `?id=` or `?position=` and has these `?moves=`, looked at after `?ply=` of them."""
     served = served_game(request)
     check_query(request, "id", "position", "moves", "ply")
-    start = await _asked(served, lambda: asked_position(request, served))
-    match = Match(served.game, start=start, exploring=True)
-    matches.read_moves(match, request.query_params.get("moves", ""))
-    ply = read_count(request, "ply", len(match.moves))
-    if ply is None or ply > len(match.moves):
-        raise Refusal(422, f"ply is at most the number of moves, {len(match.moves)}")
-    return await _computed(served, lambda: matches.replay_answer(served, match, ply), slow=len(match.moves) > 100)
+    moves = request.query_params.get("moves", "")
+
+    def replayed() -> JSON:
+        match = Match(served.game, start=asked_position(request, served), exploring=True)
+        matches.read_moves(match, moves)
+        ply = read_count(request, "ply", len(match.moves))
+        if ply is None or ply > len(match.moves):
+            raise Refusal(422, f"ply is at most the number of moves, {len(match.moves)}")
+        return matches.replay_answer(served, match, ply)
+
+    return await _computed(served, replayed, slow=moves.count(" ") > 100)
 
 
 def _session_match(request: Request, served: ServedGame) -> Match:
@@ -181,9 +185,13 @@ def _session_match(request: Request, served: ServedGame) -> Match:
 async def current_game(request: Request) -> Response:
     served = served_game(request)
     check_query(request, "id", "position")
-    position = await _asked(served, lambda: asked_position(request, served))
-    match = _session_match(request, served) if position is None else Match(served.game, start=position)
-    return Answer(matches.game_answer(served, match))
+    mine = _session_match(request, served)
+
+    def answer() -> JSON:
+        position = asked_position(request, served)
+        return matches.game_answer(served, mine if position is None else Match(served.game, start=position))
+
+    return await _computed(served, answer)
 
 
 async def history(request: Request) -> Response:
@@ -200,18 +208,19 @@ def _changing(change: Callable[[ServedGame, Match, dict[str, str]], Match], *key
         served = served_game(request)
         check_query(request)
         body = await read_object(request, *keys)
-        mine = _session_match(request, served)
-        if change is _import:  # it may take long, and leaves the session's match alone
-            match = await _asked(served, lambda: _import(served, mine, body))
-        else:
-            match = change(served, mine, body)
+        # A copy is changed, which may take long: the session's own match is whole at any time.
+        mine = _session_match(request, served).copy()
+        match = await _asked(served, lambda: change(served, mine, body))
         sessions: Sessions = request.app.state.sessions
         token = request.cookies.get(COOKIE)
         own = sessions.find(token)
         if own is None or token is None:
             token, own = sessions.begin()
+        own.pop(served.game.identity, None)
         own[served.game.identity] = match
-        answer = Answer(matches.game_answer(served, match))
+        if len(own) > MAX_GAMES:
+            del own[next(iter(own))]  # the one that was longest not played
+        answer = Answer(await _asked(served, lambda: matches.game_answer(served, match)))
         answer.set_cookie(COOKIE, token, max_age=int(MAX_IDLE_SECONDS), httponly=True, samesite="strict")
         return answer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -30,11 +31,11 @@ def board_json(board: Board) -> JSON:
     return {
         "rows": board.rows,
         "columns": board.columns,
-        "cells": [_part(cell) for cell in board.cells],
+        "cells": _parts(board.cells),
         "to_move": board.to_move,
         "players": board.players,
         "colours": player_colours(board),
-        "trays": [_part(tray) for tray in board.trays],
+        "trays": _parts(board.trays),
         "blocked": board.blocked,
         "warnings": board.warnings,
         "edges": board.edges,
@@ -42,16 +43,16 @@ def board_json(board: Board) -> JSON:
         "highlight": board.highlight,
         "row_labels": rows if any(rows) else [],
         "column_labels": columns if any(columns) else [],
-        "spelling": board.spelling and _part(board.spelling),
+        "spelling": board.spelling and _parts((board.spelling,))[0],
     }
 
 
-def _part(part: Cell | Tray | Spelling) -> Any:
-    """A part of a board, for the encoder of answers, which writes a dataclass as an object."""
+def _parts(parts: Sequence[Cell | Tray | Spelling]) -> Sequence[Any]:
+    """Parts of a board, for the encoder of answers, which writes a dataclass as an object."""
     try:
-        return _written(part)
-    except TypeError:  # it holds a list where a tuple should be, or half a surrogate pair
-        return part
+        return [*map(_written, parts)]
+    except TypeError:  # one holds a list where a tuple should be, or half a surrogate pair
+        return parts
 
 
 @lru_cache(maxsize=10_000)

@@ -13,8 +13,9 @@ from graphlib import TopologicalSorter
 
 _IMPORT = re.compile(r'^import (?:\* as (\w+)|\{ ([^}]*) \}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:const|function) ([\w$]+)", re.MULTILINE)
-_COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"(?:^|(?<=[;,{}()]))[ \t]*(?:// [^\n]*|/\*.*?\*/[ \t]*)$", re.MULTILINE | re.DOTALL)
 _CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_CSS_BLANKS = re.compile(r"\s*([{};])\s*")
 
 
 def bundle_scripts(sources: Mapping[str, str], entry: str) -> str:
@@ -50,7 +51,7 @@ def _import_words(found: re.Match[str]) -> str:
 
 def bundle_styles(*sources: str) -> str:
     """One stylesheet of several, in their order."""
-    return "\n".join(_squeezed(_CSS_COMMENT.sub("", source)) for source in sources)
+    return "\n".join(_CSS_BLANKS.sub(r"\1", _squeezed(_CSS_COMMENT.sub("", source))) for source in sources)
 
 
 def _squeezed(text: str) -> str:

@@ -28,7 +28,7 @@ REPEATED = "Game over: a draw, this position stands for the third time"
 
 def read_moves(match: Match, text: str) -> None:
     """Play the moves of a link: separated by spaces; a space inside a move's own text is written as `_`."""
-    names = text.split()
+    names = [name for name in text.split(" ") if name]  # whatever other blanks there are belong to a move
     if len(names) > MAX_MOVES:
         raise UsageError(f"a game has at most {MAX_MOVES:,} moves here")
     for ply, name in enumerate(names, start=1):

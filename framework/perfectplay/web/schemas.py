@@ -74,7 +74,17 @@ SCHEMAS: JSON = {
             "rows": _NUMBER,
             "columns": _NUMBER,
             "cells": list_of(
-                exactly({"id": TEXT, "row": _NUMBER, "column": _NUMBER, "label": TEXT, "stack": list_of(ref("Piece"))})
+                exactly(
+                    {
+                        "id": TEXT,
+                        "row": _NUMBER,
+                        "column": _NUMBER,
+                        "stack": list_of(ref("Piece")),
+                        "label": TEXT,
+                        "width": _NUMBER,
+                        "height": _NUMBER,
+                    }
+                )
             ),
             "to_move": {"enum": [0, 1]},
             "players": _PLAYERS,

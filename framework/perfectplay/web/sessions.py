@@ -1,7 +1,7 @@
 """One browser's games: a match of each game, known by a random cookie.
 
-Memory is bounded: so many sessions, the longest unused forgotten first, and none unused for a day. (matches.py bounds
-the moves of a game.)
+Memory is bounded: so many sessions, the longest unused forgotten first, and none unused for a day; so many games in
+each. (matches.py bounds the moves of a game.)
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from perfectplay.match import Match
 
 MAX_SESSIONS = 1000
+MAX_GAMES = 50
+"""A session's games: variants are without number."""
 MAX_IDLE_SECONDS = 24 * 3600.0
 
 

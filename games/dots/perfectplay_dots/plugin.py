@@ -15,9 +15,11 @@ MOST_EDGES = 56
 LEAD_BITS = 6
 _COUNT = re.compile(r"(\d+)-(\d+):([RB])", re.IGNORECASE)
 _MOVE = re.compile(r"([a-z]\d+)[\s-]*([a-z]\d+)", re.IGNORECASE)
-_DOT = Piece(None, "+", size=0.3)
-_EDGES = (Piece(None, "—", size=0.9, shape="text"), Piece(None, "|", size=0.9, shape="text"))
-_CLOSED = Piece(None, "■", size=0.7, shape="square")
+_DOT = Piece(None, "+", shape="block")
+_EDGES = (Piece(None, "—", shape="block"), Piece(None, "|", shape="block"))
+_CLOSED = Piece(None, "■", size=0.8, shape="block")
+_THIN, _LONG = 0.4, 1.6
+"""How the two columns from dot to dot are shared: half a dot, an edge, half a dot."""
 
 _RULES = """
 Draw an edge between two neighbouring dots. Who draws the fourth edge of a box owns it, and must draw again. When all
@@ -148,16 +150,15 @@ class DotsAndBoxes:
     @hookimpl
     def board(self, position: int) -> Board:
         """A click draws an edge. Numbers at the right count the boxes: a position does not know whose is which."""
-        cells = [
-            Cell(self._dot(y, x), y, x, (_DOT,)) for y in range(0, self.height, 2) for x in range(0, self.width, 2)
-        ]
+        dots = ((y, x) for y in range(0, self.height, 2) for x in range(0, self.width, 2))
+        cells = [_cell(self._dot(y, x), y, x, _DOT) for y, x in dots]
         for edge, name in enumerate(self.names):
             y, x = self._place(edge)
-            cells.append(Cell(name, y, x, (_EDGES[y % 2],) if position >> edge & 1 else ()))
-        cells += [Cell(f"box-{y}-{x}", y, x, (_CLOSED,)) for y, x in self._closed(position)]
+            cells.append(_cell(name, y, x, _EDGES[y % 2] if position >> edge & 1 else None))
+        cells += [_cell(f"box-{y}-{x}", y, x, _CLOSED) for y, x in self._closed(position)]
         for owner, (player, count) in enumerate(zip(PLAYERS, self._owned(position), strict=True)):
             number = Piece(owner, str(count), size=0.8, shape="text")
-            cells.append(Cell(player.lower(), owner * (self.height - 1), self.width, (number,)))
+            cells.append(Cell(player.lower(), (1 - owner) * (self.height - 1), self.width, (number,)))
         return Board(
             rows=self.height,
             columns=self.width + 1,
@@ -168,6 +169,12 @@ class DotsAndBoxes:
             row_labels=tuple("" if y % 2 else str(self.rows - y // 2 + 1) for y in range(self.height)),
             column_labels=(*("" if x % 2 else chr(ord("a") + x // 2) for x in range(self.width)), ""),
         )
+
+
+def _cell(name: str, y: int, x: int, piece: Piece | None) -> Cell:
+    """A dot, an edge or a box, as large as its place in the grid says."""
+    width, height = (_LONG if place % 2 else _THIN for place in (x, y))
+    return Cell(name, y, x, (piece,) if piece else (), width=width, height=height)
 
 
 @hookimpl

@@ -142,8 +142,8 @@ class Kalah:
             Cell(name, 1, pit + 1, _seeds(0, count)) if pit < self.pits else Cell(name, 0, last - pit, _seeds(1, count))
             for pit, (name, count) in enumerate(zip(self.names, pits, strict=True))
         ]
-        cells.append(Cell("south", 0.5, self.pits + 1, _seeds(0, stores[0])))
-        cells.append(Cell("north", 0.5, 0, _seeds(1, stores[1])))
+        cells.append(Cell("south", 0.5, self.pits + 1, _seeds(0, stores[0]), height=2))
+        cells.append(Cell("north", 0.5, 0, _seeds(1, stores[1]), height=2))
         return Board(
             rows=2,
             columns=self.pits + 2,

@@ -179,6 +179,17 @@ def test_the_board_shows_edges_closed_boxes_and_who_has_how_many() -> None:
     assert marks["b3-c3"] == (0, 3, "")
     assert marks["box-1-1"] == (1, 1, "■")
     assert "box-1-3" not in marks
-    assert marks["red"] == (0, 5, "0")
-    assert marks["blue"] == (4, 5, "1")
+    assert marks["blue"] == (0, 5, "1")
+    assert marks["red"] == (4, 5, "0")
     assert {click.target for click in board.clicks} == {name for name in marks if marks[name][2] == ""}
+
+
+def test_dots_are_small_edges_long_and_boxes_large() -> None:
+    game = dots(2, 2)
+    cells = game.board(game.encode("_./||./_./.../../0-1:B")).cells
+    size = {cell.id: (cell.width, cell.height) for cell in cells}
+    thin, long = size["a3-b3"][1], size["a3-b3"][0]
+    assert thin + long == 2, "from dot to dot there are two columns"
+    assert size["a1"] == (thin, thin)
+    assert size["a2-a3"] == (thin, long)
+    assert size["box-1-1"] == (long, long)

@@ -1,7 +1,7 @@
 // Draws any board the server describes: cells in rows and columns or anywhere, edges, zones, stacks and trays. Cells stay
 // the same elements while only what is on them changes, so the focus stays where it is.
 
-import { h, oneTabStop, own, s } from "./dom.js";
+import { $, h, oneTabStop, own, s } from "./dom.js";
 import { arrows, badge, landingBadge } from "./marks.js";
 import { drawPiece, ownerClass, pieceImage, pieceWords, stackWords } from "./pieces.js";
 import { long } from "./words.js";
@@ -11,28 +11,37 @@ const SHOWN_IN_TRAY = 3;
 /** Trays are small: sizes stay apart there, but the smallest must be readable. */
 export const inTray = (piece) => ({ ...piece, size: 0.4 + 0.6 * piece.size });
 
+/** The moves by their source or target, each in their order. */
+function grouped(moves, key) {
+  const groups = new Map();
+  for (const move of moves) {
+    if (groups.has(move[key])) groups.get(move[key]).push(move);
+    else groups.set(move[key], [move]);
+  }
+  return groups;
+}
+
 /** What every place means at the moment: its moves, whether it is a source, why it is barred. */
 export function meanings(answer, selected) {
   const { moves, board } = answer;
   const sources = new Set([...moves.map((move) => move.source).filter((id) => id !== null), ...Object.keys(board.blocked)]);
-  const targets = new Map();
-  for (const move of moves) {
-    if (move.source === selected && move.target !== null) targets.set(move.target, [...(targets.get(move.target) ?? []), move]);
-  }
+  const [from, to] = [grouped(moves, "source"), grouped(moves, "target")];
   return {
     sources,
-    targets,
+    targets: grouped((from.get(selected) ?? []).filter((move) => move.target !== null), "target"),
     barred: (selected !== null && own(board.blocked, selected)) || {},
-    movesFrom: (id) => moves.filter((move) => move.source === id),
-    movesTo: (id) => moves.filter((move) => move.target === id),
+    movesFrom: (id) => from.get(id) ?? [],
+    movesTo: (id) => to.get(id) ?? [],
   };
 }
 
 export const cellWords = (cell, board) => `${cell.label || cell.id}, ${cell.stack.length ? stackWords(cell.stack, board.players) : "empty"}`;
 
 function cellPicture(cell, flipped) {
-  const picture = s("svg", { viewBox: "0 0 100 100", "aria-hidden": "true", focusable: "false" });
-  if (cell.stack.length) picture.append(drawPiece(cell.stack[cell.stack.length - 1], flipped));
+  const top = cell.stack[cell.stack.length - 1];
+  const viewBox = top?.shape === "block" ? null : "0 0 100 100"; // a block is as oblong as its cell
+  const picture = s("svg", { viewBox, "aria-hidden": "true", focusable: "false" });
+  if (top) picture.append(drawPiece(top, flipped));
   return picture;
 }
 
@@ -97,24 +106,27 @@ function ground(board, at) {
 }
 
 function labels(board, flipped) {
-  const side = (names, name) =>
+  const side = (names, place, edge) =>
     names.map((text, index) => {
-      const element = h("span", { class: `coordinate ${name}`, "aria-hidden": "true" }, text);
+      const element = h("span", { class: `coordinate ${place}`, "aria-hidden": "true" }, text);
       const middle = ((flipped ? names.length - index - 0.5 : index + 0.5) / names.length) * 100;
-      element.style[name === "row" ? "top" : "left"] = `${middle}%`;
+      element.style[edge] = `${middle}%`;
       return element;
     });
-  return [...side(board.row_labels, "row"), ...side(board.column_labels, "column")];
+  return [...side(board.row_labels, "beside", "top"), ...side(board.column_labels, "under", "left")];
 }
 
-/** Puts a cell of one unit where it belongs, in percent of the board. */
-function put(element, [x, y], board) {
+/** Puts a cell where it belongs, in percent of the board. */
+function put(element, [x, y], cell, board) {
+  const { width, height } = cell;
   Object.assign(element.style, {
-    left: `${((x - 0.5) / board.columns) * 100}%`,
-    top: `${((y - 0.5) / board.rows) * 100}%`,
-    width: `${100 / board.columns}%`,
-    height: `${100 / board.rows}%`,
+    left: `${((x - width / 2) / board.columns) * 100}%`,
+    top: `${((y - height / 2) / board.rows) * 100}%`,
+    width: `${(width / board.columns) * 100}%`,
+    height: `${(height / board.rows) * 100}%`,
   });
+  element.classList.toggle("oblong", width !== height);
+  element.classList.toggle("filled", cell.stack[cell.stack.length - 1]?.shape === "block");
 }
 
 function shape(container, board) {
@@ -146,15 +158,15 @@ export function drawBoard(container, view) {
   }
   for (const old of field.querySelectorAll(":scope > :not(.cell)")) old.remove();
   field.prepend(ground(board, at));
+  const before = new Map(view.shown ? view.answer.board.cells.map((cell) => [cell.id, JSON.stringify(cell.stack)]) : []);
   [...field.querySelectorAll(":scope > .cell")].forEach((element, index) => {
     const cell = cells[index];
-    const before = view.shown && view.answer.board.cells.find((each) => each.id === cell.id);
     element.replaceChildren(...[cell.label ? h("span", { class: "cell-label", "aria-hidden": "true" }, cell.label) : null, cellPicture(cell, view.flipped), coveredPieces(cell)].filter(Boolean));
-    put(element, at(cell), board);
+    put(element, at(cell), cell, board);
     element.classList.toggle("fresh", Boolean(view.fresh && view.last?.target === cell.id));
     element.classList.toggle("occupied", cell.stack.length > 0);
     element.classList.toggle("highlight", board.highlight.includes(cell.id));
-    element.classList.toggle("changed", Boolean(before) && JSON.stringify(before.stack) !== JSON.stringify(cell.stack));
+    element.classList.toggle("changed", before.has(cell.id) && before.get(cell.id) !== JSON.stringify(cell.stack));
     place(cell.id, element, cellWords(cell, board), view, meaning);
   });
   field.append(...labels(board, view.flipped));
@@ -171,7 +183,7 @@ export function drawCells(container, board, make) {
   for (const cell of board.cells) {
     const element = make(cell);
     element.append(cellPicture(cell, false), ...[coveredPieces(cell)].filter(Boolean));
-    put(element, at(cell), board);
+    put(element, at(cell), cell, board);
     field.append(element);
   }
   container.replaceChildren(field);
@@ -199,5 +211,7 @@ export function drawTrays(container, owner, view) {
     }),
   );
   oneTabStop(container, ".tray");
-  if (focused) container.querySelector(`[data-place="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  if (!focused) return;
+  const again = container.querySelector(`[data-place="${CSS.escape(focused)}"]:enabled`) ?? container.querySelector(":enabled");
+  (again ?? $("board")).focus({ preventScroll: true }); // an empty reserve cannot be focused
 }

@@ -5,7 +5,7 @@ import { $, followed, h, s, setText } from "./dom.js";
 import { STRENGTHS } from "./opponent.js";
 import { keep, settings } from "./settings.js";
 import { about, isPuzzle, outcomesOnly, players, state } from "./state.js";
-import { count, letter, size, unknown } from "./words.js";
+import { count, isScored, letter, size, unknown } from "./words.js";
 
 const TABS = ["analysis", "explore", "learn"];
 
@@ -18,6 +18,7 @@ const GAME = {
   below: "lost",
   longest: "The longest wins",
   puzzle: "Puzzle: one move wins",
+  unit: "plies",
 };
 const PUZZLE = {
   facts: { win: "Can be solved", loss: "Dead ends", draw: "Never end" },
@@ -27,9 +28,20 @@ const PUZZLE = {
   below: "dead ends",
   longest: "The longest solutions",
   puzzle: "Puzzle: one move solves it",
+  unit: "moves",
+};
+const SCORES = {
+  facts: { win: "Score above zero", loss: "Score below zero", draw: "Score zero, or never end" },
+  menu: { win: "Above zero", loss: "Below zero", draw: "Zero" },
+  many: { win: "above zero", loss: "below zero", draw: "at zero" },
+  above: "end above zero",
+  below: "end below it",
+  longest: "The longest ways above zero",
+  puzzle: "Puzzle: one move leads above zero",
+  unit: "moves",
 };
 
-const vocabulary = () => (isPuzzle() ? PUZZLE : GAME);
+const vocabulary = () => (isScored() ? SCORES : isPuzzle() ? PUZZLE : GAME);
 
 const share = (number, all) => (number ? ` (${number < all / 1000 ? "under 0.1" : ((100 * number) / all).toFixed(1)} %)` : "");
 
@@ -90,11 +102,12 @@ export function startExplore({ visit, playAs }) {
   const open = (found, puzzle = null) => visit({ start: found.text, moves: [], puzzle });
 
   const find = async (where, puzzle = false) => {
+    const { game } = state;
     setText($("find-reason"), "Looking…");
     try {
-      const found = await api.find(state.game, where);
+      const found = await api.find(game, where);
       setText($("find-reason"), "");
-      open(found, puzzle ? found.id : null);
+      if (state.game === game) open(found, puzzle ? found.id : null);
     } catch (error) {
       setText($("find-reason"), error.message);
     }
@@ -109,13 +122,15 @@ export function startExplore({ visit, playAs }) {
     const words = vocabulary();
     for (const option of $("find-kind").options) setText(option, words.menu[option.value]);
     setText($("find-puzzle"), words.puzzle);
+    setText($("find-plies-label"), `in ${words.unit}`);
     for (const id of ["find-plies", "find-plies-label"]) $(id).hidden = outcomesOnly();
     if (outcomesOnly()) $("find-plies").value = "";
-    drawn = game;
-    $("overview").replaceChildren(h("p", { class: "empty" }, "Counting…"));
+    if ($("overview").dataset.game !== game) $("overview").replaceChildren(h("p", { class: "empty" }, "Counting…"));
+    $("overview").dataset.game = drawn = game;
     try {
       const all = await api.overview(game);
       if (state.game !== game) return;
+      if (!all.complete) drawn = null; // it may know more the next time
       const of = (number) => count(number) + share(number, all.positions);
       const facts = [
         ["Positions", count(all.positions)],
@@ -126,7 +141,7 @@ export function startExplore({ visit, playAs }) {
         ["On disk", all.bytes ? size(all.bytes) : "in memory"],
       ];
       const distances = all.values === "outcome" ? [h("p", { class: "empty" }, unknown())] : [
-        h("h3", {}, "Positions by plies to the end"),
+        h("h3", {}, `Positions by ${words.unit} to the end`),
         histogram(all.histogram, find),
         h("p", { class: "legend" }, h("b", { class: "tag win" }, letter("win")), ` ${words.above}, over the line; `, h("b", { class: "tag loss" }, letter("loss")), ` ${words.below}, under it. Heights are logarithms.`),
         h("h3", {}, words.longest),
@@ -138,6 +153,7 @@ export function startExplore({ visit, playAs }) {
         ...distances,
       );
     } catch (error) {
+      if (state.game !== game) return;
       drawn = null;
       $("overview").replaceChildren(h("p", { class: "empty" }, error.message));
     }

@@ -15,7 +15,8 @@ import { stackWords } from "./pieces.js";
 import { keep, settings } from "./settings.js";
 import { endWatch, watchSolve } from "./solve.js";
 import { about, address, answer, ending, here, isTable, players, repeated, roleOf, spelled, state, tableMoves, valuesShown } from "./state.js";
-import { advice, announce, draw, drawControls, drawPlaces, drawValueChart, notice, on, showLine } from "./view.js";
+import { advice, announce, draw, drawAll, drawControls, drawPlaces, drawValueChart, notice, on, showLine } from "./view.js";
+import { vocabulary } from "./words.js";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const tablePause = () => (calm.matches ? 250 : 650);
@@ -23,6 +24,7 @@ const tablePause = () => (calm.matches ? 250 : 650);
 let asking = null; // the question under way; a later one makes it void
 let previewing = null; // the same, of a move that is pointed at
 let timer = null;
+let remark = null; // what was said of one's own last move: it stands while the table answers
 let fillEditor = () => {};
 let showExplore = () => {};
 
@@ -32,6 +34,7 @@ let showExplore = () => {};
  *  replaceState or null; `otherwise` is told the error if it cannot be shown. */
 async function visit({ game = state.game, start = state.start, moves = state.moves, ply = moves.length, puzzle = null }, { how = "pushState", fresh = false, otherwise = fail } = {}) {
   halt({ keepAuto: fresh });
+  if (!fresh) remark = null;
   asking?.abort();
   const mine = (asking = new AbortController());
   try {
@@ -60,16 +63,17 @@ async function play(move) {
   const went = await visit({ moves: again ? moves : [...moves.slice(0, ply), move.move], ply: ply + 1, puzzle: still }, { fresh: true });
   if (!went) return;
   if (mover !== null && isTable(roleOf(mover))) announce(`${players()[mover]} plays ${move.move}`);
-  else feedback(move, judged, puzzle);
+  else remark = feedback(move, judged, puzzle);
+  if (remark && (puzzle || (!ending() && state.replay.occurrences === 1))) notice(remark, true);
 }
 
-/** After one's own move: how good it was; with the hints off without saying what it is worth. */
+/** After one's own move: how good it was, or null; with the hints off without saying what it is worth. */
 function feedback(move, { best, known, wins }, puzzle) {
-  const entry = here();
-  if (puzzle && state.ply === 1) return notice(wins ? `${move.move} is right: the only winning move.` : `${move.move} does not win. Undo and try again.`, true);
-  if (!known || ending() || state.replay.occurrences > 1) return;
-  if (valuesShown()) return entry.comment && notice(`${move.move} ${entry.comment}.`, true);
-  notice(best ? `${move.move} was a best move.` : `There was a better move than ${move.move}.`);
+  const { comment } = here();
+  if (puzzle && state.ply === 1) return wins ? `${move.move} is right: ${vocabulary().right}.` : `${move.move} ${vocabulary().wrong}. Undo and try again.`;
+  if (!known) return null;
+  if (valuesShown()) return comment ? `${move.move} ${comment}.` : null;
+  return best ? `${move.move} was a best move.` : `There was a better move than ${move.move}.`;
 }
 
 const playNamed = (name) => {
@@ -78,6 +82,7 @@ const playNamed = (name) => {
 };
 
 function arrive(fresh) {
+  $("chooser").close(); // it asked about another position
   draw(fresh);
   showLine();
   fillEditor(answer(), state.game);
@@ -257,7 +262,7 @@ async function fromAddress() {
   const name = decodeURIComponent(location.pathname.slice(1)) || document.querySelector("meta[name=game]")?.content;
   if (!name) return fail(new Error("No games are installed."));
   const asked = new URLSearchParams(location.search);
-  const moves = (asked.get("moves") ?? "").split(/\s+/).filter(Boolean);
+  const moves = (asked.get("moves") ?? "").split(" ").filter(Boolean);
   const ply = asked.has("ply") ? Math.min(Number(asked.get("ply")) || 0, moves.length) : moves.length;
   const atTheStart = async (error) => {
     await openStart(name, "replaceState");
@@ -276,10 +281,10 @@ async function begin() {
   wire();
   const listed = api.games().then((games) => {
     state.games = games;
-    if (state.replay) draw();
+    if (state.replay) drawAll();
   }, fail);
   const kept = history.state;
-  if (kept?.game) await visit(kept, { how: null });
+  if (kept?.game) await visit(kept, { how: null, otherwise: fromAddress });
   else await fromAddress();
   await listed;
 }

@@ -2,11 +2,11 @@
 
 import { h, s } from "./dom.js";
 import { bestMoves } from "./opponent.js";
-import { kind, letter, long, number, same, short } from "./words.js";
+import { kind, long, number, same, short, sign } from "./words.js";
 
 const MOST_ARROWS = 6;
 
-const content = (value) => [letter(value.outcome), h("span", { class: "number" }, number(value) ? `\u2009${number(value)}` : "")];
+const content = (value) => [sign(value), h("span", { class: sign(value) ? "number" : "" }, number(value) ? `\u2009${number(value)}` : "")];
 
 const make = (value, best, role) =>
   h("span", { class: `badge ${kind(value)} ${role}${best && same(value, best) ? " best" : ""}`, "aria-hidden": "true" }, ...content(value));

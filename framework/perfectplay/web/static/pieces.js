@@ -43,6 +43,10 @@ export function drawPiece(piece, flipped = false) {
       s("circle", { ...paint, cx: 50, cy: 50, r: radius }),
       s("circle", { class: "rim", cx: 50, cy: 50, r: radius * 0.76 }),
     );
+  } else if (piece.shape === "block") {
+    const [corner, side] = [`${50 - 50 * piece.size}%`, `${100 * piece.size}%`];
+    group.append(s("rect", { ...paint, x: corner, y: corner, width: side, height: side }));
+    return group; // its label is its name: there may be no room for it
   } else if (outline) {
     group.append(
       s("polygon", { class: "shadow", points: polygon(outline.map(([x, y]) => [x, y + 0.06]), radius * 0.9) }),

@@ -2,7 +2,7 @@
 
 import { h, oneTabStop, redraw, s } from "./dom.js";
 import { outcomesOnly } from "./state.js";
-import { hasScore, kind, letter, long, number } from "./words.js";
+import { hasScore, kind, long, number, sign, vocabulary } from "./words.js";
 
 export function drawHistory(list, timeline, ply, values, onJump) {
   const entry = (each, index) =>
@@ -65,16 +65,18 @@ export function drawChart(container, timeline, ply, players, { onJump, onTry }) 
     return whose === null ? MIDDLE : whose === 0 ? MIDDLE - far : MIDDLE + far;
   };
   const chart = s("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "group", "aria-label": "Value of each position; the list of moves says the same" });
-  const [first, second = ""] = players;
+  const [above, middle, below] = vocabulary().axis(players);
+  const alone = players.length === 1; // then the colours are those of what is solved and what is not
+  const looks = (value, whose) => (alone || whose === null ? kind(value) : `owner${whose}`);
   chart.append(
-    s("text", { class: "whose owner0", x: width, y: TOP - 3 }, second ? `${first} wins` : "Solvable"),
-    s("text", { class: "whose owner1", x: width, y: HEIGHT - BOTTOM + 12 }, second ? `${second} wins` : "Dead end"),
+    s("text", { class: `whose ${alone ? "win" : "owner0"}`, x: width, y: TOP - 3 }, above),
+    s("text", { class: `whose ${alone ? "loss" : "owner1"}`, x: width, y: HEIGHT - BOTTOM + 12 }, below),
     ...(flat ? [] : [longest, longest / 2]).flatMap((tick) => [1, -1].flatMap((way) => {
       const at = MIDDLE - way * ((tick / longest) * REACH + 6);
       return [s("line", { class: "grid", x1: LEFT, x2: width, y1: at, y2: at }), s("text", { class: "tick", x: LEFT - 6, y: at + 4 }, `${tick}`)];
     })),
     s("line", { class: "zero", x1: LEFT, x2: width, y1: MIDDLE, y2: MIDDLE }),
-    s("text", { class: "tick", x: LEFT - 6, y: MIDDLE + 4 }, second ? "draw" : "∞"),
+    s("text", { class: "tick", x: LEFT - 6, y: MIDDLE + 4 }, middle),
   );
   timeline.forEach((entry, index) => chart.append(...untried(entry, index, { x, y, onTry })));
   const known = timeline.map((entry, index) => ({ ...entry, index })).filter((entry) => entry.outcome);
@@ -83,12 +85,12 @@ export function drawChart(container, timeline, ply, players, { onJump, onTry }) 
     const whose = winner(entry, entry.to_move);
     const [cx, cy] = [x(entry.index), y(entry, entry.to_move)];
     chart.append(
-      s("g", { class: `bar ${whose === null ? kind(entry) : `owner${whose}`}${entry.index === ply ? " here" : ""}`, onclick: () => onJump(entry.index) },
+      s("g", { class: `bar ${looks(entry, whose)}${entry.index === ply ? " here" : ""}`, onclick: () => onJump(entry.index) },
         s("title", {}, `${entry.index ? `${entry.index}. ${entry.move}: ` : ""}${entry.verdict}${entry.comment ? ` (${entry.comment})` : ""}`),
         s("rect", { class: "hit", x: cx - step / 2, y: cy - 12, width: step, height: 24 }),
         s("circle", { class: "value", cx, cy, r: entry.index === ply ? 6 : 4.5 }),
         entry.mark ? s("text", { class: "slip", x: cx, y: cy - 9 }, entry.mark) : null,
-        entry.index === ply && entry.remoteness !== 0 ? s("text", { class: "number", x: cx, y: cy + 18 }, `${letter(entry.outcome)}${number(entry)}`) : null,
+        entry.index === ply && entry.remoteness !== 0 ? s("text", { class: "number", x: cx, y: cy + 18 }, `${sign(entry)}${number(entry)}`) : null,
       ),
     );
   }

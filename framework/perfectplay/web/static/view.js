@@ -10,7 +10,7 @@ import { bestMoves, ROLES } from "./opponent.js";
 import { settings } from "./settings.js";
 import { about, answer, ending, here, hints, isPuzzle, players, repeated, roleOf, state, tableMoves, valuesShown } from "./state.js";
 import { drawChart, drawHistory } from "./timeline.js";
-import { kind, labelOf, letter, ordinal, plies, unknown } from "./words.js";
+import { kind, labelOf, letter, ordinal, plies, unknown, vocabulary } from "./words.js";
 
 /** The handlers: place, play, go, tryMove, role, open, playLine. */
 export const on = {};
@@ -85,17 +85,18 @@ function drawPlayers() {
     select.value = roleOf(owner);
     select.onchange = (event) => on.role(owner, event.target.value);
   }
-  const [first, second] = answer().board?.colours ?? ["orange", "blue"];
-  document.documentElement.dataset.first = first;
-  document.documentElement.dataset.second = second;
+  const { style } = document.documentElement;
+  (answer().board?.colours ?? ["orange", "blue"]).forEach((colour, owner) => {
+    for (const [name, shade] of [[`fill${owner}`, ""], [`owner${owner}`, "-text"], [`owner${owner}-ink`, "-ink"]]) style.setProperty(`--${name}`, `var(--${colour}${shade})`);
+  });
 }
 
 /** The sentence on top; with the values hidden, only whose turn it is. */
 function verdictText() {
   if (ending()) return ending();
   if (valuesShown() || !answer().solved) return answer().verdict;
-  if (state.puzzle && !state.ply) return isPuzzle() ? "Puzzle: one move leads to the solution" : `Puzzle: ${answer().mover} is to move, and one move wins`;
-  return isPuzzle() ? "Can you solve it?" : `${answer().mover} is to move`;
+  const { task, question } = vocabulary();
+  return (state.puzzle && !state.ply ? task : question)(answer().mover);
 }
 
 function drawVerdict() {
@@ -111,17 +112,25 @@ function drawVerdict() {
 }
 
 export function drawControls() {
+  const focused = document.activeElement;
   const last = state.moves.length;
   for (const name of ["first", "undo"]) $(name).disabled = state.ply === 0;
   for (const name of ["last", "redo"]) $(name).disabled = state.ply === last;
   $("best").disabled = Boolean(ending()) || !bestMoves(answer().moves).length;
   $("auto").disabled = $("best").disabled;
+  if (focused?.disabled) $("board").focus({ preventScroll: true }); // it can do nothing more: the focus would be lost
   $("auto").setAttribute("aria-pressed", String(state.auto));
   setText($("auto"), state.auto ? "Pause" : "Auto-play");
   $("hints").setAttribute("aria-pressed", String(hints()));
 }
 
+/** Everything, and what is to be said of it. */
 export function draw(fresh = false) {
+  drawAll(fresh);
+  notice(repeatNotice() ?? answer().board_problem ?? advice(), Boolean(repeatNotice() ?? answer().board_problem));
+}
+
+export function drawAll(fresh = false) {
   const values = valuesShown();
   document.title = `${about()?.title ?? state.game}: ${verdictText()}`;
   setText($("title"), about()?.title ?? state.game);
@@ -138,7 +147,6 @@ export function draw(fresh = false) {
   setText($("history-count"), state.moves.length ? plies(state.moves.length) : "");
   drawValueChart();
   drawNotations(answer());
-  notice(repeatNotice() ?? answer().board_problem ?? advice(), Boolean(repeatNotice() ?? answer().board_problem));
 }
 
 /** The chart alone: it is as wide as its card. */

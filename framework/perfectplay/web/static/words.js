@@ -9,6 +9,11 @@ const GAME = {
   endless: "Draw, endless",
   outcomes: { win: "Win", draw: "Draw", loss: "Loss" },
   note: "This table knows who wins, not in how many moves.",
+  axis: ([first, second]) => [`${first} wins`, "draw", `${second} wins`],
+  question: (mover) => `${mover} is to move`,
+  task: (mover) => `Puzzle: ${mover} is to move, and one move wins`,
+  right: "the only winning move",
+  wrong: "does not win",
 };
 const PUZZLE = {
   letters: { win: "✓", draw: "∞", loss: "✗" },
@@ -17,19 +22,31 @@ const PUZZLE = {
   endless: "Never solved",
   outcomes: { win: "Can be solved", draw: "Cannot be solved", loss: "Cannot be solved" },
   note: "This table knows what can be solved, not in how many moves.",
+  axis: () => ["Solvable", "∞", "Dead end"],
+  question: () => "Can you solve it?",
+  task: () => "Puzzle: one move leads to the solution",
+  right: "the only move to the solution",
+  wrong: "does not lead to the solution",
 };
 
 // A puzzle with scores is not solved or missed, but ends with more or less.
 const SCORES = {
+  ...PUZZLE,
   letters: { win: "+", draw: "0", loss: "−" },
   names: { win: "Score", draw: "Score", loss: "Score" },
   headings: { win: "Scores above zero", draw: "Scores zero, or never ends", loss: "Scores below zero", unknown: "Not in the table" },
   endless: "Never ends",
+  axis: () => ["Above zero", "0", "Below zero"],
+  question: () => "How much can you score?",
+  task: () => "Puzzle: one move leads above zero",
+  right: "the only move that leads above zero",
+  wrong: "does not lead above zero",
 };
 
-const isScored = () => isPuzzle() && hasScore(answer());
+/** Whether one plays alone, and for a score. */
+export const isScored = () => isPuzzle() && hasScore(answer());
 
-const vocabulary = () => (isScored() ? SCORES : isPuzzle() ? PUZZLE : GAME);
+export const vocabulary = () => (isScored() ? SCORES : isPuzzle() ? PUZZLE : GAME);
 
 export const kind = (value) => value.outcome ?? "unknown";
 
@@ -45,8 +62,11 @@ export const hasScore = (value) => typeof value.score === "number";
 /** The number beside the letter: the score where the game has one, else the plies left; "" for an endless draw. */
 export const number = (value) => (value.remoteness === null ? "" : hasScore(value) ? signed(value.score) : `${value.remoteness}`);
 
+/** What stands before the number: the letter, unless the number is a score with its own sign. */
+export const sign = (value) => (isScored() && number(value) ? "" : letter(value.outcome));
+
 /** "W 5": letter and number. */
-export const short = (value) => `${letter(value.outcome)} ${number(value)}`.trim();
+export const short = (value) => `${sign(value)} ${number(value)}`.trim();
 
 /** "in 5" or "+3 in 5", beside a list of moves that are worth the same. */
 export function distance(value) {
@@ -87,9 +107,11 @@ export function size(bytes) {
   return `${bytes < 10 && power ? bytes.toFixed(1) : Math.round(bytes)} ${units[power]}`;
 }
 
-/** "Connect Four: width 5"-like: the title, and what differs from the default. */
+/** "Connect Four: width 5"-like: the title, and what differs from the default and is not said by the title. */
 export function labelOf(game) {
-  const changed = (game.options ?? []).filter((option) => game.variant[option.name] !== option.default);
+  const said = new Set((game.title ?? "").toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  const differs = (option) => game.variant[option.name] !== option.default && !said.has(String(game.variant[option.name]).toLowerCase());
+  const changed = (game.options ?? []).filter(differs);
   const words = changed.map((option) => (typeof option.default === "boolean" ? `${game.variant[option.name] ? "" : "no "}${option.name}` : `${option.name} ${game.variant[option.name]}`));
   return words.length ? `${game.title}: ${words.join(", ")}` : game.title ?? game.name;
 }

@@ -1,0 +1,94 @@
+"""What comes late must not disturb what is there by then: answers, lists, dialogs, the table's reply, the focus."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, Route, expect
+
+from .pages import OpenPage, expect_plies, play
+
+FOCUSED = "() => document.activeElement.id || document.activeElement.dataset.place"
+
+
+def hold(page: Page, pattern: str) -> list[Route]:
+    """Requests of this kind wait in the list until somebody lets them go on."""
+    held: list[Route] = []
+    page.route(pattern, lambda route: held.append(route))
+    return held
+
+
+def wait_for_one(page: Page, held: list[Route]) -> Route:
+    while not held:
+        page.wait_for_timeout(10)  # lets the browser's events come
+    return held[0]
+
+
+def test_a_position_that_is_found_late_is_not_set_up_in_another_game(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    held = hold(page, "**/find*")
+    page.click("#tab-explore")
+    page.click("#find-any")
+    late = wait_for_one(page, held)
+    page.get_by_role("link", name="Stones").click()
+    expect(page.locator("#title")).to_have_text("Stones")
+    late.continue_()
+    expect(page.locator("#find-reason")).to_have_text("")
+    expect(page).to_have_url(f"{small_server}/stones")
+    expect(page.locator("#notice")).to_have_text("Choose a move from the list.")
+
+
+def test_a_late_list_of_games_takes_no_notice_away(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="400")
+    held = hold(page, "**/api/games")
+    page.goto(f"{small_server}/tictactoe?position=nonsense")
+    expect(page.locator("#notice")).to_contain_text("The link cannot be followed")
+    wait_for_one(page, held).continue_()
+    expect(page.locator("#games a")).to_have_count(3)
+    expect(page.locator("#notice")).to_contain_text("The link cannot be followed")
+
+
+def test_what_is_said_of_a_move_stands_while_the_table_answers(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.click("#hints")
+    page.select_option("#player-top select", "perfect")
+    page.locator("#moves .chip").first.click()
+    expect_plies(page, 2)
+    expect(page.locator("#notice")).to_have_text(re.compile(r"^\S+ was a best move\.$"))
+    page.click("#undo")
+    expect(page.locator("#notice")).not_to_contain_text("best move")
+
+
+def test_a_game_that_is_no_longer_possible_gives_way_to_its_address(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="400")
+    play(page, "b2")
+    page.evaluate("() => history.replaceState({ ...history.state, moves: ['nonsense'] }, '')")
+    page.reload()
+    expect(page.locator("#history .entry").nth(1)).to_contain_text("b2")
+
+
+def test_a_choice_of_moves_goes_with_its_position(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/promotion?moves=step+step+step")
+    play(page, "step")
+    page.click('[data-place="a3"]')
+    page.click('[data-place="a4"]')
+    expect(page.locator("#chooser")).to_be_visible()
+    page.go_back()
+    expect_plies(page, 3)
+    expect(page.locator("#chooser")).to_be_hidden()
+
+
+def test_a_button_that_can_do_nothing_more_gives_the_focus_to_the_board(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    play(page, "b2")
+    page.locator("#undo").press("Enter")
+    expect(page.locator("#undo")).to_be_disabled()
+    assert page.evaluate(FOCUSED) == "board"
+
+
+def test_an_emptied_reserve_does_not_lose_the_focus(open_page: OpenPage, gobblet_server: str) -> None:
+    page = open_page(f"{gobblet_server}/gobblet?position=S,.,./.,s,./.,.,.:orange")
+    page.locator('[data-place="orange-S"]').press("Enter")
+    page.locator('[data-place="(2,2)"]').dispatch_event("click")  # the focus stays in the reserve
+    expect(page.locator('[data-place="orange-S"]')).to_be_disabled()
+    assert page.evaluate(FOCUSED) == "orange-M"
