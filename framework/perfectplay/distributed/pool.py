@@ -7,7 +7,9 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from perfectplay.distributed.messages import DamagedMessage, GameSpec, Ref
@@ -19,7 +21,13 @@ POLL_SECONDS = 0.2
 START_SECONDS = 60.0
 """How long a worker may take to start; after this we go on without it."""
 
-_STALE_OPTIONS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+_OPTIONS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # A Ray that starts looks for its own object store a moment too early, and then would sleep for a second.
+    "RAY_raylet_client_connect_timeout_milliseconds": "20",
+    "RAY_raylet_client_num_connect_attempts": "500",
+}
 
 
 class WorkerLost(Exception):
@@ -28,7 +36,7 @@ class WorkerLost(Exception):
 
 def load_ray() -> Any:
     """The module; UsageError that says what to install where it is missing."""
-    for name, value in _STALE_OPTIONS.items():
+    for name, value in _OPTIONS.items():
         os.environ.setdefault(name, value)
     try:
         with warnings.catch_warnings():
@@ -38,6 +46,23 @@ def load_ray() -> Any:
     except ImportError as error:
         raise UsageError(f"workers need Ray ({error}): pip install 'perfectplay[ray]'") from None
     return ray
+
+
+@contextmanager
+def _bare(ray: Any) -> Iterator[None]:
+    """Let `ray.init` start what workers need, and no more.
+
+    It has no options for that: without, three processes of Ray's own (which count the machines of a cloud, collect logs
+    and serve a page) take two seconds to start and to end.
+    """
+    parameters, services = ray._private.parameter, ray._private.services
+    kept = parameters.RayParams, services.start_api_server
+    parameters.RayParams = partial(parameters.RayParams, no_monitor=True, include_log_monitor=False)
+    services.start_api_server = lambda *_, **__: (None, None)  # as where the page cannot be served
+    try:
+        yield
+    finally:
+        parameters.RayParams, services.start_api_server = kept
 
 
 class RayPool:
@@ -73,7 +98,7 @@ class RayPool:
         if cluster.address is not None:
             where = {"address": cluster.address}
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _bare(ray):
                 warnings.simplefilter("ignore")
                 ray.init(log_to_driver=False, logging_level="ERROR", **where)
         except Exception as error:  # Ray has many ways to say it
