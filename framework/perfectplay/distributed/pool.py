@@ -23,6 +23,7 @@ START_SECONDS = 60.0
 
 _OPTIONS = {
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_BACKEND_LOG_LEVEL": "error",  # or it warns on our stderr, line after line
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # A Ray that starts looks for its own object store a moment too early, and then would sleep for a second.
     "RAY_raylet_client_connect_timeout_milliseconds": "20",
@@ -102,8 +103,13 @@ class RayPool:
                 warnings.simplefilter("ignore")
                 ray.init(log_to_driver=False, logging_level="ERROR", **where)
         except Exception as error:  # Ray has many ways to say it
-            place = "start Ray here" if cluster.address is None else f"join the cluster at {cluster.address}"
-            raise PerfectPlayError(f"cannot {place}: {' '.join(str(error).split())[:300]}") from None
+            said = " ".join(str(error).split())[:300]
+            if cluster.address is None:
+                raise PerfectPlayError(f"cannot start Ray here: {said}") from None
+            raise PerfectPlayError(
+                f"cannot join the cluster at {cluster.address}: {said}; if it runs there, it may want a token: set "
+                f"RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what the cluster was started with"
+            ) from None
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)  # Ray takes them over
