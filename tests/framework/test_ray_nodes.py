@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from ray.cluster_utils import Cluster as SimulatedCluster
 
 from perfectplay.distributed import driver
 from perfectplay.distributed.pool import RayPool
+from perfectplay.errors import PerfectPlayError
 from perfectplay.loading import load_game
 from perfectplay.solving.cluster import Cluster
 from perfectplay.solving.strong import solve_game
@@ -105,3 +107,13 @@ def test_a_cluster_is_joined_and_left_as_it_was(tmp_path: Path):
             text=True,
         )
         assert json.loads(shown.stdout)["hash"] == "c7647ae41fac4eec"  # tests/golden/hashes.json
+
+
+def test_where_no_cluster_is_one_line_says_so(tmp_path: Path):
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+        with pytest.raises(PerfectPlayError, match=f"nobody answers at {address} .*: start a cluster there with"):
+            solve_game(
+                load_game("morris", men="three"), backend="ray", directory=tmp_path, cluster=Cluster(address=address)
+            )

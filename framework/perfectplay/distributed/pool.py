@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 import warnings
@@ -20,6 +21,9 @@ from perfectplay.solving.cluster import Cluster
 POLL_SECONDS = 0.2
 START_SECONDS = 60.0
 """How long a worker may take to start; after this we go on without it."""
+
+ANSWER_SECONDS = 10.0
+"""How long the head of a cluster may take to answer."""
 
 _OPTIONS = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -66,6 +70,19 @@ def _bare(ray: Any) -> Iterator[None]:
         parameters.RayParams, services.start_api_server = kept
 
 
+def _require_answer(address: str) -> None:
+    """PerfectPlayError where nobody answers at HOST:PORT: Ray itself would take minutes to say so."""
+    host, _, port = address.rpartition(":")
+    if not port.isdigit() or "://" in address:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise PerfectPlayError(
+            f"nobody answers at {address} ({error}): start a cluster there with `ray start --head`"
+        ) from None
+
+
 class RayPool:
     """The workers of one solve. `tell` is called while we wait, and `stop` ends the wait."""
 
@@ -98,6 +115,7 @@ class RayPool:
         where: dict[str, Any] = {"address": "local", "num_cpus": cores, "include_dashboard": False}
         if cluster.address is not None:
             where = {"address": cluster.address}
+            _require_answer(cluster.address)
         try:
             with warnings.catch_warnings(), _bare(ray):
                 warnings.simplefilter("ignore")
