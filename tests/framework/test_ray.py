@@ -158,6 +158,8 @@ def test_what_workers_cannot_do_is_refused_in_one_line(tmp_path: Path):
         solve_game(game, backend="ray", directory=tmp_path, threads=2)
     with pytest.raises(UsageError, match="are for --backend ray"):
         solve_game(game, save=False, cluster=Cluster(workers=2))
+    with pytest.raises(UsageError, match="--workers 100000 is too many for this machine"):
+        Cluster(workers=100_000)
     both = [*SOLVE, "verify", "morris", "--threads", "2", "--workers", "2"]
     refused = subprocess.run(both, capture_output=True, text=True)
     assert refused.returncode == 2

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from perfectplay.distributed.messages import DamagedMessage, GameSpec, Ref
@@ -19,7 +22,17 @@ POLL_SECONDS = 0.2
 START_SECONDS = 60.0
 """How long a worker may take to start; after this we go on without it."""
 
-_STALE_OPTIONS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+ANSWER_SECONDS = 10.0
+"""How long the head of a cluster may take to answer."""
+
+_OPTIONS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_BACKEND_LOG_LEVEL": "error",  # or it warns on our stderr, line after line
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # A Ray that starts looks for its own object store a moment too early, and then would sleep for a second.
+    "RAY_raylet_client_connect_timeout_milliseconds": "20",
+    "RAY_raylet_client_num_connect_attempts": "500",
+}
 
 
 class WorkerLost(Exception):
@@ -28,7 +41,7 @@ class WorkerLost(Exception):
 
 def load_ray() -> Any:
     """The module; UsageError that says what to install where it is missing."""
-    for name, value in _STALE_OPTIONS.items():
+    for name, value in _OPTIONS.items():
         os.environ.setdefault(name, value)
     try:
         with warnings.catch_warnings():
@@ -38,6 +51,36 @@ def load_ray() -> Any:
     except ImportError as error:
         raise UsageError(f"workers need Ray ({error}): pip install 'perfectplay[ray]'") from None
     return ray
+
+
+@contextmanager
+def _bare(ray: Any) -> Iterator[None]:
+    """Let `ray.init` start what workers need, and no more.
+
+    It has no options for that: without, three processes of Ray's own (which count the machines of a cloud, collect logs
+    and serve a page) take two seconds to start and to end.
+    """
+    parameters, services = ray._private.parameter, ray._private.services
+    kept = parameters.RayParams, services.start_api_server
+    parameters.RayParams = partial(parameters.RayParams, no_monitor=True, include_log_monitor=False)
+    services.start_api_server = lambda *_, **__: (None, None)  # as where the page cannot be served
+    try:
+        yield
+    finally:
+        parameters.RayParams, services.start_api_server = kept
+
+
+def _require_answer(address: str) -> None:
+    """PerfectPlayError where nobody answers at HOST:PORT: Ray itself would take minutes to say so."""
+    host, _, port = address.rpartition(":")
+    if not port.isdigit() or "://" in address:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise PerfectPlayError(
+            f"nobody answers at {address} ({error}): start a cluster there with `ray start --head`"
+        ) from None
 
 
 class RayPool:
@@ -72,13 +115,19 @@ class RayPool:
         where: dict[str, Any] = {"address": "local", "num_cpus": cores, "include_dashboard": False}
         if cluster.address is not None:
             where = {"address": cluster.address}
+            _require_answer(cluster.address)
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _bare(ray):
                 warnings.simplefilter("ignore")
                 ray.init(log_to_driver=False, logging_level="ERROR", **where)
         except Exception as error:  # Ray has many ways to say it
-            place = "start Ray here" if cluster.address is None else f"join the cluster at {cluster.address}"
-            raise PerfectPlayError(f"cannot {place}: {' '.join(str(error).split())[:300]}") from None
+            said = " ".join(str(error).split())[:300]
+            if cluster.address is None:
+                raise PerfectPlayError(f"cannot start Ray here: {said}") from None
+            raise PerfectPlayError(
+                f"cannot join the cluster at {cluster.address}: {said}; if it runs there, it may want a token: set "
+                f"RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what the cluster was started with"
+            ) from None
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)  # Ray takes them over

@@ -4,39 +4,48 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from queue import Queue
 
 from perfectplay.tables.lmdb_store import LmdbStore
 from perfectplay.tables.records import TierRecord, checksum
 from perfectplay_native.engine import count_codes
 from perfectplay_native.shares import Array
 
-WAITING_TIERS = 4
-"""More than this wait to be written, and the solve waits too."""
+WAITING_BYTES = 64 << 20
+"""More than this waits to be written, and the solve waits too: until then it lies in the object store."""
 
 
 class Writer:
-    """Writes one tier after the other. What goes wrong is raised by the next call."""
+    """Writes tiers in the order in which they come. What goes wrong is raised by the next call."""
 
     def __init__(self, store: LmdbStore) -> None:
         self._store = store
-        self._queue: Queue[tuple[TierRecord, Sequence[Array]] | None] = Queue(WAITING_TIERS)
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[TierRecord, Sequence[Array]]] = []
+        self._unwritten = 0  # bytes: of those that wait, and of those being written
+        self._busy = self._closing = False
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
     def write(self, record: TierRecord, blocks: Sequence[Array]) -> None:
-        self._queue.put((record, blocks))
-        self._raise()
+        with self._changed:
+            self._changed.wait_for(lambda: self._unwritten < WAITING_BYTES)
+            self._raise()
+            self._waiting.append((record, blocks))
+            self._unwritten += _size(blocks)
+            self._changed.notify_all()
 
     def drain(self) -> None:
         """Wait until everything is written: only then may another thread use the store."""
-        self._queue.join()
-        self._raise()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting and not self._busy)
+            self._raise()
 
     def close(self) -> None:
         """Write what is waiting, and end."""
-        self._queue.put(None)
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
         self._thread.join()
 
     def _raise(self) -> None:
@@ -44,15 +53,28 @@ class Writer:
             raise self._failure
 
     def _run(self) -> None:
-        while (item := self._queue.get()) is not None:
+        while tiers := self._take():
             try:
                 if self._failure is None:  # a tier must not be there before those it leads to
-                    self._store.write_blocks(item[0], [block.data for block in item[1]])
+                    self._store.write_tiers(tiers)
             except BaseException as error:  # raised again in the caller's thread
                 self._failure = error
-            del item
-            self._queue.task_done()
-        self._queue.task_done()
+            with self._changed:
+                self._busy = False
+                self._unwritten -= sum(_size(blocks) for _, blocks in tiers)
+                self._changed.notify_all()
+
+    def _take(self) -> list[tuple[TierRecord, Sequence[Array]]]:
+        """Everything that waits, at least one tier; none at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
+            tiers, self._waiting = self._waiting, []
+            self._busy = True
+            return tiers
+
+
+def _size(blocks: Sequence[Array]) -> int:
+    return sum(block.nbytes for block in blocks)
 
 
 def record_of(tier: int, size: int, blocks: Sequence[Array]) -> TierRecord:

@@ -38,6 +38,13 @@ from perfectplay.tables.store import Array, Block, Store
 # Bounds the dirty pages, which LMDB keeps in anonymous memory until a commit.
 COMMIT_BYTES = 8 << 20
 
+_Tier = tuple[bytes, int, Iterable[Block], Callable[[], TierRecord | KeyRecord]]
+"""The kind of its blocks, its number, the blocks, and what gives its record once they are written."""
+
+
+def _known(record: TierRecord | KeyRecord, blocks: Iterable[Block]) -> _Tier:
+    return b"t" if isinstance(record, TierRecord) else b"k", record.tier, blocks, lambda: record
+
 
 class LmdbStore(Store):
     """A table being written. What it hands out was checked when it was opened, or written by this process."""
@@ -144,28 +151,33 @@ class LmdbStore(Store):
         self.write_blocks(record, [block.data for block in blocks_of(keys)])
 
     def write_key_blocks(self, tier: int, blocks: Iterable[Array], record: Callable[[], KeyRecord]) -> None:
-        self._write_tier(b"k", tier, (block.data for block in blocks), record)
+        self._write_tiers([(b"k", tier, (block.data for block in blocks), record)])
 
     def write_values(self, record: TierRecord, values: Array) -> None:
         self.write_blocks(record, [block.data for block in record.blocks(values)])
 
     def write_blocks(self, record: TierRecord | KeyRecord, blocks: Iterable[Block]) -> None:
         """A tier's values or keys."""
-        self._write_tier(b"t" if isinstance(record, TierRecord) else b"k", record.tier, blocks, lambda: record)
+        self._write_tiers([_known(record, blocks)])
 
-    def _write_tier(
-        self, kind: bytes, tier: int, blocks: Iterable[Block], record: Callable[[], TierRecord | KeyRecord]
-    ) -> None:
-        """Some megabytes a transaction, and in the last one the record."""
+    def write_tiers(self, tiers: Iterable[tuple[TierRecord, Sequence[Array]]]) -> None:
+        """Values of tiers in blocks, in this order. Small tiers share a transaction: each waits for the disk."""
+        self._write_tiers(_known(record, [block.data for block in blocks]) for record, blocks in tiers)
+
+    def _write_tiers(self, tiers: Iterable[_Tier]) -> None:
+        """Some megabytes a transaction; no record before the last block of its tier."""
         pending: list[tuple[bytes, Any]] = []
+        records: list[tuple[bytes, bytes]] = []
         size = 0
-        for number, block in enumerate(blocks):
-            pending.append((number_key(kind, tier, number), block.cast("B")))
-            size += block.nbytes
-            if size >= COMMIT_BYTES:
-                self.write(pending)
-                pending, size = [], 0
-        self.write(pending, records=[(number_key(kind.upper(), tier), record().to_json())])
+        for kind, tier, blocks, record in tiers:
+            for number, block in enumerate(blocks):
+                pending.append((number_key(kind, tier, number), block.cast("B")))
+                size += block.nbytes
+                if size >= COMMIT_BYTES:
+                    self.write(pending, records=records)
+                    pending, records, size = [], [], 0
+            records.append((number_key(kind.upper(), tier), record().to_json()))
+        self.write(pending, records=records)
 
     def set_info(self, info: TableInfo) -> None:
         complete = info.status == "complete"

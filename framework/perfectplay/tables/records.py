@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,11 @@ def _is_count(value: object, limit: int) -> bool:
     return type(value) is int and 0 <= value < limit
 
 
+def _json(record: TierRecord | KeyRecord) -> bytes:
+    """All fields; `asdict` would copy each number of them first."""
+    return json.dumps({each.name: getattr(record, each.name) for each in fields(record)}).encode()
+
+
 def _check_common(tier: object, size: object, checksums: object) -> None:
     _require(_is_count(tier, MAX_TIERS) and _is_count(size, MAX_TIER_SIZE) and isinstance(checksums, list))
     assert isinstance(size, int)
@@ -97,7 +102,7 @@ class TierRecord:
         return blocks_of(values, each=BLOCK_SLOTS if self.width else bytes_of_slots(BLOCK_SLOTS, 0))
 
     def to_json(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return _json(self)
 
     @classmethod
     def from_json(cls, text: bytes) -> TierRecord:
@@ -122,7 +127,7 @@ class KeyRecord:
     checksums: list[int]
 
     def to_json(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return _json(self)
 
     @classmethod
     def from_json(cls, text: bytes) -> KeyRecord:
