@@ -247,7 +247,7 @@ class Engine:
         return wrong[0], [_fault(faults[i]) for i in range(min(examples, wrong[0]))]
 
     def measure(self, runs: npt.NDArray[np.uint64], *, parents: bool) -> StepCosts:
-        """What the steps of a solve cost for runs of 64 slots of a ranked game, each given by its first slot."""
+        """What the steps of a solve cost for runs of 64 slots, each given by its first slot."""
         sample = ffi.new("pp_sample *")
         self.run(lib.pp_measure, self.c, _pointer("pp_slot[]", runs), runs.size, parents, sample)
         return StepCosts(**{name: getattr(sample, name) for name in StepCosts.__slots__})

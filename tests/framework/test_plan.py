@@ -17,7 +17,7 @@ from perfectplay.errors import PluginError
 from perfectplay.kernels import game_kernel
 from perfectplay.loading import make_game
 from perfectplay.solving import shortage
-from perfectplay.solving.counting import _Overlap, count_positions, estimate_positions
+from perfectplay.solving.counting import Count, _Overlap, _with_costs, count_positions, estimate_positions
 from perfectplay.solving.memory_limits import Available
 from perfectplay.solving.plan import plan_solve
 from perfectplay.solving.sizes import Shape, free_disk
@@ -113,6 +113,25 @@ def test_a_game_too_slow_to_sample_has_at_least_what_was_counted(tic_tac_toe):
     count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=0.001, memory=1 << 30)
     assert count.kind == "lower bound"
     assert 1 <= count.positions < 765
+
+
+@pytest.mark.parametrize(("options", "seconds"), [({}, 60), ({"pits": 4}, 0.3)], ids=["counted", "estimated"])
+def test_what_solving_costs_is_measured_where_rules_are_c(options, seconds):
+    count = count_positions(game_kernel(load_game("kalah", **options)), game="kalah", seconds=seconds, memory=1 << 30)
+    assert (count.kind == "exact") == (not options)
+    assert count.solving_share is not None
+    assert count.solving_share > 0
+
+
+def test_what_solving_costs_is_not_measured_where_rules_are_python(tic_tac_toe):
+    count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=60, memory=1 << 30)
+    assert count.solving_share is None
+
+
+def test_an_estimate_costs_what_enumerating_was_seen_to():
+    explored = Count({0: 10.0, 1: 100.0}, "estimate", 3.0, expanding_each={0: 0.01, 1: 0.02})
+    assert _with_costs(explored, {0: 10, 1: 5}, 0.4).cpu_seconds == pytest.approx(3.0 / 1.5 * 2)
+    assert _with_costs(explored, {}, 0.4) == explored
 
 
 def test_the_rules_fault_is_said_as_a_solve_says_it(codes):

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,7 +30,9 @@ from perfectplay.solving.enumeration import (
     enumerate_positions,
     rebatched,
 )
-from perfectplay.tables.records import TableInfo
+from perfectplay.solving.measuring import measure
+from perfectplay.solving.tier_order import TierSizes, components, tier_graph
+from perfectplay.tables.records import KeyRecord, TableInfo
 from perfectplay.tables.store import MemoryStore
 from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
@@ -38,6 +42,9 @@ EXPLORERS = 3
 
 COUNTING_SHARE = 0.6
 """Of the seconds, what goes into counting before estimating begins."""
+
+MEASURING_SHARE = 0.1
+"""The same for measuring what solving costs, at most."""
 
 FIRST_SAMPLE = 300
 """Positions of a tier that an explorer expands at first, to see how long it takes."""
@@ -60,7 +67,7 @@ BYTES_WHILE_COUNTING = 24
 """Memory that a position takes while it is being enumerated."""
 
 ENUMERATING_PER_EXPANDING = 1.5
-"""Enumerating merges what expanding finds, which takes half as long again."""
+"""Enumerating merges what expanding finds: half as long again, where it was not measured."""
 
 MOST_LEVELS = 200
 """Moves that explorers follow among tiers that reach each other."""
@@ -70,13 +77,17 @@ MOST_LEVELS = 200
 class Count:
     """How many positions there are, by tier, and what enumerating them costs."""
 
-    tiers: dict[int, float]
+    tiers: Mapping[int, float]
     kind: str
     """`exact`, `estimate`, or `lower bound`: too few positions were found twice to say how many there are."""
     cpu_seconds: float
     """Of enumerating all of them."""
     cyclic: bool = False
     """Whether moves are seen to stay in a tier."""
+    solving_share: float | None = None
+    """What solving costs, for each second of enumerating; None where that was not measured."""
+    expanding_each: Mapping[int, float] = field(default_factory=dict)
+    """Seconds that the children of a position took, by tier, where there are estimates."""
 
     @property
     def positions(self) -> int:
@@ -97,10 +108,10 @@ def count_positions(
     """Count, if the first part of the processor seconds and `memory` bytes are enough for it; else estimate."""
     store = MemoryStore(TableInfo(game=game, options={}, rules_version=0, host_version="", indexing="enumerated"))
     began, cpu_began = time.thread_time(), background.cpu_seconds()
-    found: dict[int, float] = {0: 1}
+    expanded: Counter[int] = Counter()
 
     def note(tier: int, positions: int) -> None:
-        found[0] = positions
+        expanded[tier] += positions - expanded.total()
         if BYTES_WHILE_COUNTING * positions > memory:
             raise _TimeOver
 
@@ -109,22 +120,57 @@ def count_positions(
         if time.thread_time() - began > COUNTING_SHARE * seconds:
             raise _TimeOver
 
-    try:
-        enumerate_positions(
-            kernel, store, game=game, threads=1, budget=None, directory=None, found=note, check=look_at_the_clock
-        )
-    except _TimeOver:
-        counted = Count(found, "lower bound", background.cpu_seconds() - cpu_began)
-        return _estimate_within(kernel, (1 - COUNTING_SHARE) * seconds, check) or counted
-    finally:
+    with closing(store):
+        try:
+            enumerate_positions(
+                kernel, store, game=game, threads=1, budget=None, directory=None, found=note, check=look_at_the_clock
+            )
+            complete = True
+        except _TimeOver:
+            complete = False
+        cpu_seconds = background.cpu_seconds() - cpu_began
         keys = store.key_records()
-        store.close()
-    return Count(
-        {tier: record.size for tier, record in keys.items()},
-        kind="exact",
-        cpu_seconds=background.cpu_seconds() - cpu_began,
-        cyclic=any(record.cyclic for record in keys.values()),
+        share = _solving_share(kernel, store, keys, cpu_seconds / max(1, expanded.total()), MEASURING_SHARE * seconds)
+    if complete:
+        sizes = {tier: record.size for tier, record in keys.items()}
+        cyclic = any(record.cyclic for record in keys.values())
+        return Count(sizes, "exact", cpu_seconds, cyclic, share)
+    if count := _estimate_within(kernel, (1 - COUNTING_SHARE) * seconds, check):
+        count = _with_costs(count, expanded, cpu_seconds)
+    else:
+        count = Count(expanded or {0: 1}, "lower bound", cpu_seconds)
+    return replace(count, solving_share=share)
+
+
+def _with_costs(count: Count, expanded: Mapping[int, int], cpu_seconds: float) -> Count:
+    """An estimate, with what enumerating was seen to cost: so many positions of each tier took so long."""
+    expanding = sum(number * count.expanding_each.get(tier, 0.0) for tier, number in expanded.items())
+    if not expanding:
+        return count
+    return replace(count, cpu_seconds=count.cpu_seconds / ENUMERATING_PER_EXPANDING * cpu_seconds / expanding)
+
+
+def _solving_share(
+    kernel: Kernel, store: MemoryStore, keys: Mapping[int, KeyRecord], enumerating_each: float, seconds: float
+) -> float | None:
+    """What solving a position costs, for each second of enumerating it.
+
+    Measured in tiers that lead nowhere but to other tiers that have been enumerated; None where there is no such tier,
+    or where the rules are in Python: a solve remembers what they said while enumerating.
+    """
+    graph = tier_graph(kernel, keys)
+    complete = {tier for tier, children in graph.items() if set(children) <= set(keys)}
+    among_known = {tier: [child for child in children if child in keys] for tier, children in graph.items()}
+    order = [c for c in components(among_known) if not c.cyclic and set(c.tiers) <= complete]
+    if not order or not kernel.cheap:
+        return None
+    measured = measure(
+        kernel,
+        TierSizes({tier: record.size for tier, record in keys.items()}, order),
+        seconds=seconds,
+        keys={tier: store.key_blocks(record) for tier, record in keys.items()},
     )
+    return measured.cpu_seconds / measured.positions / enumerating_each
 
 
 def _estimate_within(kernel: Kernel, seconds: float, check: Callable[[], None]) -> Count | None:
@@ -154,7 +200,8 @@ def estimate_positions(kernel: Kernel, *, most: int, seed: int = 0, check: Calla
     explorers = [_Explorer(kernel, most, np.random.default_rng([seed, number]), check) for number in range(EXPLORERS)]
     sizes: dict[int, float] = {}
     guessed = dict.fromkeys(KINDS, 0.0)
-    cpu_seconds, spread, cyclic = 0.0, 0.0, False
+    expanding_each: dict[int, float] = {}
+    spread, cyclic = 0.0, False
     while tiers := {tier for explorer in explorers for tier in explorer.incoming}:
         group = groups.of(min(tiers, key=groups.turn))
         visits = [explorer.visit(group) for explorer in explorers]
@@ -168,10 +215,11 @@ def estimate_positions(kernel: Kernel, *, most: int, seed: int = 0, check: Calla
             cyclic |= any(len(levels) > 1 for levels in found)
             guessed[size.kind] += size.positions
         seconds, expanded = (sum(parts) for parts in zip(*(explorer.cost for explorer in explorers), strict=True))
-        cpu_seconds += sum(sizes.get(tier, 0) for tier in group) * seconds / max(1, expanded)
+        expanding_each |= dict.fromkeys(group, seconds / max(1, expanded))
     bounded = guessed["lower bound"] > SMALL_SHARE * sum(guessed.values())
     kind = "lower bound" if bounded else "exact" if guessed["exact"] == sum(guessed.values()) else "estimate"
-    return Count(sizes, kind, ENUMERATING_PER_EXPANDING * cpu_seconds, cyclic)
+    expanding = sum(size * expanding_each[tier] for tier, size in sizes.items())
+    return Count(sizes, kind, ENUMERATING_PER_EXPANDING * expanding, cyclic, expanding_each=expanding_each)
 
 
 class _Explorer:

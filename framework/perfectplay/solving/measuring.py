@@ -1,4 +1,4 @@
-"""What the steps of a solve cost on this machine, for a ranked game: measured on a sample of its slots."""
+"""What the steps of a solve cost on this machine: measured on a sample of its slots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.solving.sizes import TierSizes
+from perfectplay.solving.tier_order import TierSizes
 from perfectplay_native.engine import Engine, StepCosts
 from perfectplay_native.kernel import INDEX_BITS, Kernel
 
@@ -20,6 +20,12 @@ MOST_RUNS = 4096
 ACCESSES = 1 << 20
 LARGEST_ARRAY = 64 << 20
 """Bytes beyond which memory gets no slower for this purpose."""
+
+
+Keys = Mapping[int, Sequence[memoryview]]
+"""The sorted positions of each tier, in blocks."""
+
+NO_KEYS: Keys = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +40,19 @@ class Measured:
     """Moves from an undecided position, up to symmetry."""
 
 
-def measure(kernel: Kernel, index: TierSizes, *, seconds: float) -> Measured:
-    """Do the steps of a solve for random slots, and scale up."""
-    engine = Engine(kernel, tiers=kernel.tier_count)
+def measure(kernel: Kernel, index: TierSizes, *, seconds: float, keys: Keys = NO_KEYS) -> Measured:
+    """Do the steps of a solve for random slots of the components of `index`, and scale up to all of these.
+
+    `keys` are those of an enumerated game's tiers.
+    """
+    engine = Engine(kernel, tiers=max(index.sizes, default=0) + 1)
     for tier, size in index.sizes.items():
-        engine.define(tier, size)
+        engine.define(tier, size, keys.get(tier))
     access = _seconds_an_access(min(LARGEST_ARRAY, index.largest_component))
-    cyclic = sorted(tier for component in index.order if component.cyclic for tier in component.tiers)
-    others = sorted(set(range(kernel.tier_count)) - set(cyclic))
+    cyclic, others = (
+        sorted(tier for component in index.order if component.cyclic == kind for tier in component.tiers)
+        for kind in (True, False)
+    )
     total = [0.0, 0.0, 0.0, 0.0]
     for tiers, parents in ((cyclic, True), (others, False)):
         slots = sum(index.sizes[tier] for tier in tiers)

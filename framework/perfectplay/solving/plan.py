@@ -20,11 +20,11 @@ from perfectplay.solving.memory_limits import available_memory
 from perfectplay.solving.sizes import (
     SMALLEST_BUDGET,
     Shape,
-    TierSizes,
     enumerated_shape,
     free_disk,
     shape_of,
 )
+from perfectplay.solving.tier_order import TierSizes
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.records import FULL, OUTCOME
 from perfectplay_native.errors import EngineError
@@ -33,11 +33,8 @@ from perfectplay_native.kernel import Kernel
 SECONDS = 8.0
 """Of processor time, that a plan may take."""
 
-SOLVING_PER_ENUMERATING = 0.5
-"""What solving costs after enumerating, where no move stays in a tier and the rules are C."""
-
-SOLVING_PER_ENUMERATING_SLOWLY = 1.0
-"""The same for rules in Python."""
+SOLVING_PER_ENUMERATING = 1.0
+"""What solving costs after enumerating, where that was not measured."""
 
 SOLVING_CYCLES_PER_ENUMERATING = 1.5
 """The same where moves stay in a tier."""
@@ -105,7 +102,7 @@ def plan_solve(
         else:
             count = count_positions(kernel, game=game.name, seconds=seconds, memory=available.bytes // 2, check=check)
             shape, counted = enumerated_shape(kernel, count), count.kind
-            cpu_seconds = count.cpu_seconds * (1 + _solving_share(kernel, count))
+            cpu_seconds = count.cpu_seconds * (1 + _solving_share(count))
             cpu_seconds += len(count.tiers) * (CYCLIC_COMPONENT_SECONDS if count.cyclic else COMPONENT_SECONDS)
     except EngineError as error:
         raise background.translate_error(error, game) from None
@@ -143,10 +140,10 @@ def _measured(kernel: Kernel, seconds: float) -> tuple[Shape, float]:
     return shape, measured.cpu_seconds + sum(each)
 
 
-def _solving_share(kernel: Kernel, count: Count) -> float:
+def _solving_share(count: Count) -> float:
     if count.cyclic:
         return SOLVING_CYCLES_PER_ENUMERATING
-    return SOLVING_PER_ENUMERATING if kernel.cheap else SOLVING_PER_ENUMERATING_SLOWLY
+    return SOLVING_PER_ENUMERATING if count.solving_share is None else count.solving_share
 
 
 def _what_fits(shape: Shape, memory: int, disk: int) -> tuple[str, int | None]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from perfectplay.solving.counting import Count
-from perfectplay.solving.tier_order import Component, components, tier_children
+from perfectplay.solving.tier_order import TierSizes
 from perfectplay.tables.lmdb_store import COMMIT_BYTES
 from perfectplay_native.kernel import Kernel
 
@@ -42,36 +41,6 @@ EDGES_EACH = 6.0
 WIDE_SHARE = 0.5
 """A tier with cycles takes two bytes a value if some remoteness in it is above 63. Nobody knows before: so, one and a
 half."""
-
-
-@dataclass(frozen=True, slots=True)
-class TierSizes:
-    """How many slots each tier has, and which tiers are solved together."""
-
-    sizes: Mapping[int, int]
-    order: Sequence[Component]
-
-    @classmethod
-    def of_index(cls, kernel: Kernel) -> TierSizes:
-        """Those of a ranked game, which its index tells."""
-        tiers = range(kernel.tier_count)
-        graph = {tier: tier_children(kernel, tier) for tier in tiers}
-        return cls({tier: kernel.tier_size(tier) for tier in tiers}, components(graph))
-
-    @property
-    def slots(self) -> int:
-        return sum(self.sizes.values())
-
-    def slots_in(self, component: Component) -> int:
-        return sum(self.sizes[tier] for tier in component.tiers)
-
-    @property
-    def largest_component(self) -> int:
-        return max(map(self.slots_in, self.order), default=0)
-
-    @property
-    def cyclic_slots(self) -> int:
-        return sum(self.slots_in(component) for component in self.order if component.cyclic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

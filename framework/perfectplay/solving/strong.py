@@ -30,8 +30,8 @@ from perfectplay.solving.memory_limits import (
 )
 from perfectplay.solving.memory_watch import Memory, MemoryWatch
 from perfectplay.solving.shortage import ShortageWatch
-from perfectplay.solving.sizes import FIXED_MEMORY, SMALLEST_BUDGET, TierSizes, shape_of
-from perfectplay.solving.tier_order import Component, components, tier_graph
+from perfectplay.solving.sizes import FIXED_MEMORY, SMALLEST_BUDGET, shape_of
+from perfectplay.solving.tier_order import Component, TierSizes, components, tier_graph
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.opening import open_table, require_same_game, require_same_values
 from perfectplay.tables.records import FULL, VALUES, KeyRecord, Statistics, TableInfo, TierRecord, table_hash

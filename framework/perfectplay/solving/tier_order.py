@@ -79,3 +79,33 @@ def components(children: Mapping[int, Sequence[int]]) -> list[Component]:
 def _component(members: set[int], children: Mapping[int, Sequence[int]]) -> Component:
     reached = {child for tier in members for child in children[tier]}
     return Component(tuple(sorted(members)), bool(reached & members), tuple(sorted(reached - members)))
+
+
+@dataclass(frozen=True, slots=True)
+class TierSizes:
+    """How many slots each tier has, and which tiers are solved together."""
+
+    sizes: Mapping[int, int]
+    order: Sequence[Component]
+
+    @classmethod
+    def of_index(cls, kernel: Kernel) -> TierSizes:
+        """Those of a ranked game, which its index tells."""
+        tiers = range(kernel.tier_count)
+        graph = {tier: tier_children(kernel, tier) for tier in tiers}
+        return cls({tier: kernel.tier_size(tier) for tier in tiers}, components(graph))
+
+    @property
+    def slots(self) -> int:
+        return sum(self.sizes.values())
+
+    def slots_in(self, component: Component) -> int:
+        return sum(self.sizes[tier] for tier in component.tiers)
+
+    @property
+    def largest_component(self) -> int:
+        return max(map(self.slots_in, self.order), default=0)
+
+    @property
+    def cyclic_slots(self) -> int:
+        return sum(self.slots_in(component) for component in self.order if component.cyclic)

@@ -138,8 +138,7 @@ static int mover(const pp_kernel *self, pp_position position) {
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     (void)self;
-    const board b = board_of_mover(position);
-    return tier_of_board(&b, MINE);
+    return tier_of_position(seen_by(position, side_to_move(position)));
 }
 
 static unsigned reach(const board *b, int side) {
@@ -292,8 +291,7 @@ const pp_kernel dobutsu_kernel = {
 /* The mover becomes Forest, as the perfect index has it; and with the lion taken, the rest does not matter any more. */
 static pp_position canonicalize_mover_first(const pp_kernel *self, pp_position position) {
     const pp_position seen = seen_by(position, side_to_move(position));
-    const board b = board_seen_by(seen, 0);
-    return b.on[MINE][LION] ? canonicalize(self, seen) : example(FINISHED);
+    return lions(seen) & ~plane(seen, 0) ? canonicalize(self, seen) : example(FINISHED);
 }
 
 /* Only of unfinished positions: no others have parents that play can come back to, and the engine asks of no others. */

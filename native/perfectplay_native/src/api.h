@@ -188,8 +188,8 @@ typedef struct {
 } pp_sample;
 
 /* Does the steps of a solve for `count` runs of at most 64 slots, each from its first slot on, and measures them; the
- * parents are asked for only where `parents` is not 0 and the kernel has them. The tiers must be defined, and the game
- * be ranked. Returns a pp_result. */
+ * parents are asked for only where `parents` is not 0 and the kernel has them. These tiers and those that they lead to
+ * must be defined, with their keys where the game has no index. Returns a pp_result. */
 int pp_measure(pp_engine *engine, const pp_slot *runs, size_t count, int parents, pp_sample *sample);
 
 /* What a kernel's functions say of a position, each as one number; 0 for those that it does not have. */

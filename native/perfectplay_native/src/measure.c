@@ -1,5 +1,5 @@
-/* What the steps of a solve cost on this machine: each is done for a sample of a ranked game's slots, and nothing is
- * stored. For plans; a solve has no use for it. */
+/* What the steps of a solve cost on this machine: each is done for a sample of the slots, and nothing is stored.
+ * For plans; a solve has no use for it. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdlib.h>
 #include <time.h>

@@ -5,6 +5,7 @@ The solve is only as right as this kernel: what is tested here is what `solve ve
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from functools import cache
@@ -241,6 +242,21 @@ def test_where_both_players_fly_48_symmetries_keep_the_mills() -> None:
     more = reference.symmetries(variant, keep_neighbours=False)
     assert len(more) == 48
     assert orbits(variant, 3, 3, more) == 56_922
+
+
+def test_the_sub_spaces_of_nine_mens_have_as_many_slots_as_gassers_index() -> None:
+    """So his sub-spaces, the side to move and the 16 symmetries, 3–3 included, are counted as we count them."""
+    variant = VARIANTS["nine", True]
+    kernel, symmetries = kernel_of(variant), reference.symmetries(variant)
+    total = 0
+    for more in range(3, 10):
+        representatives = orbits(variant, more, 0, symmetries)
+        for fewer in range(3, more + 1):
+            for mover, other in {(more, fewer), (fewer, more)}:
+                slots = kernel.tier_size(tier_of(kernel, variant, mover, other))
+                assert slots == representatives * math.comb(24 - more, fewer)
+                total += slots
+    assert total == 9_074_932_579
 
 
 # ---- expanding and retracting ----
