@@ -56,3 +56,12 @@ def test_holes_in_a_board_and_names_without_a_system():
         " └───┴───┘",
         "First to move",
     ]
+
+
+def test_a_slope_does_not_break_the_lines_at_its_ends():
+    """Three men's morris has diagonals beside its sides."""
+    corner = [Cell(name, row, column) for name, row, column in (("a2", 0, 0), ("b2", 0, 1), ("b1", 1, 1))]
+    edges = (("a2", "b2"), ("b2", "b1"), ("a2", "b1"))
+    lines = draw(Board(rows=2, columns=2, cells=tuple(corner), to_move=0, edges=edges)).splitlines()
+    assert (lines[0].strip(), lines[4].strip()) == ("a2──────b2", "b1")
+    assert all("╲" in line for line in lines[1:4])

@@ -66,7 +66,7 @@ def _read(game: Game, line: str | bytes) -> tuple[int, bool]:
         return game.encode(given), with_moves
     if isinstance(given, int) and not isinstance(given, bool) and game.valid(given):
         return given, with_moves
-    shown = repr(given)
+    shown = json.dumps(given)
     raise UsageError(f"{shown if len(shown) <= 80 else shown[:80] + '…'} is not a position of {game.name}")
 
 

@@ -51,4 +51,6 @@ def _draw_edge(canvas: dict[tuple[int, int], str], start: tuple[int, int], end: 
     else:
         letter = "╲" if (down > 0) == (across > 0) else "╱"
     for step in range(1, steps):
-        canvas[start[0] + round(down * step / steps), start[1] + round(across * step / steps)] = letter
+        row, column = start[0] + round(down * step / steps), start[1] + round(across * step / steps)
+        if letter in "─│" or row not in (start[0], end[0]) or abs(down) == 1:  # a slope leaves its ends' rows to others
+            canvas[row, column] = letter

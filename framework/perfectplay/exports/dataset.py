@@ -23,7 +23,7 @@ from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
 from perfectplay.files import atomic_write
 from perfectplay.progress import Progress
 from perfectplay.queries.moves import rate_each_move
-from perfectplay.queries.selection import Rows, Selection, select, selected_tiers
+from perfectplay.queries.selection import Rows, Selection, count_selected, select, selected_tiers
 from perfectplay.values import Value
 from perfectplay.wording import outcomes_only
 from perfectplay_native.engine import canonicalize_many
@@ -292,7 +292,7 @@ def _words(known: Vocabulary) -> dict[str, list[Any]]:
 
 def _card(table: Table, parts: dict[Path, Rows], sampling: Sampling, known: Vocabulary) -> str:
     """What Hugging Face calls a dataset card: where the data comes from, and what its columns are."""
-    game, total = table.game, table.statistics.positions
+    game, total = table.game, count_selected(table, Selection())
     rows = np.concatenate(list(parts.values()))
     outcomes = [int(Value.from_code(code).outcome) for code in rows["code"].tolist()]
     most = max(Value.from_code(code).remoteness or 0 for code in np.unique(rows["code"]).tolist())

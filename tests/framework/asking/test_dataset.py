@@ -108,6 +108,13 @@ def test_positions_that_share_a_slot_are_never_torn_apart(tables):
     )
 
 
+def test_the_card_counts_positions_as_the_file_does(tables, tmp_path):
+    """Where two positions share a slot, a file of all positions has twice as many as the table has slots."""
+    written = export_dataset(tables.race, tmp_path / "race.parquet")
+    (rows,) = written.files.values()
+    assert f"({rows:,} positions, hash {tables.race.info.hash})" in written.card.read_text()
+
+
 def test_a_compact_table_gives_the_same(table, tmp_path):
     compact_table(table, tmp_path / "compact", progress=lambda done: None)
     with open_table(table.game, tmp_path / "compact") as small:

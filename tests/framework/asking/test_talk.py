@@ -70,8 +70,8 @@ def test_the_talk_goes_on_after_bytes_and_characters_that_no_terminal_shows(tmp_
     ("line", "words"),
     [
         ("5x", "not a line of JSON"),
-        ("true", "True is not a position of openspiel"),
-        ("null", "None is not a position"),
+        ("true", "true is not a position of openspiel"),
+        ("null", "null is not a position"),
         ('{"pos": 1}', "a question has 'position' and 'moves', not 'pos'"),
         ('"xxx/xxx/xxx"', "no position of the game is shown so"),
         ("-1", "-1 is not a position"),
@@ -80,7 +80,7 @@ def test_the_talk_goes_on_after_bytes_and_characters_that_no_terminal_shows(tmp_
         ('{"moves": true}', "a question needs a 'position'"),
         ('{"position": "4", "moves": "no"}', "'moves' is true or false"),
         (json.dumps(list(range(10_000))), "… is not a position of openspiel"),
-        ("NaN", "nan is not a position"),
+        ("NaN", "NaN is not a position"),
     ],
 )
 def test_what_cannot_be_answered_gets_an_error_and_the_talk_goes_on(table, line, words):
