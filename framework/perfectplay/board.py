@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 
 MAX_SIDE = 64
 """The most rows and columns that can be drawn."""
@@ -190,10 +191,8 @@ def _faults(board: Board) -> Iterator[str]:
     if len(known) != len(ids):
         yield from (f"there are {count} places {name!r}" for name, count in Counter(ids).items() if count > 1)
     last_row, last_column = board.rows - 0.5, board.columns - 0.5
+    yield from _odd_numbers(board.cells)
     for cell in board.cells:
-        numbers = cell.row, cell.column, cell.width, cell.height
-        if not ({*map(type, numbers)} <= _NUMBERS or all(map(_is_number, numbers))):
-            yield f"cell {cell.id!r} has row, column, width and height {numbers!r}: numbers were expected"
         if not (-1 < cell.row <= last_row and -1 < cell.column <= last_column):
             yield f"cell {cell.id!r} at row {cell.row}, column {cell.column} is outside the board"
         if not (0 < cell.width <= board.columns and 0 < cell.height <= board.rows):
@@ -213,9 +212,19 @@ def _faults(board: Board) -> Iterator[str]:
     texts += {click.label for click in board.clicks} | {cell.label for cell in board.cells}
     texts += [*board.warnings, *board.warnings.values()]
     for refused in board.blocked.values():
-        texts += [*refused, *refused.values()]
+        texts += refused
+        texts += refused.values()
     if {*map(type, texts)} != {str}:
         yield from (f"{text!r} is not a text" for text in texts if not isinstance(text, str))
+
+
+def _odd_numbers(cells: Sequence[Cell]) -> Iterator[str]:
+    """Which cells are not where numbers say, if any: all are looked at together first, for they hardly ever are."""
+    numbers = [(cell.row, cell.column, cell.width, cell.height) for cell in cells]
+    if not {*map(type, chain.from_iterable(numbers))} <= {int, float}:
+        for cell, own in zip(cells, numbers, strict=True):
+            if not all(map(_is_number, own)):
+                yield f"cell {cell.id!r} has row, column, width and height {own!r}: numbers were expected"
 
 
 def _piece_fault(piece: Piece) -> str | None:
@@ -224,9 +233,6 @@ def _piece_fault(piece: Piece) -> str | None:
     if not _is_number(piece.size) or not 0 < piece.size <= 1:
         return f"a piece's size is {piece.size!r}: a number above 0 up to 1 was expected"
     return None
-
-
-_NUMBERS = {int, float}
 
 
 def _is_number(thing: object) -> bool:

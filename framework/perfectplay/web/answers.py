@@ -5,14 +5,14 @@ Positions leave as decimal strings (`id`), because a JavaScript number holds onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from perfectplay.board import Click
 from perfectplay.match import mover_of
-from perfectplay.queries.moves import RatedMove, rate_each_move
 from perfectplay.queries.moves import best_line as table_line
+from perfectplay.queries.moves import rate_each_move
 from perfectplay.values import Status, Value, value_json
 from perfectplay.verdicts import game_verdict, sides
 from perfectplay.web.boards import board_json, drawable_board
@@ -26,17 +26,27 @@ LINE_PLIES = 200
 _NO_CLICK = Click(0, None)
 
 
-def evaluated_moves(served: ServedGame, position: int, rated: Sequence[RatedMove]) -> list[JSON]:
-    """Moves with their worth for the mover and where they lead, in their order."""
-    texts, scored = served.game.format_moves(position, [each.move for each in rated]), served.game.has_score
+def evaluated_moves(served: ServedGame, position: int, clicks: Iterable[Click] | None = None) -> list[JSON]:
+    """Moves with their worth for the mover and where they lead, best first; with `clicks`, how each is made by hand."""
+    rated, scored = rate_each_move(served.game, served.table, position), served.game.has_score
+    texts = served.game.format_moves(position, [each.move for each in rated])
+    if clicks is None:
+        return [
+            {"move": text, **value_json(value, scored=scored), "id": str(child), "group": group}
+            for text, (_, child, value, group) in zip(texts, rated, strict=True)
+        ]
+    by_move = {click.move: click for click in clicks}
     return [
         {
             "move": text,
-            **value_json(each.value, scored=scored),
-            "id": str(each.child),
-            "group": each.group,
+            **value_json(value, scored=scored),
+            "id": str(child),
+            "group": group,
+            "source": (click := by_move.get(move, _NO_CLICK)).source,
+            "target": click.target,
+            "label": click.label,
         }
-        for text, each in zip(texts, rated, strict=True)
+        for text, (move, child, value, group) in zip(texts, rated, strict=True)
     ]
 
 
@@ -82,12 +92,6 @@ def position_answer(served: ServedGame, position: int, *, mover: int | None = No
     board, problem = drawable_board(game, position)
     if mover is None:
         mover = mover_of(game, position) if board is None else board.to_move
-    rated = rate_each_move(game, served.table, position)
-    moves = evaluated_moves(served, position, rated)
-    clicks = {click.move: click for click in board.clicks} if board else {}
-    for each, move in zip(rated, moves, strict=True):
-        click = clicks.get(each.move, _NO_CLICK)
-        move["source"], move["target"], move["label"] = click.source, click.target, click.label
     value = value_of(served, position)
     return {
         "game": game.identity,
@@ -103,18 +107,17 @@ def position_answer(served: ServedGame, position: int, *, mover: int | None = No
         "players": list(game.players),
         "board": None if board is None else board_json(board),
         "board_problem": problem,
-        "moves": moves,
+        "moves": evaluated_moves(served, position, board.clicks if board else ()),
     }
 
 
 def moves_answer(served: ServedGame, position: int) -> JSON:
     """The evaluated moves alone: the answer that programs ask for most."""
-    moves = evaluated_moves(served, position, rate_each_move(served.game, served.table, position))
     return {
         "game": served.game.identity,
         "id": str(position),
         **value_json(value_of(served, position), scored=served.game.has_score),
-        "moves": moves,
+        "moves": evaluated_moves(served, position),
     }
 
 

@@ -8,14 +8,15 @@ from functools import cache
 from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay_gobblet.layout import (
     CELLS,
+    COPIES,
     PLAYERS,
     SIZE_LETTERS,
     SIZES,
+    STACKS,
     cell_name,
     lines,
     reserve,
     side,
-    stack,
     top,
 )
 from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
@@ -31,10 +32,10 @@ def board(position: int) -> Board:
     return Board(
         rows=3,
         columns=3,
-        cells=tuple(_cell(cell, stack(position, cell)) for cell in CELLS),
+        cells=tuple([_cell(cell, position >> 6 * cell & 63) for cell in CELLS]),
         to_move=side(position),
         players=PLAYERS,
-        trays=tuple(_tray(*kind, reserve(position, *kind)) for kind in _PIECES),
+        trays=tuple([drawn[reserve(position, *kind)] for kind, drawn in _DRAWN_TRAYS.items()]),
         clicks=tuple(choices.clicks),
         blocked=choices.blocked,
         warnings=choices.warnings,
@@ -99,18 +100,23 @@ _PIECES = {
 @cache
 def _grasp(player: int, size: int, source: int) -> tuple[str, tuple[Click, ...]]:
     """The place to take hold of a piece: a cell, or the tray of its kind; and the clicks from there on every cell."""
-    name = cell_name(source) if source != RESERVE else _tray(player, size, 0).id
+    name = cell_name(source) if source != RESERVE else _tray_name(player, size)
     return name, tuple(Click(make_move(size, source, target), cell_name(target), name) for target in CELLS)
 
 
 @cache
-def _cell(cell: int, pieces: tuple[tuple[int, int], ...]) -> Cell:
-    return Cell(cell_name(cell), *divmod(cell, 3), tuple(_PIECES[piece] for piece in pieces))
+def _cell(cell: int, bits: int) -> Cell:
+    return Cell(cell_name(cell), *divmod(cell, 3), tuple(_PIECES[piece] for piece in STACKS[bits]))
 
 
-@cache
-def _tray(player: int, size: int, count: int) -> Tray:
-    return Tray(f"{PLAYERS[player].lower()}-{SIZE_LETTERS[size]}", _PIECES[player, size], count)
+def _tray_name(player: int, size: int) -> str:
+    return f"{PLAYERS[player].lower()}-{SIZE_LETTERS[size]}"
+
+
+_DRAWN_TRAYS = {
+    kind: [Tray(_tray_name(*kind), piece, count) for count in range(COPIES + 1)] for kind, piece in _PIECES.items()
+}
+"""For every kind of piece, its tray by how many are in it."""
 
 
 _SPELLING = Spelling(
