@@ -27,7 +27,6 @@ ANSWER_SECONDS = 10.0
 
 _OPTIONS = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_BACKEND_LOG_LEVEL": "error",  # or it warns on our stderr, line after line
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # A Ray that starts looks for its own object store a moment too early, and then would sleep for a second.
     "RAY_raylet_client_connect_timeout_milliseconds": "20",
