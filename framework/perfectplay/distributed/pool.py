@@ -30,7 +30,7 @@ _OPTIONS = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # A Ray that starts looks for its own object store a moment too early, and then would sleep for a second.
     "RAY_raylet_client_connect_timeout_milliseconds": "20",
-    "RAY_raylet_client_num_connect_attempts": "500",
+    "RAY_raylet_client_num_connect_attempts": "3000",  # a minute, on a machine with much to do
 }
 
 
