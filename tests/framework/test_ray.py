@@ -20,8 +20,10 @@ import ray
 
 from perfectplay.distributed import driver
 from perfectplay.distributed.checkpoints import Checkpoints
+from perfectplay.distributed.messages import GameSpec
 from perfectplay.distributed.pool import RayPool
 from perfectplay.distributed.verifying import verify_by_workers
+from perfectplay.distributed.worker import Worker
 from perfectplay.errors import Interrupted, UsageError
 from perfectplay.loading import load_game, make_game
 from perfectplay.progress import Progress
@@ -167,6 +169,15 @@ def test_what_workers_cannot_do_is_refused_in_one_line(tmp_path: Path):
     made_here = make_game(import_module("perfectplay_gobblet.plugin"), name="here")
     with pytest.raises(UsageError, match="here is not installed"):
         solve_game(made_here, backend="ray", directory=tmp_path)
+
+
+def test_a_worker_says_why_it_cannot_work_and_names_the_file_that_the_user_has(little_ray: None, tmp_path: Path):
+    game = load_game(str(DOTS))
+    away = GameSpec("away/dots.py", game.options, game.rules_version, DOTS.read_text(encoding="utf-8"))
+    assert "`solve check away/dots.py" in Worker(away, None).game.advice
+    missing = GameSpec("missing", {}, 1)
+    with pytest.raises(UsageError, match="missing"):
+        RayPool(Cluster(workers=1), missing, None, threading.Event(), lambda: None)
 
 
 def test_without_ray_one_line_says_what_to_install(tmp_path: Path):

@@ -27,11 +27,10 @@ ANSWER_SECONDS = 10.0
 
 _OPTIONS = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_BACKEND_LOG_LEVEL": "error",  # or it warns on our stderr, line after line
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # A Ray that starts looks for its own object store a moment too early, and then would sleep for a second.
     "RAY_raylet_client_connect_timeout_milliseconds": "20",
-    "RAY_raylet_client_num_connect_attempts": "500",
+    "RAY_raylet_client_num_connect_attempts": "3000",  # a minute, on a machine with much to do
 }
 
 
@@ -68,6 +67,20 @@ def _bare(ray: Any) -> Iterator[None]:
         yield
     finally:
         parameters.RayParams, services.start_api_server = kept
+
+
+@contextmanager
+def _own_signals(meanwhile: signal.Handlers | None = None) -> Iterator[None]:
+    """Keep our handlers of Ctrl-C and SIGTERM, which Ray takes over; `meanwhile` is put in their place."""
+    main = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
+    try:
+        for number in handlers if meanwhile is not None else ():
+            signal.signal(number, meanwhile)
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _require_answer(address: str) -> None:
@@ -109,15 +122,13 @@ class RayPool:
         ray = self._ray
         if ray.is_initialized():
             return
-        main = threading.current_thread() is threading.main_thread()
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
         cores = cluster.workers or os.cpu_count()
         where: dict[str, Any] = {"address": "local", "num_cpus": cores, "include_dashboard": False}
         if cluster.address is not None:
             where = {"address": cluster.address}
             _require_answer(cluster.address)
         try:
-            with warnings.catch_warnings(), _bare(ray):
+            with warnings.catch_warnings(), _bare(ray), _own_signals():
                 warnings.simplefilter("ignore")
                 ray.init(log_to_driver=False, logging_level="ERROR", **where)
         except Exception as error:  # Ray has many ways to say it
@@ -128,9 +139,6 @@ class RayPool:
                 f"cannot join the cluster at {cluster.address}: {said}; if it runs there, it may want a token: set "
                 f"RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what the cluster was started with"
             ) from None
-        finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)  # Ray takes them over
         self._own = True
 
     def _cores(self) -> int:
@@ -216,4 +224,5 @@ class RayPool:
             self._ray.kill(actor)
         self._actors = []
         if self._own:
-            self._ray.shutdown()
+            with _own_signals(signal.SIG_IGN):  # it takes half a second, and stopped midway leaves processes behind
+                self._ray.shutdown()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from perfectplay.distributed.messages import Checked, Finished, GameSpec, State, check, dealt, pack, unpack
-from perfectplay.errors import PluginError
+from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.loading import load_game
@@ -30,9 +30,17 @@ class Worker:
     """Holds the finished tiers that are needed, and its share of the tiers being solved."""
 
     def __init__(self, game: Game | GameSpec, memory: int | None) -> None:
+        self.memory = memory
+        self.failure: PerfectPlayError | None = None
+        try:
+            self._begin(game)
+        except PerfectPlayError as error:  # of an actor that cannot be made, Ray says only that it died
+            self.failure = error
+
+    def _begin(self, game: Game | GameSpec) -> None:
         self.game = game if isinstance(game, Game) else _make_game(game)
         self.kernel = game_kernel(self.game)
-        self.memory = memory
+        memory = self.memory
         answers = available_memory().bytes // (os.cpu_count() or 1) if memory is None else memory
         self.remembering = self.kernel.remembering(answers // 4)
         self.remembering.__enter__()  # until this process ends
@@ -42,7 +50,9 @@ class Worker:
         self.number = 0
 
     def hello(self) -> dict[str, Any]:
-        """Who this is."""
+        """Who this is; or why it cannot work."""
+        if self.failure is not None:
+            raise self.failure
         return {"pid": os.getpid(), "cpu_seconds": background.cpu_seconds()}
 
     # ---- enumeration ----
@@ -239,6 +249,7 @@ def _make_game(spec: GameSpec) -> Game:
             path = Path(folder) / spec.file_name
             path.write_text(spec.text, encoding="utf-8")
             game = load_game(str(path), **spec.options)
+            game.command_word = spec.word  # as the user has it
     if game.rules_version != spec.rules_version:
         raise PluginError(
             f"{game.name}: a worker has rules version {game.rules_version}, and the driver {spec.rules_version}: "
