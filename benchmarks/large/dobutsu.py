@@ -1,6 +1,6 @@
 """Solves Dōbutsu shōgi, proves the table, and checks every published figure, with the CPU time and memory of each step.
 
-    python benchmarks/large/dobutsu.py             some five minutes of CPU time, 2 GiB of disk
+    python benchmarks/large/dobutsu.py             some seven minutes of CPU time, 2 GiB of disk
     python benchmarks/large/dobutsu.py --enumerated    the same game through a kernel without an index of its own
 
 Tanaka (2009) counted positions with the mover first and mirror images folded. The perfect index keeps one slot for all
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -38,8 +39,14 @@ def check(what: str, found: object, expected: object) -> None:
     print(f"    {what}: {found}" + ("" if found == expected else f"  WRONG, should be {expected}"), flush=True)
 
 
-def solve(*arguments: str) -> dict[str, Any]:
-    """Runs a command, prints what it took, and returns its JSON."""
+def at_most(what: str, value: float, most: float) -> None:
+    if value > most:
+        wrong.append(what)
+        print(f"    {value:.0f} {what}  TOO MUCH, at most {most:.0f}", flush=True)
+
+
+def solve(*arguments: str, most_cpu: float = math.inf, most_memory: float = math.inf) -> dict[str, Any]:
+    """Runs a command, prints and bounds what it took (CPU-seconds, MiB), and returns its JSON."""
     command = ["solve", *arguments]
     print(f"$ {' '.join(command)}", flush=True)
     process = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -49,6 +56,8 @@ def solve(*arguments: str) -> dict[str, Any]:
     print(f"    CPU {used.ru_utime + used.ru_stime:.0f} s, peak memory {used.ru_maxrss >> 10} MiB", flush=True)
     if status:
         sys.exit(f"it failed, with exit code {os.waitstatus_to_exitcode(status)}")
+    at_most("CPU-seconds", used.ru_utime + used.ru_stime, most_cpu)
+    at_most("MiB of memory", used.ru_maxrss >> 10, most_memory)
     answer: dict[str, Any] = json.loads(output)
     return answer
 
@@ -60,7 +69,8 @@ def levels() -> dict[int, int]:
 
 def ranked(directory: str) -> None:
     golden = json.loads(GOLDEN_HASHES.read_text())["dobutsu"]
-    check("hash", solve("dobutsu", "--dir", directory)["hash"], golden)
+    solved = solve("dobutsu", "--dir", directory, most_cpu=200, most_memory=2048)
+    check("hash", solved["hash"], golden)
     shown = solve("show", "dobutsu", "--dir", directory)
     check("the start is lost in", shown["remoteness"] if shown["outcome"] == "loss" else shown["outcome"], 78)
     check("first moves", {each["moves"][0]: each["remoteness"] for each in reversed(shown["moves"])}, FIRST_MOVES)
@@ -77,6 +87,8 @@ def ranked(directory: str) -> None:
     check("values that are wrong", proven["bad"], 0)
     on_disk = solve("dobutsu", "--backend", "lmdb", "--memory", "512M", "--dir", str(Path(directory) / "lmdb"))
     check("hash", on_disk["hash"], golden)
+    compact = solve("compact", "dobutsu", "--memory", "1G", "--dir", directory, most_memory=1024)
+    at_most("MiB of compact table", compact["bytes"] / (1 << 20), 40)
 
 
 class Enumerated:
@@ -90,6 +102,8 @@ class Enumerated:
 def enumerated() -> None:
     solution = solve_game(make_game(Enumerated(), name="dobutsu-enumerated"), save=False)
     print(f"enumerated: CPU {solution.cpu_seconds:.0f} s, peak memory {solution.peak.total >> 20} MiB")
+    at_most("CPU-seconds", solution.cpu_seconds, 350)
+    at_most("MiB of memory", solution.peak.total >> 20, 3072)
     with solution.table as table:
         found = survey(table)
         tier = found.tiers[0]

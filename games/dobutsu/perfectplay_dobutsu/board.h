@@ -148,11 +148,10 @@ static inline uint32_t tier_of_board(const board *b, int mover) {
 static inline uint32_t tier_of_position(pp_position seen) {
     const unsigned theirs = plane(seen, 0), bit0 = plane(seen, 1), bit1 = plane(seen, 2), bit2 = plane(seen, 3);
     const unsigned lion = lions(seen) & theirs, cell = cell_of(lion);
-    const unsigned attack = (bit0 & ~bit1 & dobutsu_steps[THEIRS][GIRAFFE][cell]) |
-                            (bit1 & ~bit0 & dobutsu_steps[THEIRS][ELEPHANT][cell]) |
-                            (bit0 & bit1 & ~bit2 & dobutsu_steps[THEIRS][CHICK][cell]) |
-                            (lions(seen) & dobutsu_steps[THEIRS][LION][cell]) |
-                            (bit0 & bit1 & bit2 & dobutsu_steps[THEIRS][HEN][cell]);
+    const unsigned attack =
+        (bit0 & ~bit1 & dobutsu_steps[THEIRS][GIRAFFE][cell]) | (bit1 & ~bit0 & dobutsu_steps[THEIRS][ELEPHANT][cell]) |
+        (bit0 & bit1 & ~bit2 & dobutsu_steps[THEIRS][CHICK][cell]) | (lions(seen) & dobutsu_steps[THEIRS][LION][cell]) |
+        (bit0 & bit1 & bit2 & dobutsu_steps[THEIRS][HEN][cell]);
     const unsigned taken = !(lions(seen) & ~theirs), can_be_taken = !taken & ((attack & ~theirs) != 0);
     const unsigned home = !can_be_taken & ((lion & HOME_RANK) != 0);
     return can_be_taken * LION_CAN_BE_TAKEN + (taken | home) * FINISHED;
