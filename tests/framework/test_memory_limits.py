@@ -8,7 +8,7 @@ import pytest
 
 from perfectplay import solve_game
 from perfectplay.errors import PerfectPlayError
-from perfectplay.solving import memory_limits, strong
+from perfectplay.solving import budget, memory_limits, strong
 from perfectplay.solving.memory_limits import Available, available_memory
 
 
@@ -55,7 +55,7 @@ def test_without_a_limit_the_machine_is_the_limit(control_groups):
     ],
 )
 def test_too_little_memory_names_the_limit_and_a_way_out_that_works(left, advice, tic_tac_toe, monkeypatch):
-    monkeypatch.setattr(strong, "available_memory", lambda: Available(left, "the control group's limit, 100M"))
+    monkeypatch.setattr(budget, "available_memory", lambda: Available(left, "the control group's limit, 100M"))
     monkeypatch.setattr(strong, "enumerate_positions", _with_all_memory)
     monkeypatch.setattr(strong.Solve, "slots", lambda solve, component: 1 << 30)
     with pytest.raises(PerfectPlayError, match=f"the control group's limit, 100M {advice}"):

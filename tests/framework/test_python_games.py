@@ -8,8 +8,7 @@ import pytest
 
 from perfectplay import Status, Value, hookimpl, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import PerfectPlayError, PluginError
-from perfectplay.solving import enumeration
-from perfectplay.solving import strong as solver
+from perfectplay.solving import budget, enumeration
 from perfectplay.solving.memory_limits import Available
 from perfectplay.tables.locations import table_path
 
@@ -173,7 +172,7 @@ def test_an_endless_game_is_stopped_with_the_likely_reason():
 
 
 def test_full_memory_says_what_to_try(monkeypatch):
-    monkeypatch.setattr(solver, "available_memory", lambda: Available(4096, "a test"))
+    monkeypatch.setattr(budget, "available_memory", lambda: Available(4096, "a test"))
     tree = changed(
         apply=lambda self, position, move: 2 * position + move,
         moves=lambda self, position: [0, 1] if position < 2**40 else [],

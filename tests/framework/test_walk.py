@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perfectplay import PluginError, Status, Studied, hookimpl, make_game, solve_game, verify_table
-from perfectplay.solving import strong
+from perfectplay.solving.budget import Budget
 from perfectplay.testing import run_checks
 
 COUNTERS = 3000
@@ -95,7 +95,7 @@ def test_the_game_is_asked_about_what_a_walk_leaves_out_and_what_has_no_room(mon
     left_out.table.close()
     assert left_out.hash == expected.hash
     assert short.asked["moves"] > 100
-    monkeypatch.setattr(strong, "_share_for_answers", lambda memory: 20_000)
+    monkeypatch.setattr(Budget, "for_answers", 20_000)
     no_room = solve_game(make_game(Take(), name="take"), save=False)
     no_room.table.close()
     assert no_room.hash == expected.hash

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.solving import strong
+from perfectplay.solving import budget, strong
 
 from .compiled_graphs import RANKED_VARIANTS, compiled_game
 from .graphs import LOSS, TIE, any_game, random_graph, union
@@ -23,8 +23,8 @@ threads = pytest.mark.parametrize("threads", [1, 2])
 @pytest.fixture(autouse=True)
 def no_least_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of `memory` is the engine's, be it one byte: then every array is in a scratch file."""
-    monkeypatch.setattr(strong, "FIXED_MEMORY", 0)
-    monkeypatch.setattr(strong, "SMALLEST_BUDGET", 1)
+    monkeypatch.setattr(budget, "FIXED_MEMORY", 0)
+    monkeypatch.setattr(budget, "SMALLEST_BUDGET", 1)
 
 
 def by_mail(directory: Path, workers: int, *, memory: int = 1) -> dict[str, object]:

@@ -12,6 +12,7 @@ from perfectplay.errors import Interrupted, PluginError
 from perfectplay.game import Game
 from perfectplay.loading import make_game
 from perfectplay.solving import strong
+from perfectplay.solving.budget import Budget
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import verify_table
 
@@ -105,7 +106,7 @@ def test_what_has_no_room_is_asked_again_and_the_table_is_the_same(limit: int, w
     expected = solve_game(game, save=False)
     expected.table.close()
     plugin.asked.clear()
-    monkeypatch.setattr(strong, "_share_for_answers", lambda memory: limit)
+    monkeypatch.setattr(Budget, "for_answers", limit)
     found = solve_game(game, save=False)
     found.table.close()
     assert found.hash == expected.hash
@@ -165,6 +166,6 @@ def test_a_game_that_changes_its_mind_is_told_so(monkeypatch) -> None:
             return (position + 28 * move + 1) % 400
 
     game = make_game(Fickle(), name="fickle")
-    monkeypatch.setattr(strong, "_share_for_answers", lambda memory: 0)
+    monkeypatch.setattr(Budget, "for_answers", 0)
     with pytest.raises(PluginError, match=r"asked again, position \d+ has other moves"):
         solve_game(game, save=False, propagation="graph")

@@ -1,4 +1,4 @@
-"""Which backend a solve uses, and who solves: the engine of this process, or what the backend brings."""
+"""What a solve may choose: the backend, and with it who solves (this process, or what the backend brings), and how."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from perfectplay import plugins
 from perfectplay.errors import UsageError, did_you_mean
 from perfectplay.solving.cluster import Cluster
 from perfectplay.tables.backends import Backend
-from perfectplay.tables.records import FULL
+from perfectplay.tables.records import FULL, VALUES
+from perfectplay_native.engine import Propagation
+
+PROPAGATIONS = {propagation.name.lower(): propagation for propagation in Propagation}
 
 
 def choose_backend(name: str) -> Backend:
@@ -23,6 +26,14 @@ def choose_backend(name: str) -> Backend:
     there_are = ", ".join(sorted(registry.backends))
     broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
     raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")
+
+
+def require_known(*, values: str, propagation: str) -> None:
+    """UsageError where there are no such values, or no such propagation."""
+    if values not in VALUES:
+        raise UsageError(f"there are no {values!r} values: choose one of {', '.join(VALUES)}")
+    if propagation not in PROPAGATIONS:
+        raise UsageError(f"there is no propagation {propagation!r}: choose one of {', '.join(PROPAGATIONS)}")
 
 
 @runtime_checkable

@@ -13,36 +13,29 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from perfectplay import wording
-from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError
+from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game import Game
 from perfectplay.kernels import game_kernel
 from perfectplay.progress import Progress
 from perfectplay.solving import background
-from perfectplay.solving.choosing import choose_backend, choose_solver
+from perfectplay.solving.budget import Budget, require_enough
+from perfectplay.solving.choosing import PROPAGATIONS, choose_backend, choose_solver, require_known
 from perfectplay.solving.cluster import Cluster
 from perfectplay.solving.enumeration import Expand, enumerate_positions
-from perfectplay.solving.memory_limits import (
-    Available,
-    available_memory,
-    return_freed_memory,
-    return_memory_when_freed,
-)
+from perfectplay.solving.memory_limits import return_freed_memory, return_memory_when_freed
 from perfectplay.solving.memory_watch import Memory, MemoryWatch
 from perfectplay.solving.shortage import ShortageWatch
-from perfectplay.solving.sizes import FIXED_MEMORY, SMALLEST_BUDGET, shape_of
+from perfectplay.solving.sizes import shape_of
 from perfectplay.solving.tier_order import Component, TierSizes, components, tier_graph
 from perfectplay.tables.locations import table_path
 from perfectplay.tables.opening import open_table, require_same_game, require_same_values
-from perfectplay.tables.records import FULL, VALUES, KeyRecord, Statistics, TableInfo, TierRecord, table_hash
+from perfectplay.tables.records import FULL, KeyRecord, Statistics, TableInfo, TierRecord, table_hash
 from perfectplay.tables.saving import claim_place, remove_outdated, save_table
 from perfectplay.tables.store import Store
 from perfectplay.tables.table import Table
 from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.outcomes import bytes_of_slots
-
-PROPAGATIONS = {propagation.name.lower(): propagation for propagation in Propagation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +90,10 @@ def solve_game(
     chosen = choose_backend(backend)
     durable = chosen.durable
     solver = choose_solver(chosen, backend, cluster, threads, propagation, values) or Solve
-    if values not in VALUES:
-        raise UsageError(f"there are no {values!r} values: choose one of {', '.join(VALUES)}")
-    if propagation not in PROPAGATIONS:
-        raise UsageError(f"there is no propagation {propagation!r}: choose one of {', '.join(PROPAGATIONS)}")
+    require_known(values=values, propagation=propagation)
     if durable and not save:
         raise UsageError(f"the {backend} backend always saves: leave out --no-save, or use --backend memory")
-    if memory is not None and memory < SMALLEST_BUDGET:
-        raise UsageError(f"--memory is too small: the least that works is {SMALLEST_BUDGET >> 20}M")
+    require_enough(memory)
     if memory is not None or game.kernel is None:  # a game in Python makes small things by the million
         return_memory_when_freed()
     started, cpu_started = time.monotonic(), background.cpu_seconds()
@@ -132,7 +121,7 @@ def solve_game(
         solve = solver(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop, shortage)
         try:
             with watch:
-                with kernel.remembering(_share_for_answers(memory)):
+                with kernel.remembering(solve.budget.for_answers):
                     solve.run()
                 if place is not None:
                     solve.report("saving")
@@ -156,11 +145,6 @@ def solve_game(
         workers=solve.workers,
         exchanged=solve.exchanged,
     )
-
-
-def _share_for_answers(memory: int | None) -> int:
-    """How much of the memory may hold what a game in Python has said."""
-    return (available_memory().bytes if memory is None else memory - FIXED_MEMORY) // 4
 
 
 def new_info(game: Game, kernel: Kernel, values: str = FULL) -> TableInfo:
@@ -193,7 +177,7 @@ class Solve:
     ) -> None:
         self.game, self.kernel, self.store, self.propagation = game, kernel, store, propagation
         self.outcomes = store.info.outcomes
-        self.memory = memory
+        self.memory, self.budget = memory, Budget(memory, kernel)
         self.threads = threads
         self.progress, self.stop = progress, stop or threading.Event()
         self.shortage = shortage
@@ -217,7 +201,9 @@ class Solve:
             self._enumerate(scratch)
         self._plan()
         if scratch is None:
-            self._check_fits()
+            largest = max(map(self.slots, self.order), default=0)
+            slots = sum(self.sizes.values()) + largest
+            self.budget.require(bytes_of_slots(slots, 0 if self.outcomes else 1), self.game.name)
         done = self.store.size_on_disk
         self.shortage.look_at(shape_of(self.kernel, TierSizes(self.sizes, self.order)), done_bytes=done)
         self.solve_components(scratch)
@@ -232,9 +218,6 @@ class Solve:
 
     def _enumerate(self, scratch: Path | None) -> None:
         if self.store.info.status == "enumerating":
-            budget = None if self.memory is None else (self.memory - FIXED_MEMORY) // 2
-            if scratch is None and budget is None:
-                budget = available_memory().bytes
             count = [0, 0]
 
             def found(tier: int, positions: int) -> None:
@@ -250,7 +233,7 @@ class Solve:
                     self.store,
                     game=self.game.name,
                     threads=self.threads,
-                    budget=budget,
+                    budget=self.budget.for_enumeration(in_files=scratch is not None),
                     directory=scratch,
                     found=found,
                     check=self._check,
@@ -291,35 +274,11 @@ class Solve:
 
     def _start_engine(self, scratch: Path | None) -> None:
         self.engine = Engine(self.kernel, tiers=max(self.sizes, default=0) + 1, threads=self.threads)
-        if (rest := self._rest_of_memory()) is not None:
+        if (rest := self.budget.for_engine) is not None:
             self.engine.set_memory(rest, None if scratch is None else str(scratch))
         self.store.on_moved = self._forget_attached
         if not self.kernel.ranked:
             self.kernel.index((tier, self.store.key_blocks(record)) for tier, record in self.keys.items())
-
-    def _rest_of_memory(self) -> int | None:
-        """Of a budget, what is left for the engine."""
-        return None if self.memory is None else self.memory - FIXED_MEMORY - self.kernel.remembered_bytes
-
-    def _check_fits(self) -> None:
-        """Refuse at once what memory cannot hold, rather than be killed for it later."""
-        largest = max(map(self.slots, self.order), default=0)
-        needed = bytes_of_slots(sum(self.sizes.values()) + largest, 0 if self.outcomes else 1)
-        if needed > self._available().bytes:
-            self.kernel.forget()
-        available = self._available()
-        if needed > available.bytes:
-            room = max(SMALLEST_BUDGET, available.bytes // 2)
-            first = "" if available.bytes >= room else f"see to it that there are {wording.size(room)}, and "
-            raise PerfectPlayError(
-                f"solving {self.game.name} in memory needs about {needed >> 20}M and {available.limit} leaves "
-                f"{available.bytes >> 20}M: {first}use `--backend lmdb --memory {room >> 20}M`, which needs less"
-            )
-
-    def _available(self) -> Available:
-        if self.memory is None:
-            return available_memory()
-        return Available(self.memory - self.kernel.remembered_bytes, "--memory")
 
     # ---- one component ----
 
@@ -434,7 +393,7 @@ class Solve:
         if self.store.path is None:
             return Table(self.game, self.store, self.kernel)
         self.store.close()
-        return open_table(self.game, self.store.path, memory=self._rest_of_memory())
+        return open_table(self.game, self.store.path, memory=self.budget.for_engine)
 
     def close(self) -> None:
         """Give back what solving needed; the store stays."""

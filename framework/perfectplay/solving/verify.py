@@ -16,10 +16,11 @@ from functools import partial
 
 import numpy as np
 
-from perfectplay.errors import DamagedTable, PluginError, UsageError
+from perfectplay.errors import DamagedTable, PluginError
 from perfectplay.progress import Progress
 from perfectplay.solving import background
-from perfectplay.solving.sizes import FIXED_MEMORY, SMALLEST_BUDGET
+from perfectplay.solving.budget import require_enough
+from perfectplay.solving.sizes import FIXED_MEMORY
 from perfectplay.solving.tier_order import components, tier_graph
 from perfectplay.tables.records import TierRecord
 from perfectplay.tables.table import Table
@@ -75,8 +76,7 @@ def verify_table(
     table.
     """
     table.require_complete()
-    if memory is not None and memory < SMALLEST_BUDGET:
-        raise UsageError(f"--memory is too small: the least that works is {SMALLEST_BUDGET >> 20}M")
+    require_enough(memory)
     check_tiers(table)
     if table.slot(table.game.start()) is None:
         raise damaged(table, "the start is not in it")

@@ -39,6 +39,12 @@ enum {
 
 static const uint64_t IN_BOTH = 1 | (uint64_t)1 << HALF; /* one cell's bit in both halves */
 
+/* ---- numbers in base 3 ---- */
+
+static const uint32_t power_of_3[14] = {1, 3, 9, 27, 81, 243, 729, 2187, 6561, 19683, 59049, 177147, 531441, 1594323};
+
+static inline uint32_t digit(uint32_t code, unsigned place) { return code / power_of_3[place] % 3; }
+
 /* Two counts as one number: 0 for (0, 0), then 1, 2 for (1, 0), (0, 1), then 3, 4, 5 for a sum of two, ... */
 static inline uint32_t pair_number(uint32_t ones, uint32_t twos) {
     return (ones + twos) * (ones + twos + 1) / 2 + twos;
@@ -104,6 +110,14 @@ extern uint8_t line_ones[CONTENTS], line_twos[CONTENTS]; /* as masks */
 extern uint16_t line_counts[CONTENTS];                   /* how many ones, and twos << 8 */
 
 static inline unsigned content_of(unsigned ones, unsigned twos) { return line_ternary[ones] + 2u * line_ternary[twos]; }
+
+/* Cell `i` of a line: rows first, then columns. */
+static inline unsigned line_cell(const quixo_board *board, unsigned line, unsigned i) {
+    return line < board->height ? line * board->width + i : i * board->width + (line - board->height);
+}
+
+/* Builds all there is of rows and columns, but for their codes. */
+void quixo_build_lines(quixo_board *board);
 
 static inline const class_place *places_of(const quixo_board *board, uint32_t tier) {
     return board->places + (size_t)tier * (CLASSES + 1);

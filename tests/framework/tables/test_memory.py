@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from perfectplay import load_game, open_table, solve_game
-from perfectplay.solving import strong
+from perfectplay.solving import budget
 from perfectplay.solving.memory_watch import SAMPLE_SECONDS, MemoryWatch
 from perfectplay.solving.sizes import FIXED_MEMORY, SMALLEST_BUDGET
 from perfectplay.tables.lmdb_store import LmdbStore
@@ -57,15 +57,15 @@ def test_a_watch_tells_memory_of_its_own_from_pages_of_files(tmp_path):
 @pytest.mark.parametrize("threads", ["1", "2", "16"])
 def test_what_is_enumerated_and_solved_stays_within_the_budget(run_solve, tmp_path, threads):
     board = ["--width", "5", "--height", "4", "--threads", threads]  # 2 million positions
-    budget = ["--backend", "lmdb", "--memory", f"{SMALLEST_BUDGET >> 20}M"]
-    ran = run_solve("connect4", *board, *budget, "--dir", str(tmp_path), "--json", "-q")
+    bound = ["--backend", "lmdb", "--memory", f"{SMALLEST_BUDGET >> 20}M"]
+    ran = run_solve("connect4", *board, *bound, "--dir", str(tmp_path), "--json", "-q")
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["peak_anonymous"] <= SMALLEST_BUDGET
 
 
 def test_the_index_of_what_was_solved_stays_within_the_budget_too(tmp_path, monkeypatch):
     """Half a byte a position: of 95 million that was more than a budget of 64M leaves."""
-    monkeypatch.setattr(strong, "SMALLEST_BUDGET", FIXED_MEMORY)
+    monkeypatch.setattr(budget, "SMALLEST_BUDGET", FIXED_MEMORY)
     game, rest = load_game("connect4"), 16 << 10
     solution = solve_game(game, backend="lmdb", directory=tmp_path, memory=FIXED_MEMORY + rest)
     path = solution.table.store.path
