@@ -20,8 +20,8 @@ _EDGES = (Piece(None, "—", size=0.9, shape="text"), Piece(None, "|", size=0.9,
 _CLOSED = Piece(None, "■", size=0.7, shape="square")
 
 _RULES = """
-Draw an edge between two neighbouring dots. Who draws the fourth edge of a box owns it, and must draw again. When all
-edges are drawn, the one with more boxes wins, by the difference.
+Draw an edge between two neighbouring dots. Whoever draws the fourth edge of a box owns it, and must draw again. When
+all edges are drawn, the one with more boxes wins, by the difference.
 """
 
 
