@@ -454,16 +454,3 @@ def test_title_rules_and_names_may_come_from_one_hook(codes):
     assert game("()").players == ("First", "Second")
     with pytest.raises(PluginError, match=r"hook 'about' .*two different names were expected"):
         game("('Ann', 'Ann')")
-
-
-@pytest.mark.parametrize(
-    ("read", "told"),
-    [
-        (lambda game: game.encode("foo"), "cannot read 'foo' as a position of gobblet: write a number, "),
-        (lambda game: game.parse_move(0, "foo"), "cannot read 'foo' as a move here: write L(1,1) to place or "),
-    ],
-)
-def test_a_text_that_cannot_be_read_is_named_once(read, told):
-    with pytest.raises(UsageError) as error:
-        read(load_game("gobblet"))
-    assert str(error.value).startswith(told)

@@ -59,7 +59,7 @@ class GameUnderTest:
         return kernel is None or not kernel.has("wins_now") or not kernel.wins_now(position)
 
     def can_win_at_once(self, position: int) -> bool:
-        """Whether some move ends the game with a win for who makes it."""
+        """Whether some move ends the game with a win for the player who makes it."""
         game = self.game
         for move in game.moves(position):
             child = game.apply(position, move)

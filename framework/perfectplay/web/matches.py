@@ -41,7 +41,7 @@ def read_moves(match: Match, text: str) -> None:
 
 
 def history_answer(served: ServedGame, match: Match) -> JSON:
-    """The moves of a match, each with its worth for who made it, and a mark where there was a better one."""
+    """The moves of a match, each with its worth for the player who made it, and a mark where there was a better one."""
     ahead = Match(match.game, list(reversed(match.undone)), start=match.position, exploring=True).move_names()
     judged = _judged(served, match)
     return {"game": served.game.identity, "start": str(match.positions[0]), "moves": judged, "undone": ahead}

@@ -22,8 +22,8 @@ _THIN, _LONG = 0.4, 1.6
 """How the two columns from dot to dot are shared: half a dot, an edge, half a dot."""
 
 _RULES = """
-Draw an edge between two neighbouring dots. Who draws the fourth edge of a box owns it, and must draw again. When all
-edges are drawn, the one with more boxes wins, by the difference.
+Draw an edge between two neighbouring dots. Whoever draws the fourth edge of a box owns it, and must draw again. When
+all edges are drawn, the one with more boxes wins, by the difference.
 """
 
 

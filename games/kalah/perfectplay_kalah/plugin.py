@@ -20,7 +20,7 @@ counter-clockwise, into your own store too, but not into your opponent's.
 
 If the last seed falls into your store, you move again. If it falls into an empty pit of yours, {capture}.
 
-{end} Who has more seeds in his store wins, by the difference.
+{end} The player with more seeds in their store wins, by the difference.
 """
 
 

@@ -37,9 +37,9 @@ _MILL_WINS = """
 Three men on a line are a mill, and win. A player who cannot move loses.
 """
 _MILL_TAKES = """
-Three men on a line are a mill. Who closes one takes an opposing man off the board: one that stands in no mill, or any
-if all do; two mills closed at once take one man. A player with fewer than three men loses, and so does a player who
-cannot move.
+Three men on a line are a mill. Whoever closes one takes an opposing man off the board: one that stands in no mill, or
+any if all do; two mills closed at once take one man. A player with fewer than three men loses, and so does a player
+who cannot move.
 """
 
 _boards: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perfectplay import UsageError, load_game
 from perfectplay_gobblet import plugin
 from perfectplay_gobblet.board_view import board
 from perfectplay_gobblet.notation import decode, encode, format_move, notations, parse_move
@@ -312,3 +313,16 @@ def test_the_document_shows_what_the_plugin_does() -> None:
     failures, examples = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
     assert examples > 0
     assert failures == 0
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (lambda game: game.encode("foo"), "cannot read 'foo' as a position of gobblet: write a number, "),
+        (lambda game: game.parse_move(0, "foo"), "cannot read 'foo' as a move here: write L(1,1) to place or "),
+    ],
+)
+def test_a_text_that_cannot_be_read_is_named_once(read, told):
+    with pytest.raises(UsageError) as error:
+        read(load_game("gobblet"))
+    assert str(error.value).startswith(told)
