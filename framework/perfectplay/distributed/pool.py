@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import socket
@@ -9,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -32,6 +33,8 @@ _OPTIONS = {
     "RAY_raylet_client_connect_timeout_milliseconds": "20",
     "RAY_raylet_client_num_connect_attempts": "3000",  # a minute, on a machine with much to do
 }
+
+_FEWER_PROCESSES = {"no_monitor": True, "include_log_monitor": False}
 
 
 class WorkerLost(Exception):
@@ -57,11 +60,13 @@ def _bare(ray: Any) -> Iterator[None]:
     """Let `ray.init` start what workers need, and no more.
 
     It has no options for that: without, three processes of Ray's own (which count the machines of a cloud, collect logs
-    and serve a page) take two seconds to start and to end.
+    and serve a page) take two seconds to start and to end. A Ray that is made otherwise inside starts them.
     """
     parameters, services = ray._private.parameter, ray._private.services
-    kept = parameters.RayParams, services.start_api_server
-    parameters.RayParams = partial(parameters.RayParams, no_monitor=True, include_log_monitor=False)
+    kept = parameters.RayParams, getattr(services, "start_api_server", None)
+    known = inspect.signature(parameters.RayParams).parameters
+    less = {name: value for name, value in _FEWER_PROCESSES.items() if name in known}
+    parameters.RayParams = partial(parameters.RayParams, **less)
     services.start_api_server = lambda *_, **__: (None, None)  # as where the page cannot be served
     try:
         yield
@@ -103,7 +108,7 @@ class RayPool:
         self, cluster: Cluster, spec: GameSpec, memory: int | None, stop: threading.Event, tell: Callable[[], None]
     ) -> None:
         self._ray = load_ray()
-        self._spec, self._memory, self._stop, self._tell = spec, memory, stop, tell
+        self._memory, self._stop, self._tell = memory, stop, tell
         self._actors: list[Any] = []
         self.pids: list[int] = []
         """The workers' processes, each on its own machine."""
@@ -124,11 +129,12 @@ class RayPool:
             return
         cores = cluster.workers or os.cpu_count()
         where: dict[str, Any] = {"address": "local", "num_cpus": cores, "include_dashboard": False}
+        starting: AbstractContextManager[None] = _bare(ray)
         if cluster.address is not None:
-            where = {"address": cluster.address}
+            where, starting = {"address": cluster.address}, nullcontext()
             _require_answer(cluster.address)
         try:
-            with warnings.catch_warnings(), _bare(ray), _own_signals():
+            with warnings.catch_warnings(), starting, _own_signals():
                 warnings.simplefilter("ignore")
                 ray.init(log_to_driver=False, logging_level="ERROR", **where)
         except Exception as error:  # Ray has many ways to say it
