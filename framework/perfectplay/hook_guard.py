@@ -57,7 +57,7 @@ class Guard:
         watcher.asks_hook(hook, arguments)
         try:
             return function(*arguments)
-        except MemoryError:
+        except (MemoryError, SystemError):  # Python has only the latter to say where memory ends in a deep recursion
             watcher.ran_out_of_memory()
             raise
         finally:

@@ -9,7 +9,7 @@ LETTERS = ".XO"
 smallest_image = GRID.d4().canonicalizer(bits=GRID.bits)
 
 
-def mover(cells: list[int]) -> int:
+def next_mark(cells: list[int]) -> int:
     return 1 if cells.count(1) == cells.count(2) else 2
 
 
@@ -35,7 +35,7 @@ def moves(position: int) -> list[int]:
 
 @hookimpl
 def apply(position: int, move: int) -> int:
-    return position | mover(GRID.unpack(position)) << GRID.bits * move
+    return position | next_mark(GRID.unpack(position)) << GRID.bits * move
 
 
 @hookimpl
