@@ -3,7 +3,7 @@
     python benchmarks/cluster.py hashes GAME [--workers 1 --workers 2 ...]   one node, so many workers
     python benchmarks/cluster.py nodes GAME       two simulated nodes, each with its own object store
     python benchmarks/cluster.py tiny GAME        an object store that must spill to disk
-    python benchmarks/cluster.py kills GAME [N]   N random workers killed
+    python benchmarks/cluster.py kills GAME [N]   N random workers killed, in as many solves as that takes
     python benchmarks/cluster.py lost-node GAME   a simulated node dies
     python benchmarks/cluster.py ratios           what two workers gain, and cost
     python benchmarks/cluster.py writing          how quickly the driver writes a table
@@ -121,8 +121,8 @@ class WatchedPool(RayPool):
         return super().call(worker, method, *arguments, returns=returns)
 
 
-def disturb(seconds: Callable[[], float], times: int, act: Callable[[], bool]) -> None:
-    """Do something while a solve runs, so many seconds apart, until it has succeeded so many times."""
+def disturb(seconds: Callable[[], float], times: int, act: Callable[[], bool]) -> threading.Thread:
+    """Do something while a solve runs, so many seconds apart; the thread ends when it has succeeded so many times."""
 
     def run() -> None:
         done = 0
@@ -131,7 +131,9 @@ def disturb(seconds: Callable[[], float], times: int, act: Callable[[], bool]) -
             if WatchedPool.current is not None:
                 done += act()
 
-    threading.Thread(target=run, daemon=True).start()
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
 
 
 def kill_a_worker(chance: random.Random) -> bool:
@@ -214,8 +216,9 @@ def main() -> None:
         for workers in given.workers or [1, 2, 4]:
             good &= tell(f"{workers} workers", solve(given.game, Cluster(workers=workers)), right)
     elif given.what == "kills":
-        disturb(lambda: chance.uniform(1, 8), given.times, lambda: kill_a_worker(chance))
-        good = tell("killed", solve(given.game, Cluster(workers=2)), right)
+        killing = disturb(lambda: chance.uniform(1, 3), given.times, lambda: kill_a_worker(chance))
+        while killing.is_alive():  # a quick game is solved again until that many were killed
+            good &= tell("killed", solve(given.game, Cluster(workers=2)), right)
     else:
         stores = (LEAST_STORE, LEAST_STORE) if given.what == "tiny" else (1 << 30, 1 << 30)
         with Nodes(*stores) as nodes:
