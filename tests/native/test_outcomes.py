@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from perfectplay.errors import PerfectPlayError, TableError, UsageError
-from perfectplay.game import Game
 from perfectplay.loading import make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.solving.verify import VerifyReport, verify_table
@@ -27,7 +26,7 @@ from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Engine
 from perfectplay_native.outcomes import count_outcomes, unpack_outcomes
 
-from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
+from .compiled_graphs import RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import (
     TURNS,
     Graph,
@@ -40,9 +39,8 @@ from .graphs import (
     union,
 )
 from .test_engine import codes_of
-from .test_turns_and_scores import ways_of
+from .test_turns_and_scores import VARIANTS, cases, check_every_way
 
-VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
 KINDS = [(turns, scored) for turns in TURNS for scored in (False, True)]
 kinds = pytest.mark.parametrize(("turns", "scored"), KINDS, ids=[f"{t}{', scored' * s}" for t, s in KINDS])
 
@@ -58,33 +56,14 @@ def right_codes(graph: Graph, *, everywhere: bool) -> dict[int, int]:
     return {node: UNKNOWN | (codes[node] & 3 or 2) for node in nodes}
 
 
-def check_every_way(game: Game, graph: Graph, right: dict[int, int]) -> None:
-    hashes = set()
-    for way in ways_of(game):
-        for threads in (1, 2):
-            solution = solve_game(game, save=False, values="outcome", propagation=way, threads=threads)
-            with solution.table as table:
-                assert codes_of(table, graph) == right, (way, graph)
-                assert verify_table(table, threads=threads).bad == 0
-            hashes.add(solution.hash)
-    assert len(hashes) == 1
-
-
-def cases() -> list[tuple[str, bool, str]]:
-    """Every kind of game with every variant of a kernel; only a perfect index lets positions share a slot."""
-    return [
-        (*kind, variant) for kind in KINDS for variant in VARIANTS if kind[0] != "twins" or variant in RANKED_VARIANTS
-    ]
-
-
-@pytest.mark.parametrize(("turns", "scored", "variant"), cases())
+@pytest.mark.parametrize(("turns", "scored", "variant"), cases(KINDS))
 def test_outcomes_agree_with_brute_force(turns: str, scored: bool, variant: str, graph_module: ModuleType):
     ranked = variant in RANKED_VARIANTS
     rng = Random(f"outcomes {turns} {scored} {variant}")
     for _ in range(2):
         graph = any_game(rng, turns=turns, scored=scored, sisters=ranked)
         game = compiled_game(graph_module, graph, VARIANTS[variant])
-        check_every_way(game, graph, right_codes(graph, everywhere=ranked))
+        check_every_way(game, graph, right_codes(graph, everywhere=ranked), values="outcome")
 
 
 @pytest.mark.parametrize(("turns", "scored"), [kind for kind in KINDS if kind[0] != "twins"])
@@ -94,7 +73,7 @@ def test_hundreds_of_games_at_once(turns: str, scored: bool, graph_module: Modul
     everywhere, reached = right_codes(graph, everywhere=True), right_codes(graph, everywhere=False)
     for name, functions in VARIANTS.items():
         game = compiled_game(graph_module, graph, functions)
-        check_every_way(game, graph, everywhere if name in RANKED_VARIANTS else reached)
+        check_every_way(game, graph, everywhere if name in RANKED_VARIANTS else reached, values="outcome")
 
 
 @kinds
@@ -104,7 +83,7 @@ def test_a_python_game_has_outcomes_too(turns: str, scored: bool):
         graph = any_game(rng, turns=turns, scored=scored)
         for base in (GraphPlugin, TieredGraphPlugin):
             game = make_game(python_plugin(graph, base), name="graph")
-            check_every_way(game, graph, right_codes(graph, everywhere=False))
+            check_every_way(game, graph, right_codes(graph, everywhere=False), values="outcome")
 
 
 @pytest.mark.parametrize("variant", ["parents", "survey"])

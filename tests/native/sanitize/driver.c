@@ -6,26 +6,13 @@
 #include <string.h>
 
 #include "api.h"
+#include "check.h"
 #include "connect4.h"
 #include "quixo.h"
 #include "random_graph.h"
 
 extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel,
     quixo_kernel;
-
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-            exit(1); \
-        } \
-    } while (0)
-
-static void *room(size_t count, size_t size) {
-    void *memory = malloc(count * size);
-    CHECK(memory);
-    return memory;
-}
 
 /* ---- the laws of a kernel, on positions of random play ---- */
 

@@ -2,23 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "mail.h"
 #include "numbering.h"
 #include "random_graph.h"
-
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-            exit(1); \
-        } \
-    } while (0)
-
-static void *room(size_t count, size_t size) {
-    void *memory = malloc(count * size);
-    CHECK(memory);
-    return memory;
-}
 
 /* ---- mail for components of any size ---- */
 

@@ -7,15 +7,8 @@
 #include <string.h>
 
 #include "api.h"
+#include "check.h"
 #include "random_graph.h"
-
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-            exit(1); \
-        } \
-    } while (0)
 
 enum { MOST_WORKERS = 3, SAVED_AT = 4 };
 
