@@ -30,6 +30,7 @@ class GameInfo:
 def load_game(name: str, /, **options: object) -> Game:
     """Return an installed game, or the game in a file (`./mygame.py`).
 
+    Options are those of the command, `load_game("kalah", pits=4, either_row=True)`: hyphens become underscores.
     UsageError if there is none of this name or an option is wrong, PluginError if the game is broken.
     """
     return build_game(plugins.load_plugin(name), options)

@@ -106,8 +106,12 @@ class Option:
 
 
 def read_options(game: str, declared: Iterable[Option], given: Mapping[str, object]) -> dict[str, OptionValue]:
-    """Return a value for every declared option, sorted; UsageError on an unknown one or a wrong value."""
+    """Return a value for every declared option, sorted; UsageError on an unknown one or a wrong value.
+
+    Python's words have no hyphens: `either_row` is `either-row`, too.
+    """
     known = {option.name: option for option in declared}
+    given = {name if name in known else name.replace("_", "-"): value for name, value in given.items()}
     for name in given:
         if name not in known:
             hint = did_you_mean(name, known) or f": it has {', '.join(f'--{word}' for word in known) or 'none'}"

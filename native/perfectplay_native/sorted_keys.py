@@ -10,6 +10,9 @@ import numpy as np
 from perfectplay_native._engine import ffi, lib
 from perfectplay_native.engine import Positions
 
+SHORT = 256
+"""Arrays that are shorter than this on average are joined sooner by sorting than pair by pair."""
+
 
 def _pointer(array: Positions) -> Any:
     return ffi.from_buffer("uint64_t[]", array)
@@ -32,6 +35,8 @@ def union(sets: Sequence[Positions]) -> Positions:
     [1, 2, 3, 4]
     """
     rest = [each for each in sets if len(each)]
+    if len(rest) > 1 and sum(map(len, rest)) < SHORT * len(rest):
+        return sort_distinct(np.concatenate(rest))
     while len(rest) > 1:  # pairs of neighbours, so that each position is copied no more often than need be
         pairs = zip(rest[::2], rest[1::2], strict=False)
         rest = [*(_union(a, b) for a, b in pairs), *(rest[-1:] if len(rest) % 2 else [])]

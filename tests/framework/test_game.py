@@ -217,6 +217,7 @@ def test_options_make_variants_that_never_share_an_identity(codes):
     assert small.identity == "nim-last=loses-quick-end=no-stones=5"
     assert small.start() == 5
     assert small.options == {"last": "loses", "quick-end": False, "stones": 5}
+    assert make_game(plugin, name="nim", quick_end=True).options["quick-end"] is True
 
 
 @pytest.mark.parametrize(

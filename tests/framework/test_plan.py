@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -17,10 +18,15 @@ from perfectplay.errors import PluginError
 from perfectplay.kernels import game_kernel
 from perfectplay.loading import make_game
 from perfectplay.solving import shortage
-from perfectplay.solving.counting import Count, _Overlap, _with_costs, count_positions, estimate_positions
+from perfectplay.solving.counting import _Overlap, count_positions, estimate_positions
+from perfectplay.solving.enumeration import Enumeration
 from perfectplay.solving.memory_limits import Available
 from perfectplay.solving.plan import plan_solve
 from perfectplay.solving.sizes import Shape, free_disk
+from perfectplay.solving.sorted_runs import Spill
+from perfectplay.tables.records import TableInfo
+from perfectplay.tables.store import MemoryStore
+from perfectplay.workers import Workers
 
 
 @pytest.fixture
@@ -71,6 +77,32 @@ def test_a_sample_estimates_within_a_factor_of_two(game, options, positions, mos
     count = estimate_positions(game_kernel(load_game(game, **options)), most=most)
     assert count.kind == "estimate"
     assert positions / 2 < count.positions < positions * 2
+
+
+class _Enough(Exception):
+    pass
+
+
+def test_explorers_go_on_from_what_was_counted():
+    """Kalah has many tiers and some rare ways: from the start a sample this small finds a third of its positions."""
+    kernel = game_kernel(load_game("kalah", pits=5, seeds=2, empty_capture=True, either_row=True))
+    store = MemoryStore(TableInfo(game="kalah", options={}, rules_version=0, host_version="", indexing="enumerated"))
+
+    def stop_after_a_million(tier: int, positions: int) -> None:
+        if positions > 10**6:
+            raise _Enough
+
+    with closing(store), Workers(1) as workers:
+        enumeration = Enumeration(
+            kernel, store, "kalah", Spill(None, None), workers, stop_after_a_million, lambda: None
+        )
+        with pytest.raises(_Enough):
+            enumeration.run()
+        counted = sum(record.size for record in store.key_records().values())
+        rest = estimate_positions(kernel, most=300, found=enumeration.unfinished())
+    assert rest.kind == "estimate"
+    assert 12_706_262 / 2 < counted + rest.positions < 12_706_262 * 2
+    assert estimate_positions(kernel, most=300).positions < 12_706_262 / 2
 
 
 def test_a_sample_that_holds_everything_is_a_count():
@@ -126,12 +158,6 @@ def test_what_solving_costs_is_measured_where_rules_are_c(options, seconds):
 def test_what_solving_costs_is_not_measured_where_rules_are_python(tic_tac_toe):
     count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=60, memory=1 << 30)
     assert count.solving_share is None
-
-
-def test_an_estimate_costs_what_enumerating_was_seen_to():
-    explored = Count({0: 10.0, 1: 100.0}, "estimate", 3.0, expanding_each={0: 0.01, 1: 0.02})
-    assert _with_costs(explored, {0: 10, 1: 5}, 0.4).cpu_seconds == pytest.approx(3.0 / 1.5 * 2)
-    assert _with_costs(explored, {}, 0.4) == explored
 
 
 def test_the_rules_fault_is_said_as_a_solve_says_it(codes):

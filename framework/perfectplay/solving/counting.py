@@ -1,14 +1,15 @@
 """How many positions a game without an index has: counted where that takes seconds, else estimated from samples.
 
-The estimate is capture and recapture. Three explorers walk the game from the start, tier by tier, each on its own: it
-finds the children of at most `most` positions of a tier, drawn at random, and so arrives with its own sample of the
-next. If D positions are found by one explorer, P by a given two of them and T by all three, and if some positions are
-easier to come to than others (there are more ways to them) with a log-normal spread, then a tier has
+Counting enumerates as far as time allows. From what it has found by then three explorers go on, tier by tier, each on
+its own: it finds the children of at most `most` positions of a tier, drawn at random, and so arrives with its own
+sample of the next. If, of what counting has not found, D positions are found by one explorer, P by a given two of them
+and T by all three, and if some positions are easier to come to than others (there are more ways to them) with a
+log-normal spread, then a tier has
 
     N = D² / P · e^σ²     with     σ² = log(T · D / P²)
 
-positions. Each tier is estimated by itself, so errors do not add up along the game; where an explorer finds everything,
-D = P = T = N. Measured: docs/commands.md.
+positions more. Each tier is estimated by itself, so errors do not add up along the game; where an explorer finds
+everything, D = P = T = N. Measured: docs/commands.md.
 """
 
 from __future__ import annotations
@@ -18,25 +19,21 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from perfectplay.solving import background
-from perfectplay.solving.enumeration import (
-    SLOW_CHUNK,
-    TierGroups,
-    children_by_tier,
-    enumerate_positions,
-    rebatched,
-)
+from perfectplay.solving.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, rebatched
 from perfectplay.solving.measuring import measure
+from perfectplay.solving.sorted_runs import Spill
 from perfectplay.solving.tier_order import TierSizes, components, tier_graph
 from perfectplay.tables.records import KeyRecord, TableInfo
 from perfectplay.tables.store import MemoryStore
+from perfectplay.workers import Workers
 from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.sorted_keys import union
+from perfectplay_native.sorted_keys import union, without
 
 EXPLORERS = 3
 
@@ -50,6 +47,9 @@ FIRST_SAMPLE = 300
 """Positions of a tier that an explorer expands at first, to see how long it takes."""
 
 LARGEST_SAMPLE = 100_000
+
+SAMPLE_GROWTH = (1.5, 4.0)
+"""A larger sample is taken if there is time for one so many times as large, and at most so much larger at once."""
 
 ENOUGH_COMMON = 100
 """Positions that all explorers must have in common to tell the spread by."""
@@ -66,28 +66,23 @@ KINDS = ("exact", "estimate", "lower bound")
 BYTES_WHILE_COUNTING = 24
 """Memory that a position takes while it is being enumerated."""
 
-ENUMERATING_PER_EXPANDING = 1.5
-"""Enumerating merges what expanding finds: half as long again, where it was not measured."""
-
 MOST_LEVELS = 200
 """Moves that explorers follow among tiers that reach each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many positions there are, by tier, and what enumerating them costs."""
+    """How many positions there are, by tier, and what each of them costs."""
 
     tiers: Mapping[int, float]
     kind: str
     """`exact`, `estimate`, or `lower bound`: too few positions were found twice to say how many there are."""
-    cpu_seconds: float
-    """Of enumerating all of them."""
     cyclic: bool = False
     """Whether moves are seen to stay in a tier."""
+    enumerating_each: float = 0.0
+    """Processor seconds that enumerating a position takes; 0 where that was not measured."""
     solving_share: float | None = None
     """What solving costs, for each second of enumerating; None where that was not measured."""
-    expanding_each: Mapping[int, float] = field(default_factory=dict)
-    """Seconds that the children of a position took, by tier, where there are estimates."""
 
     @property
     def positions(self) -> int:
@@ -120,34 +115,25 @@ def count_positions(
         if time.thread_time() - began > COUNTING_SHARE * seconds:
             raise _TimeOver
 
-    with closing(store):
+    with closing(store), Workers(1) as workers:
+        enumeration = Enumeration(kernel, store, game, Spill(None, None), workers, note, look_at_the_clock)
         try:
-            enumerate_positions(
-                kernel, store, game=game, threads=1, budget=None, directory=None, found=note, check=look_at_the_clock
-            )
+            enumeration.run()
             complete = True
         except _TimeOver:
             complete = False
-        cpu_seconds = background.cpu_seconds() - cpu_began
+        each = (background.cpu_seconds() - cpu_began) / max(1, expanded.total())
         keys = store.key_records()
-        share = _solving_share(kernel, store, keys, cpu_seconds / max(1, expanded.total()), MEASURING_SHARE * seconds)
+        share = _solving_share(kernel, store, keys, each, MEASURING_SHARE * seconds)
+        unfinished = {} if complete else enumeration.unfinished()
+    counted: dict[int, float] = {**expanded, **{tier: record.size for tier, record in keys.items()}}
+    cyclic = any(record.cyclic for record in keys.values())
     if complete:
-        sizes = {tier: record.size for tier, record in keys.items()}
-        cyclic = any(record.cyclic for record in keys.values())
-        return Count(sizes, "exact", cpu_seconds, cyclic, share)
-    if count := _estimate_within(kernel, (1 - COUNTING_SHARE) * seconds, check):
-        count = _with_costs(count, expanded, cpu_seconds)
-    else:
-        count = Count(expanded or {0: 1}, "lower bound", cpu_seconds)
-    return replace(count, solving_share=share)
-
-
-def _with_costs(count: Count, expanded: Mapping[int, int], cpu_seconds: float) -> Count:
-    """An estimate, with what enumerating was seen to cost: so many positions of each tier took so long."""
-    expanding = sum(number * count.expanding_each.get(tier, 0.0) for tier, number in expanded.items())
-    if not expanding:
-        return count
-    return replace(count, cpu_seconds=count.cpu_seconds / ENUMERATING_PER_EXPANDING * cpu_seconds / expanding)
+        return Count(counted, "exact", cyclic, each, share)
+    if rest := _estimate_within(kernel, unfinished, (1 - COUNTING_SHARE) * seconds, check):
+        return Count({**counted, **rest.tiers}, rest.kind, cyclic or rest.cyclic, each, share)
+    found = {tier: len(positions) for tier, positions in unfinished.items()}
+    return Count(counted | found, "lower bound", cyclic, each, share)
 
 
 def _solving_share(
@@ -173,69 +159,95 @@ def _solving_share(
     return measured.cpu_seconds / measured.positions / enumerating_each
 
 
-def _estimate_within(kernel: Kernel, seconds: float, check: Callable[[], None]) -> Count | None:
+def _estimate_within(
+    kernel: Kernel, found: Mapping[int, Positions], seconds: float, check: Callable[[], None]
+) -> Count | None:
     """The best estimate that the seconds allow: a small one tells how large a sample they are enough for.
 
     None where not even that is done in twice the time.
     """
-    began = time.thread_time()
+    end = time.thread_time() + 2 * seconds
 
     def look_at_the_clock() -> None:
         check()
-        if time.thread_time() - began > 2 * seconds:
+        if time.thread_time() > end:
             raise _TimeOver
 
-    try:
-        first = estimate_positions(kernel, most=FIRST_SAMPLE, check=look_at_the_clock)
-        took = time.thread_time() - began
-        most = min(LARGEST_SAMPLE, int(FIRST_SAMPLE * (seconds - took) / max(took, 1e-6)))
-    except _TimeOver:
-        return None
-    return estimate_positions(kernel, most=most, check=check) if most > 2 * FIRST_SAMPLE else first
+    best: Count | None = None
+    most, growth = float(FIRST_SAMPLE), 1.0
+    while best is None or (growth >= SAMPLE_GROWTH[0] and most < LARGEST_SAMPLE):
+        most = min(LARGEST_SAMPLE, growth * most)
+        began = time.thread_time()
+        try:
+            best = estimate_positions(kernel, most=int(most), found=found, check=look_at_the_clock)
+        except _TimeOver:
+            break
+        now = time.thread_time()
+        growth = min(SAMPLE_GROWTH[1], (end - seconds - now) / max(now - began, 1e-6))
+    return best
 
 
-def estimate_positions(kernel: Kernel, *, most: int, seed: int = 0, check: Callable[[], None] = lambda: None) -> Count:
-    """About how many positions there are; exact where no tier has more than `most`."""
+def estimate_positions(
+    kernel: Kernel,
+    *,
+    most: int,
+    found: Mapping[int, Positions] | None = None,
+    seed: int = 0,
+    check: Callable[[], None] = lambda: None,
+) -> Count:
+    """About how many positions there are from those `found` on, by tier; exact where no tier has more than `most`.
+
+    Without any, from the start on.
+    """
+    if found is None:
+        start = kernel.canonicalize(kernel.start())
+        found = {kernel.tier(start): np.array([start], dtype=np.uint64)}
     groups = TierGroups(kernel)
-    explorers = [_Explorer(kernel, most, np.random.default_rng([seed, number]), check) for number in range(EXPLORERS)]
+    explorers = [
+        _Explorer(kernel, found, most, np.random.default_rng([seed, number]), check) for number in range(EXPLORERS)
+    ]
     sizes: dict[int, float] = {}
     guessed = dict.fromkeys(KINDS, 0.0)
-    expanding_each: dict[int, float] = {}
     spread, cyclic = 0.0, False
     while tiers := {tier for explorer in explorers for tier in explorer.incoming}:
         group = groups.of(min(tiers, key=groups.turn))
         visits = [explorer.visit(group) for explorer in explorers]
         for tier in group:
-            found = [visit[tier] for visit in visits]
-            if not any(found):
+            levels = [visit[tier] for visit in visits]
+            guessed["exact"] += (known := len(found.get(tier, ())))
+            if not known and not any(levels):
                 continue
-            size = _estimate_tier(found, spread)
+            size = _estimate_tier(levels, spread)
             spread = size.spread
-            sizes[tier] = size.positions
-            cyclic |= any(len(levels) > 1 for levels in found)
+            sizes[tier] = known + size.positions
+            cyclic |= any(len(each) > 1 for each in levels)
             guessed[size.kind] += size.positions
-        seconds, expanded = (sum(parts) for parts in zip(*(explorer.cost for explorer in explorers), strict=True))
-        expanding_each |= dict.fromkeys(group, seconds / max(1, expanded))
     bounded = guessed["lower bound"] > SMALL_SHARE * sum(guessed.values())
     kind = "lower bound" if bounded else "exact" if guessed["exact"] == sum(guessed.values()) else "estimate"
-    expanding = sum(size * expanding_each[tier] for tier, size in sizes.items())
-    return Count(sizes, kind, ENUMERATING_PER_EXPANDING * expanding, cyclic, expanding_each=expanding_each)
+    return Count(sizes, kind, cyclic)
 
 
 class _Explorer:
     """One of the three: what it has found for tiers that it has not been to yet."""
 
-    def __init__(self, kernel: Kernel, most: int, random: np.random.Generator, check: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        found: Mapping[int, Positions],
+        most: int,
+        random: np.random.Generator,
+        check: Callable[[], None],
+    ) -> None:
         self.kernel, self.most, self.random, self.check = kernel, most, random, check
-        start = kernel.canonicalize(kernel.start())
-        self.incoming: dict[int, list[Positions]] = {kernel.tier(start): [np.array([start], dtype=np.uint64)]}
-        self.cost: tuple[float, int] = (0.0, 0)
-        """Of the last visit: processor seconds, and how many positions were expanded."""
+        self.found = found
+        self.incoming: dict[int, list[Positions]] = {tier: [] for tier in found}
 
     def visit(self, group: tuple[int, ...]) -> dict[int, list[Positions]]:
-        """What it finds in tiers that reach each other, by the number of moves made among them."""
+        """What it finds besides in tiers that reach each other, by the number of moves made among them."""
         levels: dict[int, list[Positions]] = {tier: [] for tier in group}
-        self.cost = (0.0, 0)
+        for tier in group:
+            if tier in self.found:
+                self._expand(self.found[tier])
         for _ in range(MOST_LEVELS):
             fresh = {tier: self._arrived(tier, levels[tier]) for tier in group if tier in self.incoming}
             if not fresh:
@@ -248,22 +260,17 @@ class _Explorer:
             self.incoming.pop(tier, None)
         return levels
 
-    def _arrived(self, tier: int, known: list[Positions]) -> Positions:
-        positions = union(self.incoming.pop(tier))
-        for level in known:
-            positions = np.setdiff1d(positions, level, assume_unique=True)
-        return positions
+    def _arrived(self, tier: int, levels: list[Positions]) -> Positions:
+        found = [self.found[tier]] if tier in self.found else []
+        return without(union(self.incoming.pop(tier)), [*found, *levels])
 
     def _expand(self, positions: Positions) -> None:
         if len(positions) > self.most:
             positions = self.random.choice(positions, self.most, replace=False, shuffle=False)
-        began = time.thread_time()
         for portion in rebatched([positions], SLOW_CHUNK):
             self.check()
             for tier, children in children_by_tier(self.kernel, portion):
                 self.incoming.setdefault(tier, []).append(children)
-        seconds, expanded = self.cost
-        self.cost = seconds + time.thread_time() - began, expanded + len(positions)
 
 
 @dataclass(frozen=True, slots=True)

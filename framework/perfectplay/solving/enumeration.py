@@ -5,7 +5,9 @@ says so in `tier_children`, and tiers that reach each other are enumerated toget
 sorted runs without duplicates (sorted_runs.py), in files where memory does not suffice.
 
 Work goes in rounds. In a round, all threads expand portions of what is new and sort what they find; then, range of keys
-by range of keys, that is joined, and what is known is taken out of it. Sets do not depend on who did what when.
+by range of keys, that is joined, and what is known is taken out of it. A tier's turn begins with what was found for it
+since the last round; so small tiers, of which there may be thousands, cost little more than their positions. Sets do
+not depend on who did what when.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ ROOM = 1 << 20
 ROUND_BYTES = range(64 << 20, 256 << 20)
 """A round ends when the children found take a sixteenth of what is known, but not less nor more than this."""
 
+KEPT_BYTES = 16 << 20
+"""When the turn of a tier is over, a round with less than this goes on."""
+
 MAX_LEVELS = 1 << 14
 """Moves from the start beyond which nothing new may come; a table stores no remoteness above this either."""
 
@@ -66,10 +71,10 @@ def enumerate_positions(
     are used; without a directory, that is the end.
     """
     with Workers(threads if kernel.parallel else 1) as workers:
-        _Enumeration(kernel, store, game, Spill(budget, directory), workers, found, check, expand).run()
+        Enumeration(kernel, store, game, Spill(budget, directory), workers, found, check, expand).run()
 
 
-class _Enumeration:
+class Enumeration:
     """One run: the tiers that are written, and what has arrived for those that are not."""
 
     def __init__(
@@ -81,7 +86,7 @@ class _Enumeration:
         workers: Workers,
         found: Callable[[int, int], None],
         check: Callable[[], None],
-        expand: Expand | None,
+        expand: Expand | None = None,
     ) -> None:
         self.kernel, self.store, self.game, self.spill, self.workers = kernel, store, game, spill, workers
         self.found, self.check = found, check
@@ -89,7 +94,10 @@ class _Enumeration:
         self.written = {tier: record for tier, record in store.key_records().items() if store.is_intact(record)}
         self.groups = TierGroups(kernel)
         self.known: dict[int, Runs] = {}
+        self.frontiers: dict[int, Runs] = {}
         self.incoming: dict[int, Runs] = {}
+        self.gathered: dict[int, list[Positions]] = {}  # in this round, to be joined with what arrived before
+        self.gathered_bytes = 0
         self.room, self.chunk = ROOM, CHUNK if kernel.cheap else SLOW_CHUNK
         if spill.budget is not None:
             self.room = min(ROOM, spill.budget // (64 * workers.count))
@@ -106,8 +114,16 @@ class _Enumeration:
         start = self.kernel.canonicalize(self.kernel.start())
         self._arrive(self.kernel.tier(start), [np.array([start], dtype=np.uint64)])
         self._resume()
-        while self.incoming:
-            self._enumerate(self.groups.of(min(self.incoming, key=self.groups.turn)))
+        while tiers := self.incoming.keys() | self.gathered.keys():
+            self._enumerate(self.groups.of(min(tiers, key=self.groups.turn)))
+
+    def unfinished(self) -> dict[int, Positions]:
+        """What has been found of the tiers that are not written, if `check` ended the run."""
+        found: dict[int, list[Positions]] = {tier: [*sets] for tier, sets in self.gathered.items()}
+        for kept in (self.known, self.frontiers, self.incoming):
+            for tier, runs in kept.items():
+                found.setdefault(tier, []).extend(runs.runs)
+        return {tier: union(sets) for tier, sets in found.items() if tier not in self.written}
 
     def _resume(self) -> None:
         """Let arrive again what the tiers of an earlier run lead to and that run did not write."""
@@ -124,12 +140,16 @@ class _Enumeration:
         self.known = {tier: Runs(self.spill) for tier in tiers}
         children: dict[int, set[int]] = {tier: set() for tier in tiers}
         levels = 0
+        self._join(tiers)
         while frontiers := {tier: self.incoming.pop(tier) for tier in tiers if tier in self.incoming}:
             if levels == MAX_LEVELS:
                 raise _endless(self.game, int(next(next(iter(frontiers.values())).portions())[0]))
             levels += 1
+            self.frontiers = frontiers
             for tier, frontier in frontiers.items():
-                children[tier] |= self._expand(tier, frontier.portions(), frontier.most, frontiers)
+                children[tier] |= self._expand(tier, frontier.portions(), frontier.most)
+            self._join(tiers)
+            self.frontiers = {}
             for tier, frontier in frontiers.items():
                 self.known[tier].take(frontier)
                 self.spill.forget(frontier)
@@ -138,45 +158,43 @@ class _Enumeration:
                 self._write(tier, known, children[tier])
             self.spill.forget(known)
         self.known = {}
+        if self.gathered_bytes > KEPT_BYTES:
+            self._join(list(self.gathered))
 
     # ---- one round after the other ----
 
-    def _expand(
-        self, tier: int, parts: Iterable[Positions], size: int, frontiers: dict[int, Runs] | None = None
-    ) -> set[int]:
-        """Let the children of a tier's positions arrive, but for those that are known; the tiers they are in."""
-        gathered: dict[int, list[Positions]] = {}
+    def _expand(self, tier: int, parts: Iterable[Positions], size: int) -> set[int]:
+        """Gather the children of a tier's positions; the tiers they are in."""
         children: set[int] = set()
-        held = 0
         for portion, found in self.expand(parts, size):
             self.check()
             for child_tier, positions in found:
                 if not self.groups.may_lead(tier, child_tier):
                     raise _wrong_tier(self.game, self.kernel, self.groups, portion, tier, child_tier)
                 children.add(child_tier)
-                gathered.setdefault(child_tier, []).append(positions)
-                held += positions.nbytes
+                if child_tier not in self.written:
+                    self.gathered.setdefault(child_tier, []).append(positions)
+                    self.gathered_bytes += positions.nbytes
             self.total += len(portion)
             self.found(tier, self.total)
-            if held > self.round_bytes:
-                self._end_round(gathered, frontiers or {})
-                gathered, held = {}, 0
-        self._end_round(gathered, frontiers or {})
+            if self.gathered_bytes > self.round_bytes:
+                self._join(list(self.gathered))
         return children
 
     def _expand_here(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, Found]]:
         portions = (part[at : at + self.chunk] for part in parts for at in range(0, len(part), self.chunk))
         return self.workers.map(lambda portion: children_by_tier(self.kernel, portion, room=self.room), portions)
 
-    def _end_round(self, gathered: dict[int, list[Positions]], frontiers: dict[int, Runs]) -> None:
-        for tier, sets in gathered.items():
-            if tier in self.written:
+    def _join(self, tiers: Iterable[int]) -> None:
+        """Let arrive what was gathered for these tiers, but for what is known."""
+        for tier in tiers:
+            if not (sets := self.gathered.pop(tier, [])):
                 continue
+            self.gathered_bytes -= sum(each.nbytes for each in sets)
             runs = [*self.incoming[tier].runs_in_memory] if tier in self.incoming else []
-            for known in (self.known, frontiers):
+            for known in (self.known, self.frontiers):
                 runs += known[tier].runs if tier in known else []
             self._arrive(tier, self.workers.by_ranges(_fresh, sets, runs))
-            sets.clear()
         if self.spill.is_overfull:
             raise _no_room(self.game, self.total)
 
@@ -254,7 +272,15 @@ def _by_tier(kernel: Kernel, positions: Positions) -> Found:
         return []
     if (tiers == tiers[0]).all():
         return [(int(tiers[0]), positions.copy())]  # the array has room for many more
-    return [(int(tier), positions[tiers == tier]) for tier in np.flatnonzero(np.bincount(tiers))]
+    counts = np.bincount(tiers)
+    order = np.argsort(tiers.astype(np.uint16) if len(counts) <= 1 << 16 else tiers, kind="stable")  # 16 bits: radix
+    present = np.flatnonzero(counts)
+    ends = np.cumsum(counts)[present].tolist()
+    by_tier = positions[order]  # copies of its parts: each is freed by itself
+    return [
+        (tier, by_tier[first:end].copy())
+        for tier, first, end in zip(present.tolist(), [0, *ends[:-1]], ends, strict=True)
+    ]
 
 
 class TierGroups:

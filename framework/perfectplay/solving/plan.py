@@ -102,7 +102,7 @@ def plan_solve(
         else:
             count = count_positions(kernel, game=game.name, seconds=seconds, memory=available.bytes // 2, check=check)
             shape, counted = enumerated_shape(kernel, count), count.kind
-            cpu_seconds = count.cpu_seconds * (1 + _solving_share(count))
+            cpu_seconds = count.positions * count.enumerating_each * (1 + _solving_share(count))
             cpu_seconds += len(count.tiers) * (CYCLIC_COMPONENT_SECONDS if count.cyclic else COMPONENT_SECONDS)
     except EngineError as error:
         raise background.translate_error(error, game) from None

@@ -95,14 +95,19 @@ class Runs:
         self._spill = spill
         self._in_memory: list[SortedRun] = []  # each at least twice as long as the next
         self._in_files: list[SortedRun] = []
+        self.held = 0
+        """The bytes of memory that it takes."""
         self.stays = False
         """Whether somebody reads it, so that it cannot move to a file."""
-        spill.sets.append(self)
+        spill.sets[self] = None
 
-    @property
-    def held(self) -> int:
-        """The bytes of memory that it takes."""
-        return sum(8 * len(run) for run in self._in_memory)
+    def _hold(self, runs: list[SortedRun]) -> list[SortedRun]:
+        """From now on have these in memory; returns those it had before."""
+        before, self._in_memory = self._in_memory, runs
+        held = 8 * sum(map(len, runs))
+        self._spill.held += held - self.held
+        self.held = held
+        return before
 
     def __bool__(self) -> bool:
         return bool(self._in_memory or self._in_files)
@@ -129,10 +134,9 @@ class Runs:
 
     def take(self, other: Runs) -> None:
         """Add all of another set, none of which this one has in memory."""
-        runs, files = other._in_memory, other._in_files
-        other._in_memory, other._in_files = [], []
-        self._in_files += files
-        for run in runs:
+        self._in_files += other._in_files
+        other._in_files = []
+        for run in other._hold([]):
             self._keep(run)
         self._spill.make_room()
 
@@ -144,12 +148,16 @@ class Runs:
             if not near:
                 break
             pair = [runs.pop(near[-1]), runs.pop(near[-1] - 1)]
-            runs.append(SortedRun.of(_merged(pair, self._spill.merge_bytes, give_back=True), sum(map(len, pair))))
-        self._in_memory = runs
+            length = sum(map(len, pair))
+            if 8 * length < GIVE_BACK_BYTES:
+                runs.append(SortedRun(union([run.keys for run in pair])))
+            else:
+                runs.append(SortedRun.of(_merged(pair, self._spill.merge_bytes, give_back=True), length))
+        self._hold(runs)
 
     def move_to_file(self, directory: Path) -> None:
         """Write what is in memory to a file, but for what is in one already."""
-        runs, self._in_memory = self._in_memory, []
+        runs = self._hold([])
         files = [run.keys for run in self._in_files]
         self._in_files.append(
             SortedRun.in_file(
@@ -168,8 +176,8 @@ class Runs:
 
     def taken(self) -> Iterator[Positions]:
         """The same, each array to be used before the next: memory is given back on the way, and the set is empty."""
-        runs = [*self._in_files, *self._in_memory]
-        self._in_files, self._in_memory = [], []
+        runs = [*self._in_files, *self._hold([])]
+        self._in_files = []
         return _merged(runs, self._spill.merge_bytes, give_back=True)
 
 
@@ -180,12 +188,9 @@ class Spill:
         self.budget = budget
         self.directory = directory
         self.merge_bytes = MERGE_BYTES if budget is None else min(MERGE_BYTES, budget // 16)
-        self.sets: list[Runs] = []
-
-    @property
-    def held(self) -> int:
+        self.sets: dict[Runs, None] = {}
+        self.held = 0
         """The bytes of memory that all sets take."""
-        return sum(each.held for each in self.sets)
 
     @property
     def is_overfull(self) -> bool:
@@ -207,7 +212,8 @@ class Spill:
 
     def forget(self, used_up: Runs) -> None:
         """A set is not needed any more."""
-        self.sets.remove(used_up)
+        used_up._hold([])
+        del self.sets[used_up]
 
 
 def _merged(runs: Sequence[SortedRun], size: int, *, give_back: bool = False) -> Iterator[Positions]:
