@@ -44,9 +44,9 @@ def check(facts: Facts, directory: str, cost_before: float) -> tuple[bool, float
         print(f"    FAILED, with exit code {os.waitstatus_to_exitcode(status)}")
         return False, cost_before
     answer = json.loads(output)
-    cost = cpu / answer["positions"]
+    cost = cpu / answer["proven" if "alphabeta" in command else "positions"]
     right = [_at_most("CPU-seconds", cpu, facts.most_cpu)]
-    if answer["table"] is not None:
+    if answer.get("table") is not None:
         size = sum(file.stat().st_size for file in Path(answer["table"]).iterdir())
         print(f"    {used.ru_oublock * 512 >> 20} MiB written to disk, for a table of {size >> 20} MiB")
         right.append(_at_most("times its size written", used.ru_oublock * 512 / size, MOST_WRITTEN))
