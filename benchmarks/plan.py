@@ -53,6 +53,11 @@ KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
     },
     ("connect4", "--width", "6", "--no-mirror"): {"positions": 94_910_577, "cpu": 22, "memory": 1063 * MIB},
     ("connect4", "--width", "5", "--height", "6", "--no-mirror"): {"positions": 1_044_334_437},
+    ("kalah", "--pits", "4", "--seeds", "4", "--empty-capture", "--either-row"): {
+        "positions": 36_950_397,
+        "cpu": 44,
+        "memory": 538 * MIB,
+    },
 }
 """From docs/results.md, published or measured before."""
 
