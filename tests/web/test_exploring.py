@@ -222,8 +222,10 @@ def test_variants_are_chosen_by_their_options(
     expect(page.locator("#games [aria-current]")).to_have_text("Take: stones 5")
     expect(page.locator("#solve-card")).to_contain_text("solve take --stones 5")
     expect(page.locator("#solve-card .estimate")).to_contain_text("It can be stopped at any time")
+    page.go_back()
+    expect(page.locator("#games [aria-current]")).to_have_text("Take")
     page.click("#games-open")
-    page.fill("#option-stones", "5")
+    expect(page.locator("#option-stones")).to_have_value("7")  # as in this variant, not in the other
     page.fill("#games-filter", "zzz")
     expect(page.locator("#games-found")).to_have_text("No game is called so.")
 
