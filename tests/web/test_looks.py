@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -99,6 +100,11 @@ def test_forced_colours_reach_what_is_drawn(open_page: OpenPage, kinds_server: s
     text = page.locator("body").evaluate("element => getComputedStyle(element).color")
     for line in ("#board .edge", "#board .shaft", "#chart .zero", "#chart .grid"):
         assert page.locator(line).first.evaluate("element => getComputedStyle(element).stroke") == text, line
+    for path in ("/mutorere", "/promotion"):  # a draw, and a win
+        page.goto(kinds_server + path)
+        mark = page.locator("#verdict .mark").filter(has_text=re.compile("."))
+        assert mark.evaluate("element => getComputedStyle(element).color") == text, path
+        assert mark.evaluate("element => getComputedStyle(element).backgroundColor") != text, path
 
 
 def test_names_of_rows_stand_on_the_board(open_page: OpenPage, kinds_server: str) -> None:
