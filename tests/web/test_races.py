@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import expect
 
-from .pages import OpenPage, expect_plies, play, stop_the_clock
+from .pages import OpenPage, expect_plies, hold, play, stop_the_clock, wait_for_one, wait_for_what_was_asked
 
 FOCUSED = "() => document.activeElement.id || document.activeElement.dataset.place"
-
-
-def hold(page: Page, pattern: str) -> list[Route]:
-    """Requests of this kind wait in the list until somebody lets them go on."""
-    held: list[Route] = []
-    page.route(pattern, lambda route: held.append(route))
-    return held
-
-
-def wait_for_one(page: Page, held: list[Route]) -> Route:
-    while not held:
-        page.wait_for_timeout(10)  # lets the browser's events come
-    return held[0]
 
 
 def test_a_position_that_is_found_late_is_not_set_up_in_another_game(open_page: OpenPage, small_server: str) -> None:
@@ -80,10 +67,8 @@ def test_a_player_who_is_changed_while_a_move_is_on_its_way_moves_no_more(
     late.continue_()
     expect_plies(page, 1)
     page.clock.run_for(3000)
-    later = hold(page, "**/icon.svg")
-    page.evaluate("() => void fetch('/static/icon.svg')")
-    wait_for_one(page, later).continue_()
-    assert held == [late], "what the page asked before that has come, too"
+    wait_for_what_was_asked(page)
+    assert held == [late]
 
 
 def test_the_table_s_reply_does_not_give_a_puzzle_away(open_page: OpenPage, small_server: str) -> None:

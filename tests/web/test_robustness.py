@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, TimeoutError, expect
 from perfectplay.solving.strong import solve_game
 from perfectplay.web.library import Library
 
-from .pages import OpenPage, expect_plies, play, plies, stop_the_clock, verdict
+from .pages import OpenPage, expect_plies, hold, play, plies, stop_the_clock, verdict, wait_for_what_was_asked
 
 # ---- errors ----
 
@@ -32,15 +32,21 @@ def test_the_editor_forgets_the_text_of_another_game(open_page: OpenPage, small_
 
 def test_undo_while_the_table_thinks_gives_the_turn_back(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
+    stop_the_clock(page)
     page.locator("#player-top select").select_option("perfect")
     page.locator('#moves [data-move="b2"]').click()
     expect_plies(page, 1)
     page.click("#undo")
     expect(page.locator("#player-bottom.moving")).to_have_count(1)
     expect(page.locator("#notice")).to_have_text("Choose where to move.")
-    page.wait_for_timeout(500)  # longer than the table thinks
-    assert plies(page) == 1
+    held = hold(page, "**/replay?*")
+    page.clock.run_for(3000)  # longer than the table thinks
+    wait_for_what_was_asked(page)
+    assert held == []
+    page.unroute("**/replay?*")
     page.click("#redo")
+    expect(page.locator("#player-top.moving")).to_have_count(1)
+    page.clock.run_for(3000)
     expect_plies(page, 2)  # at the end again: now it answers
 
 
