@@ -75,8 +75,8 @@ def a_position_to_solve(page: Page, server: str) -> None:
 
 
 def a_move_pointed_at(page: Page, server: str) -> None:
-    go("/gobblet?position=1649275928706")(page, server)
-    page.hover('[data-move="(2,0)→(0,0)"]')
+    go("/gobblet?position=74242", ".group")(page, server)
+    page.locator("#moves .chip").first.hover()
     page.wait_for_selector(".changed")
 
 
