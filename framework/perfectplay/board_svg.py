@@ -12,16 +12,17 @@ _NOBODY = "grey"
 _LINE = "#9ca3af"
 
 
-def svg(board: Board) -> str:
-    """The picture as the text of an SVG file."""
+def svg(board: Board, *, over: bool = False) -> str:
+    """The picture as the text of an SVG file; without who is to move where the game is over or one plays alone."""
     width, height = board.columns * _UNIT + 2 * _MARGIN, board.rows * _UNIT + 2 * _MARGIN + 24
     places = {cell.id: _middle(cell) for cell in board.cells}
     parts = [_edge(places[one], places[other]) for one, other in board.edges]
     colours = player_colours(board)
     for cell in board.cells:
         parts += _cell(cell, colours, point=bool(board.edges), highlight=cell.id in board.highlight)
-    turn = escape(f"{board.players[board.to_move]} to move")
-    parts.append(f'<text x="{_MARGIN}" y="{height - 10:g}" font-size="13" fill="currentColor">{turn}</text>')
+    if len(board.players) > 1 and not over:
+        turn = escape(f"{board.players[board.to_move]} to move")
+        parts.append(f'<text x="{_MARGIN}" y="{height - 10:g}" font-size="13" fill="currentColor">{turn}</text>')
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '

@@ -99,4 +99,4 @@ class Position:
     def _repr_svg_(self) -> str | None:
         """The picture that a notebook shows."""
         board = self.board
-        return None if board is None else svg(board)
+        return None if board is None else svg(board, over=self.is_over)

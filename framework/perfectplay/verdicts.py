@@ -16,15 +16,15 @@ def sides(game: Game, mover: int | None) -> tuple[str, str]:
 
 
 def worth(game: Game, value: Value) -> str:
-    """What a move or a position is worth, in a few words: a puzzle is not won, but solved."""
+    """What a move or a position is worth, in a few words: a puzzle is not won, but solved, or scored."""
     if not game.is_puzzle:
         return str(value)
     if value.outcome_only:
         return "can be solved" if value.outcome is Outcome.WIN else "cannot be solved"
-    if value.outcome is Outcome.DRAW:
-        return "never solved"
-    if value.score < 0:
+    if game.has_score and value.remoteness is not None:
         return f"score {wording.signed(value.score)} in {value.remoteness}"
+    if value.outcome is Outcome.DRAW:
+        return "never ends" if game.has_score else "never solved"
     return f"{'solved' if value.outcome is Outcome.WIN else 'dead end'} in {value.remoteness}"
 
 

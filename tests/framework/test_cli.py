@@ -199,6 +199,20 @@ def test_show_of_a_finished_game(solve):
     assert (data["status"], data["outcome"], data["remoteness"], data["moves"]) == ("lost", "loss", 0, [])
 
 
+def test_nobody_is_to_move_on_a_finished_board(solve):
+    solve("tictactoe")
+    assert "First to move\n" in solve("show", "tictactoe", "XO.......").stdout
+    for finished in (solve("show", "tictactoe", "XXXOO....").stdout, solve("line", "tictactoe", "XX.OO....").stdout):
+        assert "3 │ X │ X │ X │" in finished
+        assert "Game over: " in finished
+        assert " to move\n" not in finished
+    played = CliRunner().invoke(root, ["play", "tictactoe", "--from", "XX.OO...."], input="c3\n").stdout
+    before, last = played.split("┌───┬───┬───┐")[-2:]
+    assert "First to move\n" in before
+    assert "First player wins." in last
+    assert " to move\n" not in last
+
+
 # ---- verifying ----
 
 

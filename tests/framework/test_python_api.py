@@ -141,6 +141,9 @@ def test_a_notebook_shows_the_board(game):
     assert picture.startswith("<svg ")
     assert picture.count(">X</text>") == 2
     assert "First to move" in picture
+    won = game.position("XXXOO....")
+    assert won.is_over
+    assert "to move" not in won._repr_svg_()
 
 
 def test_points_on_lines_and_highlights_are_drawn():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import doctest
+from types import SimpleNamespace
 
 import pytest
 
 from perfectplay import options, values, wording
 from perfectplay.values import Outcome, Value
-from perfectplay.verdicts import sides
+from perfectplay.verdicts import sides, worth
 from perfectplay.wording import verdict
 
 WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS
@@ -35,6 +36,21 @@ def test_the_examples_in_docstrings_are_true(module):
 )
 def test_verdicts_name_the_winner_and_count_his_moves(value, sentence):
     assert verdict(value, "Ann", "Bob") == sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "alone", "scored"),
+    [
+        (Value(WIN, 4, score=7), "solved in 4", "score 7 in 4"),
+        (Value(DRAW, 2), "never solved", "score 0 in 2"),
+        (Value(LOSS, 2, score=-11), "dead end in 2", "score −11 in 2"),
+        (Value(DRAW, None), "never solved", "never ends"),
+        (Value(WIN, None, outcome_only=True), "can be solved", "can be solved"),
+    ],
+)
+def test_a_puzzle_is_solved_or_scored(value, alone, scored):
+    said = [worth(SimpleNamespace(is_puzzle=True, has_score=each), value) for each in (False, True)]
+    assert said == [alone, scored]
 
 
 def test_players_are_named_by_the_board_or_by_their_turn(tic_tac_toe):

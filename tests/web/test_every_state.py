@@ -56,6 +56,32 @@ def a_server_again(page: Page, server: str) -> None:
     page.wait_for_function("() => document.querySelectorAll('#history li').length > 1")
 
 
+def a_solve_going_on(page: Page, server: str) -> None:
+    report = {"state": "solving", "text": "tier 3 of 7", "fraction": 0.4, "error": None}
+    page.route("**/solve", lambda route: route.fulfill(json=report))
+    go("/dots-columns=2-rows=2", "#solve-card progress")(page, server)
+
+
+def nothing_there(page: Page, server: str) -> None:
+    page.unroute_all()
+    go("/nothing", "h1")(page, server)
+
+
+def a_position_to_solve(page: Page, server: str) -> None:
+    go("/gobblet?position=1649275928706")(page, server)
+    page.evaluate("() => history.replaceState({ ...history.state, puzzle: '1649275928706' }, '')")
+    page.reload()
+    page.wait_for_function("() => document.querySelector('#verdict p').textContent.startsWith('Puzzle: ')")
+
+
+def a_move_pointed_at(page: Page, server: str) -> None:
+    go("/gobblet?position=74242", ".group")(page, server)
+    page.locator("#moves .chip").first.hover()
+    page.wait_for_selector(".changed")
+
+
+ROUND = "+(0,0)->(0,1)+(2,2)->(2,1)+(0,1)->(0,0)+(2,1)->(2,2)"
+
 STATES: dict[str, Callable[[Page, str], None]] = {
     "a game": go("/gobblet?position=1649275928706", "#line .step"),
     "a mistake": go("/gobblet?moves=S(0,0)+L(1,2)+S(2,0)", "#history .slip"),
@@ -85,8 +111,12 @@ STATES: dict[str, Callable[[Page, str], None]] = {
     "a server again": a_server_again,
     "zones": go("/quantik"),
     "the end": go("/gobblet?position=L,L,./.,.,./l,l,.:orange&moves=M(0,2)", ".highlight"),
+    "a repetition": go(f"/gobblet?moves=S(0,0)+S(2,2){ROUND}{ROUND}", "#notice.strong"),
+    "a position to solve": a_position_to_solve,
+    "a move pointed at": a_move_pointed_at,
     "no table": go("/dots-columns=2-rows=2", "#solve-card .estimate"),
-    "nothing there": go("/nothing", "h1"),
+    "a solve going on": a_solve_going_on,
+    "nothing there": nothing_there,
 }
 
 SMALL = """() => [...document.querySelectorAll('button, select, nav a, summary')]

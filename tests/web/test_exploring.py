@@ -65,7 +65,32 @@ def test_a_puzzle_hides_every_value_until_it_is_solved(open_page: OpenPage, smal
     expect(page.locator("#notice")).to_contain_text("is right")
 
 
+def test_a_random_position_has_a_link_of_its_own(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", before="Math.random = () => 0.5")
+    page.click("#tab-explore")
+    page.click("#find-any")
+    expect(page).to_have_url(re.compile(r"\?position=[XO.]{9}$"))
+    found = verdict(page)
+    assert verdict(open_page(page.url)) == found
+
+
 # ---- learn and play ----
+
+
+def test_title_and_rules_are_the_plugin_s(
+    open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, games: types.SimpleNamespace
+) -> None:
+    said = """
+from perfectplay import About
+@hookimpl
+def about(): return About("Seven <b>Stones</b>", "Take one or two.\\n\\nWho takes the last one wins.")
+"""
+    game = games.game_of(games.codes["SUBTRACTION"] + said, "stones")
+    page = open_page(serve(Library(tmp_path, [game])) + "/stones")
+    assert page.title().startswith("Seven <b>Stones</b>: ")
+    assert page.locator("#games a").all_inner_texts() == ["Seven <b>Stones</b>"]
+    page.click("#tab-learn")
+    expect(page.locator("#rules p")).to_have_text(["Take one or two.", "Who takes the last one wins."])
 
 
 def test_one_click_begins_a_game_against_perfect_play(open_page: OpenPage, small_server: str) -> None:
@@ -187,6 +212,22 @@ def test_many_symmetric_moves_are_one_group(open_page: OpenPage, kinds_server: s
     assert page.locator("#moves .chip:visible").count() == 64
 
 
+def test_headings_stay_in_view_and_chips_have_the_colour_of_their_group(
+    open_page: OpenPage, gobblet_server: str
+) -> None:
+    page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)")
+    colour = "element => getComputedStyle(element).borderTopColor"
+    heading = "element => getComputedStyle(element).color"
+    for group in ("draw", "loss"):
+        chip = page.locator(f".group.{group} .chip").first.evaluate(colour)
+        assert chip == page.locator(f".group.{group} h3").evaluate(heading), group
+    page.locator("#moves").evaluate("element => { element.scrollTop = element.scrollHeight; }")
+    top = "element => element.getBoundingClientRect().top"
+    within = page.locator("#moves").evaluate(top)
+    assert page.locator(".group.loss h3").evaluate(top) == pytest.approx(within, abs=1)
+    assert page.locator(".group.loss .chip").first.evaluate(top) < within, "its first moves have gone out of view"
+
+
 def test_values_are_seen_without_choosing_a_piece(open_page: OpenPage, gobblet_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)+M(2,0)+L(0,2)+M(0,0)+L(1,1)")
     assert page.locator('[data-place="(1,0)"] .badge.landing.best').inner_text().replace("\u2009", " ") == "W 1"
@@ -221,9 +262,12 @@ def test_variants_are_chosen_by_their_options(
     expect(page).to_have_url(re.compile(r"/take-last=wins-quick-end=no-stones=5$"))
     expect(page.locator("#games [aria-current]")).to_have_text("Take: stones 5")
     expect(page.locator("#solve-card")).to_contain_text("solve take --stones 5")
-    expect(page.locator("#solve-card .estimate")).to_contain_text("It can be stopped at any time")
+    takes = r"positions: some [\d.]+ s, \d+ MiB of memory, [\d.]+ \w+ on disk\. It can be stopped at any time\."
+    expect(page.locator("#solve-card .estimate")).to_have_text(re.compile(takes))
+    page.go_back()
+    expect(page.locator("#games [aria-current]")).to_have_text("Take")
     page.click("#games-open")
-    page.fill("#option-stones", "5")
+    expect(page.locator("#option-stones")).to_have_value("7")  # as in this variant, not in the other
     page.fill("#games-filter", "zzz")
     expect(page.locator("#games-found")).to_have_text("No game is called so.")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import expect
 
@@ -65,7 +68,70 @@ def test_cells_are_drawn_as_large_as_they_are(open_page: OpenPage, kinds_server:
     assert [drawn["width"], drawn["height"]] == pytest.approx(sizes["a1-a2"], abs=1), "a block fills its cell"
 
 
+# ---- what a cell is, on boards of every kind ----
+
+RING = "element => { const { boxShadow, borderTopStyle } = getComputedStyle(element, '::before'); return RESULT; }"
+SHADOW, BORDER = RING.replace("RESULT", "boxShadow"), RING.replace("RESULT", "borderTopStyle")
+
+
+@pytest.mark.parametrize(("path", "tray"), [("/wide", None), ("/morris-flying=no-men=three", "#player-bottom .tray")])
+def test_where_a_piece_may_go_is_ringed(open_page: OpenPage, kinds_server: str, path: str, tray: str | None) -> None:
+    for forced in ("none", "active"):
+        page = open_page(kinds_server + path, forced_colors=forced)
+        if tray:
+            page.click(tray)
+        target = page.locator("#board .target").first
+        assert (
+            target.evaluate(BORDER) == "dashed" if forced == "active" else "rgb(63, 99, 196)" in target.evaluate(SHADOW)
+        )
+
+
+def test_forced_colours_show_the_line_that_was_drawn_last(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/dots-columns=2-rows=1?moves=a1-a2+a1-b1", forced_colors="active")
+    outline = "element => getComputedStyle(element, '::before').outlineStyle"
+    assert [page.locator(f'[data-place="{line}"]').evaluate(outline) for line in ("a1-a2", "a1-b1")] == [
+        "none",
+        "double",
+    ]
+
+
+def test_forced_colours_reach_what_is_drawn(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/mutorere", forced_colors="active")
+    text = page.locator("body").evaluate("element => getComputedStyle(element).color")
+    for line in ("#board .edge", "#board .shaft", "#chart .zero", "#chart .grid"):
+        assert page.locator(line).first.evaluate("element => getComputedStyle(element).stroke") == text, line
+    for path in ("/mutorere", "/promotion"):  # a draw, and a win
+        page.goto(kinds_server + path)
+        mark = page.locator("#verdict .mark").filter(has_text=re.compile("."))
+        assert mark.evaluate("element => getComputedStyle(element).color") == text, path
+        assert mark.evaluate("element => getComputedStyle(element).backgroundColor") != text, path
+
+
+def test_names_of_rows_stand_on_the_board(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/wide")
+    board = page.locator("#board").bounding_box()
+    name = page.locator("#board .coordinate.beside", has_text="19").bounding_box()
+    cell = page.locator('[data-place="a19"]').bounding_box()
+    assert board
+    assert name
+    assert cell
+    assert board["x"] + 3 < name["x"] < name["x"] + name["width"] < cell["x"] - 1
+
+
 # ---- narrow screens ----
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+def test_the_figures_under_the_columns_can_be_read(open_page: OpenPage, gobblet_server: str, width: int) -> None:
+    page = open_page(f"{gobblet_server}/gobblet", viewport={"width": width, "height": 900})
+    page.click("#tab-explore")
+    page.wait_for_selector(".longest a")
+    boxes = page.locator(".histogram .tick").evaluate_all(
+        "ticks => ticks.map((tick) => tick.getBoundingClientRect()).map((box) => [box.left, box.right, box.height])"
+    )
+    assert len(boxes) > 5
+    assert min(height for _, _, height in boxes) >= 11
+    assert all(right + 2 < left for (_, right, _), (left, _, _) in pairwise(boxes))
 
 
 @pytest.mark.parametrize("path", ["/connect4-connect=3-height=4-mirror=no-width=5", "/morris-flying=no-men=three"])

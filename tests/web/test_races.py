@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import expect
 
-from .pages import OpenPage, expect_plies, play
+from .pages import OpenPage, expect_plies, hold, play, stop_the_clock, wait_for_one, wait_for_what_was_asked
 
 FOCUSED = "() => document.activeElement.id || document.activeElement.dataset.place"
-
-
-def hold(page: Page, pattern: str) -> list[Route]:
-    """Requests of this kind wait in the list until somebody lets them go on."""
-    held: list[Route] = []
-    page.route(pattern, lambda route: held.append(route))
-    return held
-
-
-def wait_for_one(page: Page, held: list[Route]) -> Route:
-    while not held:
-        page.wait_for_timeout(10)  # lets the browser's events come
-    return held[0]
 
 
 def test_a_position_that_is_found_late_is_not_set_up_in_another_game(open_page: OpenPage, small_server: str) -> None:
@@ -65,6 +52,39 @@ def test_a_game_that_is_no_longer_possible_gives_way_to_its_address(open_page: O
     page.evaluate("() => history.replaceState({ ...history.state, moves: ['nonsense'] }, '')")
     page.reload()
     expect(page.locator("#history .entry").nth(1)).to_contain_text("b2")
+
+
+def test_a_player_who_is_changed_while_a_move_is_on_its_way_moves_no_more(
+    open_page: OpenPage, small_server: str
+) -> None:
+    """The table was to move for the first player: after the move that was on its way it is the second's turn."""
+    page = open_page(f"{small_server}/tictactoe")
+    stop_the_clock(page)
+    held = hold(page, "**/replay?*")
+    page.click('[data-place="b2"]')
+    late = wait_for_one(page, held)
+    page.select_option("#player-bottom select", "perfect")
+    late.continue_()
+    expect_plies(page, 1)
+    page.clock.run_for(3000)
+    wait_for_what_was_asked(page)
+    assert held == [late]
+
+
+def test_the_table_s_reply_does_not_give_a_puzzle_away(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe?position=XX.OO....")
+    page.evaluate("() => history.replaceState({ ...history.state, puzzle: '1' }, '')")
+    page.reload()
+    puzzle = re.compile("^Puzzle: First player is to move")
+    expect(page.locator("#verdict p")).to_have_text(puzzle)
+    page.locator(".skip").press("Enter")
+    expect(page).to_have_url(re.compile("#board$"))  # nothing else has changed
+    page.select_option("#player-top select", "perfect")
+    play(page, "a1")
+    expect(page.locator("#verdict p")).to_have_text("Game over: Second player has won")
+    page.click("#undo")
+    expect(page.locator("#verdict p")).to_have_text(puzzle)
+    assert page.locator(".badge, .group, #chart svg").count() == 0
 
 
 def test_a_choice_of_moves_goes_with_its_position(open_page: OpenPage, kinds_server: str) -> None:

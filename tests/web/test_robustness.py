@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, TimeoutError, expect
 from perfectplay.solving.strong import solve_game
 from perfectplay.web.library import Library
 
-from .pages import OpenPage, expect_plies, play, plies, verdict
+from .pages import OpenPage, expect_plies, hold, play, plies, stop_the_clock, verdict, wait_for_what_was_asked
 
 # ---- errors ----
 
@@ -32,15 +32,21 @@ def test_the_editor_forgets_the_text_of_another_game(open_page: OpenPage, small_
 
 def test_undo_while_the_table_thinks_gives_the_turn_back(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
+    stop_the_clock(page)
     page.locator("#player-top select").select_option("perfect")
     page.locator('#moves [data-move="b2"]').click()
     expect_plies(page, 1)
     page.click("#undo")
     expect(page.locator("#player-bottom.moving")).to_have_count(1)
     expect(page.locator("#notice")).to_have_text("Choose where to move.")
-    page.wait_for_timeout(500)  # longer than the table thinks
-    assert plies(page) == 1
+    held = hold(page, "**/replay?*")
+    page.clock.run_for(3000)  # longer than the table thinks
+    wait_for_what_was_asked(page)
+    assert held == []
+    page.unroute("**/replay?*")
     page.click("#redo")
+    expect(page.locator("#player-top.moving")).to_have_count(1)
+    page.clock.run_for(3000)
     expect_plies(page, 2)  # at the end again: now it answers
 
 
@@ -58,7 +64,28 @@ def test_a_lost_server_is_said_and_asked_again_by_itself(open_page: OpenPage, sm
     expect(page.locator("#notice")).to_contain_text("Trying again")
     page.unroute("**/replay?*")
     expect_plies(page, 1)  # without another click
+    expect(page.locator("#notice")).to_have_text("The server answers again. Choose where to move.")
     assert lost
+
+
+def test_a_server_that_asks_for_a_pause_gets_one(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="429")
+    stop_the_clock(page)
+    refused: list[Route] = []
+
+    def refuse(route: Route) -> None:
+        refused.append(route)
+        route.fulfill(status=429, headers={"retry-after": "7"}, json={"error": "too many requests"})
+
+    page.route("**/replay?*", refuse)
+    page.click('[data-place="b2"]')
+    expect(page.locator("#notice")).to_have_text("The server asks for a pause. Trying again…")
+    page.unroute("**/replay?*")
+    page.clock.run_for(6900)
+    assert plies(page) == 0
+    page.clock.run_for(200)
+    expect_plies(page, 1)
+    assert len(refused) == 1
 
 
 def test_auto_play_ends_with_an_error(open_page: OpenPage, small_server: str) -> None:
@@ -86,6 +113,19 @@ def test_a_damaged_table_is_called_damaged(
 def test_a_link_to_no_id_says_so_and_shows_the_start(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe?id=99999999", expected="400")
     expect(page.locator("#notice")).to_contain_text("The link cannot be followed: 99999999 is not a position")
+    assert verdict(page) == "Draw in 9 plies"
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ("postion=X........", "'postion' is not a parameter here: did you mean 'position'?"),
+        ("id=0&position=X........", "say either id or position, not both"),
+    ],
+)
+def test_a_link_with_a_wrong_parameter_says_so(open_page: OpenPage, small_server: str, query: str, fault: str) -> None:
+    page = open_page(f"{small_server}/tictactoe?{query}", expected="422")
+    expect(page.locator("#notice")).to_contain_text(f"The link cannot be followed: {fault}")
     assert verdict(page) == "Draw in 9 plies"
 
 
@@ -129,6 +169,70 @@ def test_the_focus_stays_where_one_works(open_page: OpenPage, small_server: str)
     page.keyboard.press("Enter")
     expect(page.locator("#history .entry").nth(1)).to_have_attribute("aria-current", "step")
     assert page.evaluate(focused) == "history"
+
+
+def test_the_focus_stays_outside_the_board_too(open_page: OpenPage, gobblet_server: str, small_server: str) -> None:
+    page = open_page(f"{gobblet_server}/gobblet")
+    page.click("#setup summary")
+    for name in ("Orange M", "Take away"):
+        page.locator(f'#setup-pieces [aria-label="{name}"]').press("Enter")
+        expect(page.locator(f'#setup-pieces [aria-label="{name}"]')).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(f'#setup-pieces [aria-label="{name}"]')).to_be_focused()
+    page.locator('#setup-mover [aria-label="Blue to move"]').press("Enter")
+    expect(page.locator('#setup-mover [aria-label="Blue to move"]')).to_be_focused()
+    page.click("#tab-learn")
+    play_blue = page.get_by_role("button", name="Play Blue")
+    play_blue.press("Enter")
+    expect(page.locator("#player-bottom strong")).to_have_text("Blue")
+    expect(play_blue).to_be_focused()
+    page.goto(f"{small_server}/tictactoe")
+    page.get_by_role("link", name="Stones").press("Enter")
+    expect(page.locator("#title")).to_have_text("Stones")
+    expect(page.get_by_role("link", name="Stones")).to_be_focused()
+
+
+def test_stop_stays_where_it_is_while_a_solve_goes_on(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    reports = (f"tier {number}" for number in range(10**6))
+    page.route(
+        "**/gobblet/solve",
+        lambda route: route.fulfill(json={"state": "solving", "text": next(reports), "fraction": 0.1, "error": None}),
+    )
+    page.get_by_role("link", name="Gobblet").click()
+    stop = page.get_by_role("button", name="Stop")
+    stop.focus()
+    pressed = stop.element_handle()
+    before = page.locator(".progress-text").inner_text()
+    expect(page.locator(".progress-text")).not_to_have_text(before)
+    expect(stop).to_be_focused()
+    assert pressed.evaluate("button => button.isConnected")
+    page.unroute("**/gobblet/solve")
+    expect(page.get_by_role("button", name="Solve it now")).to_be_focused()
+
+
+def test_a_copied_text_is_said_for_a_moment(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    stop_the_clock(page)
+    button = page.locator("#notations button")
+    button.click()
+    expect(button).not_to_have_text("Copy")
+    page.clock.run_for(1000)
+    button.click()
+    page.clock.run_for(5000)
+    expect(button).to_have_text("Copy")
+
+
+def test_where_a_page_may_not_copy_people_can(open_page: OpenPage, small_server: str) -> None:
+    """A browser gives its clipboard to pages of this machine and of https alone."""
+    page = open_page(
+        f"{small_server}/tictactoe", before="Object.defineProperty(navigator, 'clipboard', { value: undefined });"
+    )
+    page.locator("#notations button").click()
+    expect(page.locator("#notations button")).to_have_text("Press Ctrl+C")
+    expect(page.locator("#notations input")).to_be_focused()
+    assert page.evaluate("() => document.activeElement.selectionEnd") == 9
+    page.click("#copy-link")
+    expect(page.locator("#copy-link")).to_have_text("It is the page's address")
 
 
 def test_arrows_walk_over_the_board(open_page: OpenPage, small_server: str) -> None:

@@ -18,6 +18,7 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
+from perfectplay.loading import load_game
 from perfectplay.tables.compacting import compact_table
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import CompactTable
@@ -306,6 +307,25 @@ def test_a_line_of_a_compact_table_does_not_keep_the_others_waiting(
 def test_variants_are_known_by_their_address_only_if_they_exist(client: TestClient) -> None:
     assert client.get("/tictactoe-width=5").status_code == 404
     assert client.get("/api/tictactoe-width=5/evaluate").status_code == 404
+
+
+def test_options_with_their_defaults_may_be_left_out_of_an_address(tmp_path: Path) -> None:
+    library = Library(tmp_path, [load_game("dots", rows=1), load_game("dots"), load_game("morris")])
+    client = TestClient(make_app(library), follow_redirects=False)
+    for short, whole in {
+        "dots": "dots-columns=2-rows=2",
+        "dots-rows=1": "dots-columns=2-rows=1",
+        "dots-rows=1-columns=1": "dots-columns=1-rows=1",
+        "morris-men=six": "morris-flying=no-men=six",
+    }.items():
+        answer = client.get(f"/{short}?moves=a+b(1)&ply=1")
+        assert (answer.status_code, answer.headers["location"]) == (307, f"/{whole}?moves=a+b(1)&ply=1"), short
+        assert client.get(f"/{whole}").status_code == 200
+        assert client.get(f"/api/{short}/position").json()["game"] == whole
+    for wrong in ("dot", "dots-", "dots-rows", "dots-rows=0", "dots-rows=1-rows=2", "dots-rows=1-x=2", "dots2"):
+        assert client.get(f"/{wrong}").status_code == 404, wrong
+        assert client.get(f"/api/{wrong}/position").status_code == 404, wrong
+    library.close()
 
 
 # ---- sessions and links ----

@@ -67,7 +67,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     if line.steps:
         click.echo()
     if (board := game.board(line.end)) is not None:
-        click.echo(draw(board, paint) + "\n")
+        click.echo(draw(board, paint, over=game.status(line.end) is not Status.ONGOING) + "\n")
     click.echo(_ending(game, line, movers[-1]))
 
 

@@ -172,7 +172,8 @@ class _Session:
 
     def _show(self) -> None:
         board = self.game.board(self.match.position)
-        drawn = draw(board, painter(board)) if board else self.game.decode(self.match.position)
+        over = self.match.result is not None
+        drawn = draw(board, painter(board), over=over) if board else self.game.decode(self.match.position)
         click.echo(f"\n{drawn}\n")
 
     def _move_names(self) -> list[str]:

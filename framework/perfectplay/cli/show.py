@@ -20,7 +20,7 @@ from perfectplay.cli.moves_text import rated_lines
 from perfectplay.display.board_text import draw
 from perfectplay.match import mover_of
 from perfectplay.queries.moves import RatedMoves, rate_moves
-from perfectplay.values import value_json
+from perfectplay.values import Status, value_json
 from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         print_json(_json(game, number, value, verdict, rated))
         return
     if board is not None:
-        click.echo(draw(board, painter(board)) + "\n")
+        click.echo(draw(board, painter(board), over=game.status(number) is not Status.ONGOING) + "\n")
     notations = game.notations(number)
     width = max(map(len, notations), default=0)
     for name, text in notations.items():

@@ -22,15 +22,18 @@ Paint = Callable[[str, int | None], str]
 _MARKS = ("●", "○")
 
 
-def draw(board: Board, paint: Paint = lambda text, owner: text) -> str:
-    """The whole position: grid, reserves, and who is to move unless one plays alone. Lines end without spaces."""
+def draw(board: Board, paint: Paint = lambda text, owner: text, *, over: bool = False) -> str:
+    """The whole position: grid, reserves, and who is to move, unless the game is over or one plays alone.
+
+    Lines end without spaces.
+    """
     mark = _needs_marks(board)
     if _is_free(board):
         drawn = graph_lines(board, lambda piece: _piece(piece, mark), paint)
     else:
         drawn = _grid(board, mark, paint)
     lines = [*drawn, *_reserves(board, mark, paint)]
-    if len(board.players) > 1:
+    if len(board.players) > 1 and not over:
         lines.append(f"{_player(board, board.to_move, mark, paint)} to move")
     return "\n".join(line.rstrip() for line in lines)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from perfectplay.web import gamesman
@@ -56,13 +56,13 @@ def _first_game(library: Library) -> str | None:
 async def _page(request: Request) -> Response:
     """The page of a game. All it will ask for stands in its head, so that nothing is waited for in turn."""
     library: Library = request.app.state.library
-    if "game" in request.path_params:
-        try:
-            name: str | None = served_game(request).game.identity
-        except Refusal as refusal:
-            return _no_such_page(library, str(refusal))
-    else:
-        name = _first_game(library)
+    asked = request.path_params.get("game")
+    try:
+        name = _first_game(library) if asked is None else served_game(request).game.identity
+    except Refusal as refusal:
+        return _no_such_page(library, str(refusal))
+    if name is not None and asked not in (None, name):  # a variant by less than its whole name
+        return RedirectResponse(request.url.replace(scheme="", netloc="", path=f"/{quote(name, safe='=')}"))
     links = []
     wanted = ["/api/games"]
     if name is not None:

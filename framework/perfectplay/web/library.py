@@ -5,12 +5,15 @@ A table that appears while the server runs (somebody solved the game elsewhere) 
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import Game
@@ -87,24 +90,26 @@ class Library:
             served.find_table()
 
     def get(self, name: str) -> ServedGame | None:
-        """A game by its identity; a variant that nobody has solved yet comes into being when it is asked for."""
+        """A game by its identity, in which options that have their defaults may be left out: `dots`, `dots-rows=1`.
+
+        A variant that nobody has solved yet comes into being when it is asked for.
+        """
         served = self.games.get(name)
-        if served is None and (game := self._unsolved_variant(name)) is not None:
-            served = self.games[name] = ServedGame(game, table_path(game, self.directory))
-            self._asked.append(name)
-            while len(self._asked) > ASKED_VARIANTS:
-                self._forget(self._asked.popleft())
+        if served is None and (game := self._variant(name)) is not None:
+            served = self.games.get(game.identity)
+            if served is None:
+                served = self.games[game.identity] = ServedGame(game, table_path(game, self.directory))
+                self._asked.append(game.identity)
+                while len(self._asked) > ASKED_VARIANTS:
+                    self._forget(self._asked.popleft())
         return served
 
-    def _unsolved_variant(self, name: str) -> Game | None:
+    def _variant(self, name: str) -> Game | None:
         for base in {served.game.name: served.game for served in self.games.values()}.values():
-            if base.declared_options and name.startswith(f"{base.name}-"):
-                try:
-                    variant = load_game(base.name, **_options_of(base, name))
-                except PerfectPlayError:
-                    continue
-                if variant.identity == name:
-                    return variant
+            options = _options_of(base, name)
+            if options is not None:
+                with suppress(PerfectPlayError):  # there is no such variant
+                    return load_game(base.name, **options)
         return None
 
     def _forget(self, name: str) -> None:
@@ -154,15 +159,16 @@ class Library:
         return variants
 
 
-def _options_of(game: Game, name: str) -> dict[str, object]:
-    """The options that a variant's identity spells."""
-    rest = name.removeprefix(f"{game.name}-")
-    found: dict[str, object] = {}
-    names = sorted((option.name for option in game.declared_options), key=lambda name: f"-{rest}".find(f"-{name}="))
-    for name, following in zip(names, [*names[1:], None], strict=True):
-        _, _, value = f"-{rest}".partition(f"-{name}=")
-        found[name] = value.partition(f"-{following}=")[0] if following else value
-    return found
+def _options_of(game: Game, name: str) -> dict[str, str] | None:
+    """The options that a name of the game's spells, `dots-rows=1`; None where it spells something else."""
+    if not (game.declared_options and name.startswith(game.name)):
+        return None
+    options = "|".join(re.escape(option.name) for option in game.declared_options)
+    before, *parts = re.split(f"-({options})=", name.removeprefix(game.name))
+    names, values = parts[::2], parts[1::2]
+    if before or len(set(names)) < len(names):
+        return None
+    return dict(zip(names, map(unquote, values), strict=True))
 
 
 def _changed(path: Path) -> float:

@@ -1,28 +1,32 @@
 // The JSON interface, as far as the page uses it. What is known of a position never changes, so it is kept.
-// A server that does not answer is asked again until it does; what people see of that is told to `trouble`.
+// A server that does not answer, or asks to wait, is asked again until it answers; what people see of that is told to `trouble`.
 
 const KEPT = 300;
-const PAUSES = [500, 1000, 2000, 4000];
 const kept = new Map();
 
-/** Called with a sentence while the server is silent, and with null once it answers again. */
+/** Called with a sentence while the server does not answer, and with null once it does again. */
 export const trouble = { tell: () => {} };
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 async function fetchPatiently(path, options) {
   for (let attempt = 0; ; attempt += 1) {
+    let wait = Math.min(4000, 500 * 2 ** attempt);
     try {
       const response = await fetch(path, options);
-      if (attempt) trouble.tell(null);
-      return response;
+      if (response.status !== 429) {
+        if (attempt) trouble.tell(null);
+        return response;
+      }
+      wait = 1000 * (Number(response.headers.get("retry-after")) || 1);
+      trouble.tell("The server asks for a pause. Trying again…");
     } catch (error) {
       if (error.name === "AbortError") throw error;
       if (options?.method) throw new Error("The server does not answer. Is `solve serve` still running?");
       trouble.tell("The server does not answer. Is `solve serve` still running? Trying again…");
-      await pause(PAUSES[Math.min(attempt, PAUSES.length - 1)]);
-      if (options?.signal?.aborted) throw new DOMException("", "AbortError");
     }
+    await pause(wait);
+    options?.signal?.throwIfAborted();
   }
 }
 

@@ -1,7 +1,7 @@
 // Draws any board the server describes: cells in rows and columns or anywhere, edges, zones, stacks and trays. Cells stay
 // the same elements while only what is on them changes, so the focus stays where it is.
 
-import { $, h, oneTabStop, own, s } from "./dom.js";
+import { h, oneTabStop, own, redraw, s } from "./dom.js";
 import { arrows, badge, landingBadge } from "./marks.js";
 import { drawPiece, ownerClass, pieceImage, pieceWords, stackWords } from "./pieces.js";
 import { long } from "./words.js";
@@ -176,7 +176,6 @@ export function drawBoard(container, view) {
 
 /** A small board, for the editor: `make` gives the element of a cell. */
 export function drawCells(container, board, make) {
-  const focused = container.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
   const at = middleOf(board, false);
   shape(container, board);
   const field = h("div", { class: "field" }, ground(board, at));
@@ -186,9 +185,8 @@ export function drawCells(container, board, make) {
     put(element, at(cell), cell, board);
     field.append(element);
   }
-  container.replaceChildren(field);
+  redraw(container, field);
   oneTabStop(field, "button.cell");
-  if (focused) container.querySelector(`[data-cell="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
 export function drawTrays(container, owner, view) {
@@ -196,12 +194,12 @@ export function drawTrays(container, owner, view) {
   const meaning = meanings(view.answer, view.selected);
   const shared = (tray) => tray.piece.owner === null && owner === 0; // what is nobody's stands with the first player
   const trays = board.trays.filter((tray) => tray.piece.owner === owner || shared(tray));
-  const focused = container.contains(document.activeElement) ? document.activeElement.dataset.place : null;
-  container.replaceChildren(
+  redraw(
+    container,
     ...trays.map((tray) => {
       const element = h(
         "button",
-        { class: `tray ${ownerClass(tray.piece.owner)}`, type: "button", disabled: tray.count === 0, "data-place": tray.id, onclick: () => view.onPlace(tray.id) },
+        { class: `tray ${ownerClass(tray.piece.owner)}`, type: "button", disabled: tray.count === 0, "data-place": tray.id, "data-key": tray.id, onclick: () => view.onPlace(tray.id) },
         ...Array.from({ length: Math.min(tray.count, SHOWN_IN_TRAY) }, () => pieceImage(inTray(tray.piece))),
         tray.count === 0 ? pieceImage(inTray(tray.piece), "used-up") : null,
         tray.count > SHOWN_IN_TRAY ? h("span", { class: "more", "aria-hidden": "true" }, `×${tray.count}`) : null,
@@ -211,7 +209,4 @@ export function drawTrays(container, owner, view) {
     }),
   );
   oneTabStop(container, ".tray");
-  if (!focused) return;
-  const again = container.querySelector(`[data-place="${CSS.escape(focused)}"]:enabled`) ?? container.querySelector(":enabled");
-  (again ?? $("board")).focus({ preventScroll: true }); // an empty reserve cannot be focused
 }

@@ -42,14 +42,15 @@ export function debounced(milliseconds, action) {
   };
 }
 
-/** Draws anew what is in a container; if the focus was in it, it goes to what has the same `data-key`, or the first. */
+/** Draws anew what is in a container; if the focus was in it, it goes to what has the same `data-key`, or the first, or else
+ *  to the board. */
 export function redraw(container, ...children) {
   const focused = container.contains(document.activeElement) ? document.activeElement : null;
   const key = focused?.dataset.key;
   container.replaceChildren(...children);
   if (!focused || focused === container) return;
-  const again = key !== undefined && container.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  (again || container.querySelector("[tabindex='0'], button:not(:disabled)") || container).focus({ preventScroll: true });
+  const again = key !== undefined && container.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);
+  (again || container.querySelector("a, [tabindex='0'], button:not(:disabled)") || $("board")).focus({ preventScroll: true });
 }
 
 const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };

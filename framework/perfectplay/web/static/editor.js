@@ -7,13 +7,15 @@ import { $, debounced, h, setText } from "./dom.js";
 import { startSetup } from "./setup.js";
 import { about, hints, state } from "./state.js";
 
-async function copy(text, button) {
-  const label = button.textContent;
+/** Where a browser does not let a page copy, people can, from `field`. */
+async function copy(text, button, field) {
+  const label = (button.dataset.label ??= button.textContent);
   try {
     await navigator.clipboard.writeText(text);
     setText(button, "Copied");
   } catch {
-    setText(button, "Press Ctrl+C");
+    field?.focus(); // selected, too
+    setText(button, field ? "Press Ctrl+C" : "It is the page's address");
   }
   setTimeout(() => setText(button, label), 1200);
 }
@@ -26,7 +28,7 @@ export function drawNotations(answer) {
     container.replaceChildren(
       ...Object.keys(answer.notations).map((name) => {
         const field = h("input", { type: "text", readonly: true, "aria-label": `${name} notation`, onfocus: (event) => event.target.select() });
-        return h("div", { class: "row" }, h("span", { class: "name" }, name), field, h("button", { type: "button", "aria-label": `Copy ${name}`, onclick: (event) => copy(field.value, event.currentTarget) }, "Copy"));
+        return h("div", { class: "row" }, h("span", { class: "name" }, name), field, h("button", { type: "button", "aria-label": `Copy ${name}`, onclick: (event) => copy(field.value, event.currentTarget, field) }, "Copy"));
       }),
     );
   }

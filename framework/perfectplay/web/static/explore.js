@@ -1,47 +1,13 @@
 // The tabs beside the board: the moves, the whole table to explore, and how to play. Each thing found is a link.
 
 import * as api from "./api.js";
-import { $, followed, h, s, setText } from "./dom.js";
+import { $, followed, h, redraw, s, setText } from "./dom.js";
 import { STRENGTHS } from "./opponent.js";
 import { keep, settings } from "./settings.js";
-import { about, isPuzzle, outcomesOnly, players, state } from "./state.js";
-import { count, isScored, letter, size, unknown } from "./words.js";
+import { about, outcomesOnly, players, state } from "./state.js";
+import { count, letter, size, unknown, vocabulary } from "./words.js";
 
 const TABS = ["analysis", "explore", "learn"];
-
-// What positions are called, by outcome, in a list of facts, in a menu, and among many; a puzzle is not won or lost.
-const GAME = {
-  facts: { win: "Won by the side to move", loss: "Lost", draw: "Drawn" },
-  menu: { win: "Win", loss: "Loss", draw: "Draw" },
-  many: { win: "wins", loss: "losses", draw: "draws" },
-  above: "won",
-  below: "lost",
-  longest: "The longest wins",
-  puzzle: "Puzzle: one move wins",
-  unit: "plies",
-};
-const PUZZLE = {
-  facts: { win: "Can be solved", loss: "Dead ends", draw: "Never end" },
-  menu: { win: "Solved", loss: "Dead end", draw: "Never ends" },
-  many: { win: "solved", loss: "dead ends", draw: "that never end" },
-  above: "can be solved",
-  below: "dead ends",
-  longest: "The longest solutions",
-  puzzle: "Puzzle: one move solves it",
-  unit: "moves",
-};
-const SCORES = {
-  facts: { win: "Score above zero", loss: "Score below zero", draw: "Score zero, or never end" },
-  menu: { win: "Above zero", loss: "Below zero", draw: "Zero" },
-  many: { win: "above zero", loss: "below zero", draw: "at zero" },
-  above: "end above zero",
-  below: "end below it",
-  longest: "The longest ways above zero",
-  puzzle: "Puzzle: one move leads above zero",
-  unit: "moves",
-};
-
-const vocabulary = () => (isScored() ? SCORES : isPuzzle() ? PUZZLE : GAME);
 
 const share = (number, all) => (number ? ` (${number < all / 1000 ? "under 0.1" : ((100 * number) / all).toFixed(1)} %)` : "");
 
@@ -70,13 +36,13 @@ function startTabs(onShow) {
 
 /** Positions by plies to the end, wins up and losses down; a click finds one. */
 function histogram(rows, onFind) {
-  const [width, half, bottom] = [440, 76, 18];
+  const [width, half, bottom] = [$("overview").clientWidth, 76, 18];
   const most = Math.max(...rows.flatMap((row) => [row.wins, row.losses, row.ties]), 1);
   const last = rows[rows.length - 1]?.remoteness ?? 0;
   const step = width / (last + 1);
   const high = (number) => (number ? 3 + (Math.log10(number + 1) / Math.log10(most + 1)) * (half - 6) : 0); // few are still seen
   const chart = s("svg", { class: "histogram", viewBox: `0 0 ${width} ${2 * half + bottom}`, role: "group", "aria-label": "Positions by plies to the end; the fields below find one" });
-  const every = Math.ceil((last + 1) / 14);
+  const every = Math.ceil(28 / step); // labels that do not touch
   for (const row of rows) {
     const x = row.remoteness * step;
     const both = row.wins && row.ties; // two columns upwards share the room
@@ -120,8 +86,8 @@ export function startExplore({ visit, playAs }) {
     const game = state.game;
     if (drawn === game) return;
     const words = vocabulary();
-    for (const option of $("find-kind").options) setText(option, words.menu[option.value]);
-    setText($("find-puzzle"), words.puzzle);
+    for (const option of $("find-kind").options) setText(option, words.names[option.value]);
+    setText($("find-puzzle"), words.find);
     setText($("find-plies-label"), `in ${words.unit}`);
     for (const id of ["find-plies", "find-plies-label"]) $(id).hidden = outcomesOnly();
     if (outcomesOnly()) $("find-plies").value = "";
@@ -137,7 +103,7 @@ export function startExplore({ visit, playAs }) {
         [words.facts.win, of(all.wins)],
         [words.facts.loss, of(all.losses)],
         [words.facts.draw, of(all.draws)],
-        ["Moves of a position", all.moves === null ? "–" : String(all.moves)],
+        ["Moves per position", all.moves === null ? "–" : String(all.moves)],
         ["On disk", all.bytes ? size(all.bytes) : "in memory"],
       ];
       const distances = all.values === "outcome" ? [h("p", { class: "empty" }, unknown())] : [
@@ -164,7 +130,7 @@ export function startExplore({ visit, playAs }) {
     setText($("learn-title"), about()?.title ?? state.game);
     const rules = about()?.rules ?? "";
     $("rules").replaceChildren(...(rules ? rules.split(/\n\s*\n/).map((text) => h("p", {}, text)) : [h("p", { class: "empty" }, "The plugin gives no rules. The moves tab lists what is legal at every turn.")]));
-    $("play-as").replaceChildren(...[first, second].map((name, owner) => name && h("button", { class: "primary", type: "button", onclick: () => playAs(owner) }, second ? `Play ${name}` : "Play")).filter(Boolean));
+    redraw($("play-as"), ...[first, second].map((name, owner) => name && h("button", { class: "primary", type: "button", "data-key": String(owner), onclick: () => playAs(owner) }, second ? `Play ${name}` : "Play")).filter(Boolean));
     $("strength-row").hidden = !second;
   }
 

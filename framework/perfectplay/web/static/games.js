@@ -33,8 +33,8 @@ export function startGames({ open }) {
 
   /** A form for the options of this game, or of the first that has any: its fields make the variant's address. */
   function drawVariants() {
-    const families = new Map(state.games.filter((game) => game.options?.length).map((game) => [game.family, game]));
-    const current = families.get(state.games.find((game) => game.name === state.game)?.family) ?? [...families.values()][0];
+    const variable = state.games.filter((game) => game.options?.length);
+    const current = variable.find((game) => game.name === state.game) ?? variable[0];
     $("variant").hidden = !current;
     if (!current || $("variant").dataset.family === current.name) return;
     $("variant").dataset.family = current.name;
@@ -51,7 +51,7 @@ export function startGames({ open }) {
     let input;
     if (typeof option.default === "boolean") input = h("input", { id, name: option.name, type: "checkbox", checked: value === true });
     else if (option.choices.length) input = h("select", { id, name: option.name }, ...option.choices.map((each) => h("option", { value: each, selected: each === value }, each)));
-    else input = h("input", { id, name: option.name, type: "number", value, min: option.minimum, max: option.maximum, required: true });
+    else input = h("input", { id, name: option.name, type: typeof option.default === "number" ? "number" : "text", value, min: option.minimum, max: option.maximum, required: true });
     return h("div", { class: "option" }, h("label", { for: id }, option.name), input, option.help ? h("small", {}, option.help) : null);
   }
 

@@ -25,6 +25,7 @@ let asking = null; // the question under way; a later one makes it void
 let previewing = null; // the same, of a move that is pointed at
 let timer = null;
 let remark = null; // what was said of one's own last move: it stands while the table answers
+let answersAgain = false; // the server, after it did not
 let fillEditor = () => {};
 let showExplore = () => {};
 
@@ -32,18 +33,20 @@ let showExplore = () => {};
 
 /** Shows a game after some of its moves; whether that went well. `how` is how the browser remembers it: pushState,
  *  replaceState or null; `otherwise` is told the error if it cannot be shown. */
-async function visit({ game = state.game, start = state.start, moves = state.moves, ply = moves.length, puzzle = null }, { how = "pushState", fresh = false, otherwise = fail } = {}) {
+async function visit({ game = state.game, start = state.start, moves = state.moves, ply = moves.length, puzzle = null, wrong = {} }, { how = "pushState", fresh = false, otherwise = fail } = {}) {
   halt({ keepAuto: fresh });
   if (!fresh) remark = null;
   asking?.abort();
   const mine = (asking = new AbortController());
   try {
-    const replay = await api.replay(game, { position: start, moves: moves.map(spelled).join(" "), ply }, mine.signal);
+    const replay = await api.replay(game, { ...wrong, position: start, moves: moves.map(spelled).join(" "), ply }, mine.signal);
     if (mine.signal.aborted) return false;
     if (game !== state.game) state.auto = false;
     Object.assign(state, { game, start, moves, ply, puzzle, replay, selected: null, preview: null });
     if (how) history[how]({ game, start, moves, ply, puzzle }, "", address());
     arrive(fresh);
+    if (answersAgain) notice(`The server answers again. ${$("notice").textContent}`, true);
+    answersAgain = false;
     return true;
   } catch (error) {
     if (error.name !== "AbortError") otherwise(error);
@@ -59,7 +62,7 @@ async function play(move) {
   const mover = here().to_move;
   const again = moves[ply] === move.move; // the move that was taken back: those after it are still there
   const judged = { best: bestMoves(answer().moves).includes(move), known: Boolean(move.outcome), wins: move.outcome === "win" };
-  const still = judged.wins ? null : puzzle; // a puzzle hides the values until it is solved
+  const still = judged.wins && !ply ? null : puzzle; // a puzzle hides the values until it is solved
   const went = await visit({ moves: again ? moves : [...moves.slice(0, ply), move.move], ply: ply + 1, puzzle: still }, { fresh: true });
   if (!went) return;
   if (mover !== null && isTable(roleOf(mover))) announce(`${players()[mover]} plays ${move.move}`);
@@ -108,6 +111,7 @@ function halt({ keepAuto = false } = {}) {
 
 /** Lets the table move if it is its turn: at the end of the game only, so that one can look back in peace. */
 function goOn() {
+  clearTimeout(timer);
   if (ending() || repeated() || !answer().moves.length) {
     state.auto = false;
     return drawControls();
@@ -253,25 +257,32 @@ function wire() {
   fillEditor = startEditor(() => state.game, visit);
   showExplore = startExplore({ visit, playAs });
   startGames({ open: openStart });
-  api.trouble.tell = (text) => notice(text ?? "The server answers again.", true);
-  addEventListener("popstate", (event) => (event.state ? visit(event.state, { how: null }) : fromAddress()));
+  api.trouble.tell = (text) => {
+    answersAgain = !text;
+    notice(text ?? "The server answers again.", true);
+  };
+  addEventListener("popstate", (event) => {
+    if (event.state) visit(event.state, { how: null });
+    else if (location.pathname + location.search !== address()) fromAddress(); // else it is the link that skips to the board
+  });
   new ResizeObserver(() => state.replay && drawValueChart()).observe($("chart"));
 }
 
 async function fromAddress() {
   const name = decodeURIComponent(location.pathname.slice(1)) || document.querySelector("meta[name=game]")?.content;
   if (!name) return fail(new Error("No games are installed."));
-  const asked = new URLSearchParams(location.search);
-  const moves = (asked.get("moves") ?? "").split(" ").filter(Boolean);
-  const ply = asked.has("ply") ? Math.min(Number(asked.get("ply")) || 0, moves.length) : moves.length;
+  const { position, id, moves: text = "", ply: number, ...wrong } = Object.fromEntries(new URLSearchParams(location.search));
+  if (position !== undefined && id !== undefined) wrong.id = id; // the server says what is wrong with that
+  const moves = text.split(" ").filter(Boolean);
+  const ply = Math.min(Number(number ?? moves.length) || 0, moves.length);
   const atTheStart = async (error) => {
     await openStart(name, "replaceState");
     notice(`The link cannot be followed: ${error.message}. This is the start instead.`, true);
   };
   const otherwise = location.search ? atTheStart : fail;
   try {
-    const start = asked.get("position") ?? (asked.has("id") ? (await api.position(name, asked.get("id"))).text : null);
-    await visit({ game: name, start, moves, ply }, { how: "replaceState", otherwise });
+    const start = position ?? (id === undefined ? null : (await api.position(name, id)).text);
+    await visit({ game: name, start, moves, ply, wrong }, { how: "replaceState", otherwise });
   } catch (error) {
     await otherwise(error);
   }

@@ -1,7 +1,7 @@
 // Sets a position up by clicking. It only writes the text that the board's spelling gives; the server judges it.
 
 import { cellWords, drawCells, inTray } from "./board.js";
-import { $, h } from "./dom.js";
+import { $, h, redraw } from "./dom.js";
 import { pieceImage, pieceWords } from "./pieces.js";
 
 /** The text of a board: labels bottom up, cell by cell, row by row. */
@@ -18,7 +18,7 @@ function spell(board) {
 }
 
 const choice = (label, chosen, act, ...content) =>
-  h("button", { type: "button", "aria-label": label, "aria-pressed": String(chosen), onclick: act }, ...content);
+  h("button", { type: "button", "aria-label": label, "aria-pressed": String(chosen), "data-key": label, onclick: act }, ...content);
 
 /** Wires it up: `onText` is told the text after every click. Returns what shows another board to begin from. */
 export function startSetup(onText) {
@@ -42,16 +42,18 @@ export function startSetup(onText) {
   function draw() {
     const { pieces, ending } = board.spelling;
     const isChosen = (piece) => chosen?.label === piece.label;
-    $("setup-pieces").replaceChildren(
+    redraw(
+      $("setup-pieces"),
       ...pieces.map((piece) => choice(pieceWords(piece, board.players), isChosen(piece), () => choose(piece), pieceImage(inTray(piece)))),
       choice("Take away", chosen === null, () => choose(null), "Take away"),
     );
     drawCells($("setup-board"), board, (cell) =>
-      h("button", { class: "cell", type: "button", tabindex: "-1", "data-cell": cell.id, onclick: () => click(cell) },
+      h("button", { class: "cell", type: "button", tabindex: "-1", "data-key": cell.id, onclick: () => click(cell) },
         h("span", { class: "visually-hidden" }, cellWords(cell, board))),
     );
     const movers = ending[0] === ending[1] ? [] : board.players;
-    $("setup-mover").replaceChildren(
+    redraw(
+      $("setup-mover"),
       ...movers.map((name, owner) => choice(`${name} to move`, board.to_move === owner, () => change(() => (board.to_move = owner)), `${name} to move`)),
     );
   }

@@ -1,10 +1,10 @@
 // A game without a table: how to make one, what that takes, and a button that does it, with its progress.
 
 import * as api from "./api.js";
-import { $, h } from "./dom.js";
+import { $, h, redraw, setText } from "./dom.js";
 
 const POLL_MILLISECONDS = 400;
-let watched = null;
+let watched = null; // {game}: a new one each time somebody comes to it
 
 function intro(title, report, start) {
   return [
@@ -24,36 +24,38 @@ const damaged = (title, report) => [
   h("pre", {}, h("code", {}, report.command)),
 ];
 
-function progress(title, report, stop) {
-  const bar = h("progress", { max: 1, "aria-label": `Solving ${title}` });
-  if (typeof report.fraction === "number") bar.value = report.fraction;
-  return [
-    h("h2", {}, `Solving ${title}`),
-    bar,
-    h("p", { class: "progress-text" }, report.text),
-    h("div", { class: "actions" }, h("button", { type: "button", onclick: stop }, "Stop")),
-  ];
-}
+const progress = (title, stop) => [
+  h("h2", {}, `Solving ${title}`),
+  h("progress", { max: 1, "aria-label": `Solving ${title}` }),
+  h("p", { class: "progress-text" }),
+  h("div", { class: "actions" }, h("button", { type: "button", onclick: stop }, "Stop")),
+];
 
 /** Shows the card while `game` has no table, and calls `onSolved` when it gets one; `about` gives what is known of it. */
 export async function watchSolve(game, about, onSolved) {
   const card = $("solve-card");
   const title = () => about()?.title ?? game;
-  if (watched === game) return;
-  watched = game;
+  if (watched?.game === game) return;
+  const mine = (watched = { game });
+  card.replaceChildren(); // it spoke of another game
   card.hidden = false;
   let command = `solve ${game}`;
   let estimate = null;
-  const fill = (parts) => card.replaceChildren(...parts.filter(Boolean));
+  const fill = (parts) => redraw(card, ...parts.filter(Boolean));
   const offer = (error) => fill(intro(title(), { command, estimate, error }, start));
   const start = () => api.startSolve(game).then(follow).catch((error) => offer(error.message));
   const stop = () => api.stopSolve(game).catch(() => {});
+  const showProgress = ({ fraction, text }) => {
+    if (!card.querySelector("progress")) fill(progress(title(), stop)); // drawn once: *Stop* stays where it is pressed
+    if (typeof fraction === "number") card.querySelector("progress").value = fraction;
+    setText(card.querySelector(".progress-text"), text);
+  };
   const follow = async () => {
-    while (watched === game) {
+    while (watched === mine) {
       const report = await api.solveProgress(game);
-      if (watched !== game) return;
+      if (watched !== mine) return;
       ({ command = command, estimate = estimate } = report);
-      if (report.state === "solving") fill(progress(title(), report, stop));
+      if (report.state === "solving") showProgress(report);
       else if (report.state === "done") return done();
       else if (report.state === "damaged") return fill(damaged(title(), report));
       else return offer(report.error);
@@ -69,6 +71,8 @@ export async function watchSolve(game, about, onSolved) {
 }
 
 export function endWatch() {
+  const card = $("solve-card");
   watched = null;
-  $("solve-card").hidden = true;
+  if (card.contains(document.activeElement)) $("board").focus({ preventScroll: true });
+  card.hidden = true;
 }

@@ -41,7 +41,7 @@ export function drawPlaces(fresh = false) {
     drawBoard($("board"), view);
   } catch (error) {
     drawText(answer().text); // whatever a plugin has thought of: the game can still be played from the list
-    notice(`The board cannot be drawn: ${error.message}`, true);
+    answer().board_problem = `The board cannot be drawn: ${error.message}`;
   }
   drawActions(view);
 }
@@ -55,7 +55,6 @@ function drawText(text) {
 /** Moves that are not on the board: a button for each. */
 function drawActions(view) {
   const moves = view.answer.moves.filter((move) => move.target === null);
-  const focused = $("actions").contains(document.activeElement);
   redraw(
     $("actions"),
     ...moves.map((move) =>
@@ -66,7 +65,6 @@ function drawActions(view) {
     ),
   );
   oneTabStop($("actions"), ".action");
-  if (focused && !moves.length) $("board").focus({ preventScroll: true }); // the last of them is gone
 }
 
 function drawPlayers() {
@@ -177,10 +175,11 @@ const FEW_GAMES = 4;
 /** The games beside the name: all of them while they are few, else this one; the dialog has the rest. */
 function drawGames() {
   const shown = state.games.length <= FEW_GAMES ? state.games : state.games.filter((game) => game.name === state.game);
-  $("games").replaceChildren(
+  redraw(
+    $("games"),
     ...shown.map((game) => {
       if (game.state === "broken") return h("span", { class: "broken", title: game.reason }, `${game.name} (broken)`);
-      return h("a", { href: `/${api.pathOf(game.name)}`, "aria-current": game.name === state.game ? "page" : null, title: game.verdict ?? "Not solved yet", onclick: followed(() => on.open(game.name)) }, labelOf(game));
+      return h("a", { href: `/${api.pathOf(game.name)}`, "data-key": game.name, "aria-current": game.name === state.game ? "page" : null, title: game.verdict ?? "Not solved yet", onclick: followed(() => on.open(game.name)) }, labelOf(game));
     }),
   );
   $("games-open").hidden = state.games.length <= FEW_GAMES && !state.games.some((game) => game.options?.length);

@@ -2,6 +2,7 @@
 
 import { answer, isPuzzle, outcomesOnly } from "./state.js";
 
+// What a game, a puzzle and a puzzle with scores call their values: beside moves, in sentences, and of many positions.
 const GAME = {
   letters: { win: "W", draw: "D", loss: "L" },
   names: { win: "Win", draw: "Draw", loss: "Loss" },
@@ -14,6 +15,13 @@ const GAME = {
   task: (mover) => `Puzzle: ${mover} is to move, and one move wins`,
   right: "the only winning move",
   wrong: "does not win",
+  facts: { win: "Won by the side to move", loss: "Lost", draw: "Drawn" },
+  many: { win: "wins", loss: "losses", draw: "draws" },
+  above: "won",
+  below: "lost",
+  longest: "The longest wins",
+  find: "Puzzle: one move wins",
+  unit: "plies",
 };
 const PUZZLE = {
   letters: { win: "✓", draw: "∞", loss: "✗" },
@@ -27,13 +35,20 @@ const PUZZLE = {
   task: () => "Puzzle: one move leads to the solution",
   right: "the only move to the solution",
   wrong: "does not lead to the solution",
+  facts: { win: "Can be solved", loss: "Dead ends", draw: "Never end" },
+  many: { win: "solved", loss: "dead ends", draw: "that never end" },
+  above: "can be solved",
+  below: "dead ends",
+  longest: "The longest solutions",
+  find: "Puzzle: one move solves it",
+  unit: "moves",
 };
 
 // A puzzle with scores is not solved or missed, but ends with more or less.
 const SCORES = {
   ...PUZZLE,
   letters: { win: "+", draw: "0", loss: "−" },
-  names: { win: "Score", draw: "Score", loss: "Score" },
+  names: { win: "Above zero", draw: "Zero", loss: "Below zero" },
   headings: { win: "Scores above zero", draw: "Scores zero, or never ends", loss: "Scores below zero", unknown: "Not in the table" },
   endless: "Never ends",
   axis: () => ["Above zero", "0", "Below zero"],
@@ -41,10 +56,16 @@ const SCORES = {
   task: () => "Puzzle: one move leads above zero",
   right: "the only move that leads above zero",
   wrong: "does not lead above zero",
+  facts: { win: "Score above zero", loss: "Score below zero", draw: "Score zero, or never end" },
+  many: { win: "above zero", loss: "below zero", draw: "at zero" },
+  above: "end above zero",
+  below: "end below it",
+  longest: "The longest ways above zero",
+  find: "Puzzle: one move leads above zero",
 };
 
 /** Whether one plays alone, and for a score. */
-export const isScored = () => isPuzzle() && hasScore(answer());
+const isScored = () => isPuzzle() && hasScore(answer());
 
 export const vocabulary = () => (isScored() ? SCORES : isPuzzle() ? PUZZLE : GAME);
 
@@ -78,7 +99,7 @@ export function distance(value) {
 export function long(value) {
   if (!value.outcome) return "Not in the table";
   if (value.remoteness === null) return outcomesOnly() ? vocabulary().outcomes[value.outcome] : vocabulary().endless;
-  if (isScored()) return `${vocabulary().names[value.outcome]} ${number(value)} in ${value.remoteness}`;
+  if (isScored()) return `Score ${number(value)} in ${value.remoteness}`;
   const score = hasScore(value) && value.score ? ` by ${Math.abs(value.score)}` : "";
   return `${vocabulary().names[value.outcome]}${score} in ${value.remoteness}`;
 }
