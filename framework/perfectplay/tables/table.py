@@ -130,6 +130,15 @@ class Table:
         codes = self.engine.values_of_slots(slots)
         return codes if self.scored else codes.astype(np.uint16, copy=False)
 
+    def probe_few(self, positions: Sequence[int]) -> list[int]:
+        """The same of a few numbers below 2**64, such as a position's children, without numpy's detours."""
+        self._require_open()
+        slots = self.engine.find_few(positions)
+        for tier in {slot >> INDEX_BITS for slot in slots}:
+            if tier != _NO_TIER:
+                self._attach(tier)
+        return self.engine.values_of_few(slots)
+
     def slot(self, position: SupportsIndex) -> tuple[int, int] | None:
         """The (tier, index) where a position's value is stored; None where the table has no place for it."""
         slot = self._find(position)
@@ -312,6 +321,10 @@ class CompactTable(Table):
         values = (self.get(int(position)) for position in given.flat)
         codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint32, given.size)
         return codes.reshape(given.shape) if self.kernel.scored else codes.reshape(given.shape).astype(np.uint16)
+
+    def probe_few(self, positions: Sequence[int]) -> list[int]:
+        codes: list[int] = self.probe_many(positions).tolist()
+        return codes
 
     def _find(self, position: SupportsIndex) -> int | None:
         if self.kernel.ranked:

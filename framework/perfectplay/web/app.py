@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -112,10 +112,11 @@ def make_app(
             Route("/", _page),
             Route("/{game}", _page),
         ],
-        middleware=[Middleware(Guard, hosts=hosts, open_to_others=open_to_others), Middleware(PackedJSON)],
-        exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
+    # Starlette's own stack has a last resort for errors around it all: the guard is one already.
+    answering = PackedJSON(ExceptionMiddleware(app.router, HANDLERS))
+    app.middleware_stack = Guard(answering, hosts=hosts, open_to_others=open_to_others)
     app.state.library = library
     app.state.files = _read_files()
     app.state.sessions = Sessions()

@@ -67,40 +67,37 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        started = False
 
-        async def send_with_headers(message: Message) -> None:
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *_HEADERS]
+                started = True
             await send(message)
 
+        try:
+            await self._answer(scope, receive, send_guarded)
+        except Exception:
+            # What nobody foresaw goes to the terminal; the client learns only that.
+            logging.getLogger("perfectplay.web").exception("failed on %s %s", scope["method"], scope["path"])
+            if started:
+                raise
+            await _refuse(send_guarded, 500, "the server failed on this request; its terminal says more")
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer what is not refused."""
         if refusal := self._refusal(scope):
-            await _refuse(send_with_headers, *refusal)
+            await _refuse(send, *refusal)
             return
         if scope["method"] not in ("GET", "HEAD"):
             limit = MAX_PROBE_BODY if scope["path"].endswith("/probe") else MAX_BODY
             body = await _read_body(receive, limit)
             if body is None:
-                await _refuse(send_with_headers, 413, f"the request is too long: at most {limit:,} bytes")
+                await _refuse(send, 413, f"the request is too long: at most {limit:,} bytes")
                 return
             receive = _replay(body, receive)
-        await self._answer(scope, receive, send_with_headers)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer. What nobody foresaw goes to the terminal; the client learns only that."""
-        started = False
-
-        async def send_noting(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, receive, send_noting)
-        except Exception:
-            logging.getLogger("perfectplay.web").exception("failed on %s %s", scope["method"], scope["path"])
-            if started:
-                raise
-            await _refuse(send, 500, "the server failed on this request; its terminal says more")
+        await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = dict(scope["headers"])
