@@ -22,6 +22,10 @@ MAX_TEXT = 1000
 """Characters of a position or a move: far more than any notation needs."""
 
 
+TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
+_TRY_AGAIN = {"retry-after": "1"}
+
+
 class Answer(Response):
     """JSON, as compact as it gets."""
 
@@ -139,25 +143,16 @@ async def read_json(request: Request, wanted: str, *, optional: bool = False) ->
     return data
 
 
-async def on_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return Answer({"error": str(error)}, error.status)
-
-
-async def on_our_error(request: Request, error: Exception) -> Response:
-    """A UsageError is the client's; any other is a plugin's or a table's, and still one sentence."""
-    return Answer({"error": str(error)}, 400 if isinstance(error, UsageError) else 500)
-
-
-async def on_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    sentence = {404: "there is nothing here: /api lists what there is", 405: f"{request.method} is not possible here"}
-    text = sentence.get(error.status_code, HTTPStatus(error.status_code).phrase)
-    return Answer({"error": text}, error.status_code, headers=error.headers)
-
-
-HANDLERS: Any = {
-    Refusal: on_refusal,
-    PerfectPlayError: on_our_error,
-    HTTPException: on_http_error,
-}
+def answer_to(error: Exception, method: str) -> Answer | None:
+    """What is said instead of an answer, in one sentence; None for an error that nobody foresaw."""
+    match error:
+        case Refusal(status=status):
+            return Answer({"error": str(error)}, status, headers=_TRY_AGAIN if status == TOO_MANY else None)
+        case UsageError():
+            return Answer({"error": str(error)}, 400)
+        case PerfectPlayError():  # a plugin's, or a table's
+            return Answer({"error": str(error)}, 500)
+        case HTTPException(status_code=status, headers=headers):
+            sentence = {404: "there is nothing here: /api lists what there is", 405: f"{method} is not possible here"}
+            return Answer({"error": sentence.get(status, HTTPStatus(status).phrase)}, status, headers=headers)
+    return None
