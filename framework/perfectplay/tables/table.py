@@ -132,12 +132,10 @@ class Table:
         """The same of a few numbers below 2**64, such as a position's children, without numpy's detours."""
         self._require_open()
         slots = self.engine.find_few(positions)
-        codes = self.engine.values_of_few(slots)
-        if NO_POSITION_CODE in codes and len(self._at_hand) < len(self.records):
-            for tier in {slot >> INDEX_BITS for slot in slots}:
+        if len(self._at_hand) < len(self.records):
+            for tier in {slot >> INDEX_BITS for slot in slots} - self._at_hand:
                 self._attach(tier)
-            codes = self.engine.values_of_few(slots)
-        return codes
+        return self.engine.values_of_few(slots)
 
     def slot(self, position: SupportsIndex) -> tuple[int, int] | None:
         """The (tier, index) where a position's value is stored; None where the table has no place for it."""

@@ -178,7 +178,7 @@ async def replay(request: Request) -> Response:
 def _session_match(request: Request, served: ServedGame) -> Match:
     sessions: Sessions = request.app.state.sessions
     own = sessions.find(request.cookies.get(COOKIE)) or {}
-    return own.get(served.game.identity) or Match(served.game)
+    return own.get(served.game.identity) or Match(served.game, start=served.start)
 
 
 async def current_game(request: Request) -> Response:
@@ -298,7 +298,7 @@ async def stop_solve(request: Request) -> Response:
 
 async def all_games(request: Request) -> Response:
     read_query(request)
-    return Answer(games.games_json(request.app.state.library))
+    return Answer(await run_in_threadpool(games.games_json, request.app.state.library))
 
 
 class _Path:
