@@ -35,6 +35,20 @@ SLOW: list[Callable[[str], int]] = [
 ]
 
 
+def assert_holds_nobody_up(
+    server: str, slow: Callable[[str], int], asked: threading.Event, go_on: threading.Event
+) -> None:
+    """While the slow request waits in a hook, from `asked` until `go_on`, another is answered; then it is itself."""
+    found: list[int] = []
+    waiting = threading.Thread(target=lambda: found.append(slow(server)))
+    waiting.start()
+    assert asked.wait(10)
+    assert get(f"{server}/api/tictactoe/position") == 200
+    go_on.set()
+    waiting.join()
+    assert found == [200]
+
+
 @pytest.mark.parametrize("slow", SLOW)
 def test_a_slow_game_holds_nobody_up(slow, small_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, go_on = threading.Event(), threading.Event()
@@ -51,14 +65,7 @@ def test_a_slow_game_holds_nobody_up(slow, small_server: str, monkeypatch: pytes
     monkeypatch.setattr(Game, "valid", slowly(Game.valid))
     monkeypatch.setattr(Game, "encode", slowly(Game.encode))
     monkeypatch.setattr(Game, "status", slowly(Game.status))
-    found: list[int] = []
-    waiting = threading.Thread(target=lambda: found.append(slow(small_server)))
-    waiting.start()
-    assert asked.wait(10)
-    assert get(f"{small_server}/api/tictactoe/position") == 200
-    go_on.set()
-    waiting.join()
-    assert found == [200]
+    assert_holds_nobody_up(small_server, slow, asked, go_on)
 
 
 @pytest.mark.parametrize(
@@ -97,14 +104,7 @@ def decode(position): return str(position)
         return call(hooks, hook, *arguments)
 
     monkeypatch.setattr(CheckedHooks, "call", slowly)
-    found: list[int] = []
-    waiting = threading.Thread(target=lambda: found.append(get(f"{server}{path}")))
-    waiting.start()
-    assert asked.wait(10)
-    assert get(f"{server}/api/tictactoe/position") == 200
-    go_on.set()
-    waiting.join()
-    assert found == [200]
+    assert_holds_nobody_up(server, lambda server: get(f"{server}{path}"), asked, go_on)
 
 
 @pytest.mark.parametrize("wrong", ["-1", "2**64", "'x'", "1.5"])
