@@ -88,7 +88,11 @@ class Game:
 
     def valid(self, position: object) -> bool:
         """Whether this is a position of the game. Anything may be asked."""
-        return self._ask.valid(as_int(position))
+        number = as_int(position)
+        if not self._ask.valid(number):
+            return False
+        self._last_checked = number
+        return True
 
     def moves(self, position: SupportsIndex) -> list[int]:
         """The legal moves; none when the game is over."""

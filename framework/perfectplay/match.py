@@ -176,7 +176,8 @@ def movers_of(game: Game, positions: Sequence[int]) -> list[int | None]:
 
 def mover_of(game: Game, position: int) -> int | None:
     """Who is to move in one position."""
-    return movers_of(game, [position])[0]
+    told = game.mover(position)
+    return 0 if told is None and position == game.start() else told
 
 
 def load_match(game: Game, path: Path) -> Match:

@@ -98,6 +98,11 @@ class Value:
         return (self.score & 0xFFFF) << 16 | remoteness << 2 | kind
 
     @property
+    def word(self) -> str:
+        """The outcome as JSON names it."""
+        return _OUTCOME_WORDS[self.outcome]
+
+    @property
     def endless(self) -> bool:
         """Whether this is a draw that is known never to end."""
         return self.remoteness is None and not self.outcome_only
@@ -150,7 +155,7 @@ def value_json(value: Value | None, *, scored: bool) -> dict[str, Any]:
     """
     if value is None:
         return {"outcome": None, "remoteness": None}
-    known: dict[str, Any] = {"outcome": _OUTCOME_WORDS[value.outcome], "remoteness": value.remoteness}
+    known: dict[str, Any] = {"outcome": value.word, "remoteness": value.remoteness}
     return known | {"score": value.score} if scored and not value.outcome_only else known
 
 

@@ -195,6 +195,13 @@ class Engine:
             lib.pp_find_many(self.c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
         return slots
 
+    def find_few(self, positions: Sequence[int]) -> Any:
+        """The same of a few numbers below 2**64, as an array of C's: numpy's would take longer than the finding."""
+        given, slots = ffi.new("pp_position[]", positions), ffi.new("pp_slot[]", len(positions))
+        with self.kernel.asking():
+            lib.pp_find_many(self.c, given, len(positions), slots)
+        return slots
+
     def value_of_slot(self, slot: int) -> int:
         """The code stored in a slot; 4 where there is none."""
         return int(lib.pp_value_of_slot(self.c, slot))
@@ -204,6 +211,13 @@ class Engine:
         codes = np.empty(slots.shape, dtype=np.uint32)
         lib.pp_values_of_slots(self.c, _pointer("pp_slot[]", slots), slots.size, _pointer("uint32_t[]", codes))
         return codes if self.kernel.scored else codes.astype(np.uint16)
+
+    def values_of_few(self, slots: Any) -> list[int]:
+        """The same of a few, which `find_few` has found."""
+        codes = ffi.new("uint32_t[]", len(slots))
+        lib.pp_values_of_slots(self.c, slots, len(slots), codes)
+        found: list[int] = ffi.unpack(codes, len(slots))
+        return found
 
     def positions(self, tier: int, first: int, count: int) -> Positions:
         """The positions of consecutive slots of a tier; NO_SLOT where a slot holds none."""

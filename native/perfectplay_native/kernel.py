@@ -225,7 +225,8 @@ class Kernel:
         if count > getattr(self.c, limit):
             most = getattr(self.c, limit)
             raise ValueError(f"the kernel's {function} wrote {count:,}, more than its {limit}, {most:,}: raise it")
-        return list(buffer[0:count])
+        found: list[int] = _engine_ffi.unpack(buffer, count)
+        return found
 
     def apply(self, position: int, move: int) -> int:
         return int(self.ask("apply", position, move))
@@ -245,7 +246,7 @@ class Kernel:
         count, given, children, images = len(moves), _buffers.pp_move, _buffers.pp_position, _buffers.images
         given[0:count] = moves
         lib.pp_follow(self.c, position, given, count, children, images)
-        return list(children[0:count]), list(images[0:count])
+        return _engine_ffi.unpack(children, count), _engine_ffi.unpack(images, count)
 
     def status(self, position: int) -> int:
         return int(self.ask("status", position))

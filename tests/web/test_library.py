@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from perfectplay import Status, hookimpl, make_game, solve_game
 from perfectplay.errors import Interrupted
+from perfectplay.tables.table import Table
+from perfectplay.web import library as library_module
 from perfectplay.web.library import Library
 
 from ..framework.damage import stop_after_tiers
@@ -79,3 +83,29 @@ def test_the_page_asks_again_about_what_an_unfinished_table_did_not_know(
     page.click("#redo")
     expect(verdict).not_to_contain_text("Not in the table")
     expect(page.locator("#line .step")).not_to_have_count(0)
+
+
+def test_whoever_asks_while_a_table_is_opened_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = make_game(Stones(), name="stones")
+    served = Library(tmp_path, games=[game]).games[game.identity]
+    solve_game(game, directory=tmp_path).table.close()
+    opening, go_on, open_table = threading.Event(), threading.Event(), library_module.open_table
+
+    def slowly(*arguments: Any) -> Table:
+        opening.set()
+        assert go_on.wait(10)
+        return open_table(*arguments)
+
+    monkeypatch.setattr(library_module, "open_table", slowly)
+    found: list[Table | None] = []
+    threads = [threading.Thread(target=lambda: found.append(served.find_table())) for _ in range(2)]
+    threads[0].start()
+    assert opening.wait(10)
+    threads[1].start()
+    threads[1].join(0.5)  # time enough to come back empty-handed
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert found == [served.table] * 2
+    assert served.table is not None
+    served.table.close()

@@ -52,14 +52,15 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
         keeping = _turns_kept(game, position, children)
     except PLUGIN_FAULTS as error:
         raise explain_fault(game, "all", position, error) from error
-    codes = [NO_POSITION_CODE] * len(moves)
-    if table is not None and moves:
-        codes = table.probe_many(children).tolist()
+    try:
+        codes = [NO_POSITION_CODE] * len(moves) if table is None else table.probe_few(children)
+    except (OverflowError, TypeError) as error:  # a move leads to what cannot be a position at all
+        raise explain_fault(game, "all", position, error) from error
     worths, orders = zip(*map(_worth, codes, keeping), strict=True) if moves else ((), ())
     groups: dict[int, int] = {}
     same = [groups.setdefault(image, len(groups)) for image in canonical]
-    best_first = sorted(range(len(moves)), key=orders.__getitem__)
-    return [RatedMove(moves[each], children[each], worths[each], same[each]) for each in best_first]
+    rated = [*map(RatedMove._make, zip(moves, children, worths, same, strict=True))]
+    return [rated[each] for each in sorted(range(len(moves)), key=orders.__getitem__)]
 
 
 def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = False) -> list[RatedMoves]:

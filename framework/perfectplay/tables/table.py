@@ -21,13 +21,12 @@ from perfectplay.tables.locations import solve_command
 from perfectplay.tables.records import Statistics, TableInfo, TierRecord, block_lengths
 from perfectplay.tables.store import Block, Store
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import NO_SLOT, Codes, Engine
+from perfectplay_native.engine import Codes, Engine
 from perfectplay_native.kernel import INDEX_BITS, NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
 from perfectplay_native.outcomes import unpack_outcomes
 
 Default = TypeVar("Default")
 
-_NO_TIER = NO_SLOT >> INDEX_BITS
 _FEW = 1000
 """Up to so many numbers, such as a position's children, are told apart faster by a set than by numpy."""
 
@@ -125,10 +124,18 @@ class Table:
         if len(self._at_hand) < len(self.records):
             tiers = (slots >> np.uint64(INDEX_BITS)).ravel()
             for tier in np.unique(tiers).tolist() if tiers.size > _FEW else {*tiers.tolist()}:
-                if tier != _NO_TIER:
-                    self._attach(tier)
+                self._attach(tier)
         codes = self.engine.values_of_slots(slots)
         return codes if self.scored else codes.astype(np.uint16, copy=False)
+
+    def probe_few(self, positions: Sequence[int]) -> list[int]:
+        """The same of a few numbers below 2**64, such as a position's children, without numpy's detours."""
+        self._require_open()
+        slots = self.engine.find_few(positions)
+        if len(self._at_hand) < len(self.records):
+            for tier in {slot >> INDEX_BITS for slot in slots} - self._at_hand:
+                self._attach(tier)
+        return self.engine.values_of_few(slots)
 
     def slot(self, position: SupportsIndex) -> tuple[int, int] | None:
         """The (tier, index) where a position's value is stored; None where the table has no place for it."""
@@ -312,6 +319,10 @@ class CompactTable(Table):
         values = (self.get(int(position)) for position in given.flat)
         codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint32, given.size)
         return codes.reshape(given.shape) if self.kernel.scored else codes.reshape(given.shape).astype(np.uint16)
+
+    def probe_few(self, positions: Sequence[int]) -> list[int]:
+        codes: list[int] = self.probe_many(positions).tolist()
+        return codes
 
     def _find(self, position: SupportsIndex) -> int | None:
         if self.kernel.ranked:

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from perfectplay.errors import UsageError
 from perfectplay.match import Match
@@ -24,12 +25,12 @@ from perfectplay.web.requests import (
     Answer,
     Refusal,
     asked_position,
-    check_query,
     read_count,
     read_id,
     read_json,
     read_object,
     read_position,
+    read_query,
     served_game,
 )
 from perfectplay.web.sessions import MAX_GAMES, MAX_IDLE_SECONDS, Sessions
@@ -46,12 +47,12 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 async def about_interface(request: Request) -> Response:
-    check_query(request)
+    read_query(request)
     return Answer(summary())
 
 
 async def openapi(request: Request) -> Response:
-    check_query(request)
+    read_query(request)
     return Answer(description(tuple(request.app.state.library.games)))
 
 
@@ -74,10 +75,9 @@ async def _asked(served: ServedGame, ask: Callable[[], T]) -> T:
 def _about(answer: Callable[[ServedGame, int], JSON], *, slow: bool = False) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         served = served_game(request)
-        check_query(request, "id", "position")
-        asked = await _asked(served, lambda: asked_position(request, served))
-        position = _session_match(request, served).position if asked is None else asked
-        return await _computed(served, lambda: answer(served, position), slow=slow)
+        query = read_query(request, "id", "position")
+        here = served.start if query else _session_match(request, served).position
+        return await _computed(served, lambda: answer(served, asked_position(query, served, here)), slow=slow)
 
     return endpoint
 
@@ -101,8 +101,7 @@ def _needs_table(answer: Callable[[ServedGame, int], JSON]) -> Callable[[ServedG
 async def check(request: Request) -> Response:
     """Whether a text is a position. That it is none is an answer here, not an error: the editor asks at every key."""
     served = served_game(request)
-    check_query(request, "position")
-    text = request.query_params.get("position")
+    text = read_query(request, "position").get("position")
     if text is None:
         raise Refusal(422, "say which text: ?position=…")
     answer: JSON = {"game": served.game.identity, "possible": False, "reason": None, "id": None}
@@ -116,7 +115,7 @@ async def check(request: Request) -> Response:
 async def probe(request: Request) -> Response:
     """The values of many positions at once."""
     served = served_game(request)
-    check_query(request)
+    read_query(request)
     table = _table_of(served)
     wanted = '{"ids": ["…", …]} or {"positions": ["…", …]}'
     data = await read_json(request, wanted)
@@ -140,19 +139,19 @@ async def probe(request: Request) -> Response:
 
 async def overview(request: Request) -> Response:
     served = served_game(request)
-    check_query(request)
+    read_query(request)
     table = _table_of(served)
     return await _computed(served, lambda: exploring.overview(served, table), slow=True)
 
 
 async def find(request: Request) -> Response:
     served = served_game(request)
-    check_query(request, "kind", "remoteness", "seed")
+    query = read_query(request, "kind", "remoteness", "seed")
     table = _table_of(served)
-    kind = request.query_params.get("kind", "any")
+    kind = query.get("kind", "any")
     if kind not in exploring.KINDS:
         raise Refusal(422, f"kind is one of {', '.join(exploring.KINDS)}")
-    remoteness, seed = read_count(request, "remoteness"), read_count(request, "seed")
+    remoteness, seed = read_count(query, "remoteness"), read_count(query, "seed")
     return await _computed(served, lambda: exploring.find(served, table, kind, remoteness, seed), slow=True)
 
 
@@ -162,13 +161,13 @@ async def find(request: Request) -> Response:
 async def replay(request: Request) -> Response:
     """The game that begins at `?id=` or `?position=` and has these `?moves=`, looked at after `?ply=` of them."""
     served = served_game(request)
-    check_query(request, "id", "position", "moves", "ply")
-    moves = request.query_params.get("moves", "")
+    query = read_query(request, "id", "position", "moves", "ply")
+    moves = query.get("moves", "")
 
     def replayed() -> JSON:
-        match = Match(served.game, start=asked_position(request, served), exploring=True)
+        match = Match(served.game, start=asked_position(query, served, served.start), exploring=True)
         matches.read_moves(match, moves)
-        ply = read_count(request, "ply", len(match.moves))
+        ply = read_count(query, "ply", len(match.moves))
         if ply is None or ply > len(match.moves):
             raise Refusal(422, f"ply is at most the number of moves, {len(match.moves)}")
         return matches.replay_answer(served, match, ply)
@@ -179,24 +178,24 @@ async def replay(request: Request) -> Response:
 def _session_match(request: Request, served: ServedGame) -> Match:
     sessions: Sessions = request.app.state.sessions
     own = sessions.find(request.cookies.get(COOKIE)) or {}
-    return own.get(served.game.identity) or Match(served.game)
+    return own.get(served.game.identity) or Match(served.game, start=served.start)
 
 
 async def current_game(request: Request) -> Response:
     served = served_game(request)
-    check_query(request, "id", "position")
+    query = read_query(request, "id", "position")
     mine = _session_match(request, served)
 
     def answer() -> JSON:
-        position = asked_position(request, served)
-        return matches.game_answer(served, mine if position is None else Match(served.game, start=position))
+        asked = Match(served.game, start=asked_position(query, served, served.start)) if query else mine
+        return matches.game_answer(served, asked)
 
     return await _computed(served, answer)
 
 
 async def history(request: Request) -> Response:
     served = served_game(request)
-    check_query(request)
+    read_query(request)
     match = _session_match(request, served)
     return await _computed(served, lambda: matches.history_answer(served, match))
 
@@ -206,7 +205,7 @@ def _changing(change: Callable[[ServedGame, Match, dict[str, str]], Match], *key
 
     async def endpoint(request: Request) -> Response:
         served = served_game(request)
-        check_query(request)
+        read_query(request)
         body = await read_object(request, *keys)
         # A copy is changed, which may take long: the session's own match is whole at any time.
         mine = _session_match(request, served).copy()
@@ -263,7 +262,7 @@ def _import(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
 
 
 async def solve_progress(request: Request) -> Response:
-    check_query(request)
+    read_query(request)
     served = served_game(request)
     # Where nobody may start a solve, nobody need know what it takes: planning it costs half a second.
     plans = bool(request.app.state.may_solve)
@@ -272,7 +271,7 @@ async def solve_progress(request: Request) -> Response:
 
 async def start_solve(request: Request) -> Response:
     served = served_game(request)
-    check_query(request)
+    read_query(request)
     await read_object(request)
     if not request.app.state.may_solve:
         raise Refusal(403, "this server is open to other machines, so a solve is started on its own machine only")
@@ -290,7 +289,7 @@ async def start_solve(request: Request) -> Response:
 
 async def stop_solve(request: Request) -> Response:
     served = served_game(request)
-    check_query(request)
+    read_query(request)
     if served.job is None or not served.solving:
         raise Refusal(409, "nothing is being solved")
     await run_in_threadpool(served.job.stop)
@@ -298,19 +297,29 @@ async def stop_solve(request: Request) -> Response:
 
 
 async def all_games(request: Request) -> Response:
-    check_query(request)
-    return Answer(games.games_json(request.app.state.library))
+    read_query(request)
+    return Answer(await run_in_threadpool(games.games_json, request.app.state.library))
+
+
+class _Path:
+    """The endpoint of one path with all its methods, so that a wrong one is told all the right ones.
+
+    It is an ASGI application itself: a function would be wrapped in three more.
+    """
+
+    def __init__(self, get: Endpoint | None, others: dict[str, Endpoint]) -> None:
+        self.by_method = {method.upper(): endpoint for method, endpoint in others.items()}
+        if get is not None:
+            self.by_method |= {"GET": get, "HEAD": get}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self.by_method[scope["method"]](Request(scope, receive))
+        await answer(scope, receive, send)
 
 
 def _route(path: str, get: Endpoint | None = None, **others: Endpoint) -> Route:
-    """One path with all its methods, so that a wrong one is told all the right ones."""
-    by_method = {"GET": get, **{method.upper(): endpoint for method, endpoint in others.items()}}
-    endpoints = {method: endpoint for method, endpoint in by_method.items() if endpoint is not None}
-
-    async def endpoint(request: Request) -> Response:
-        return await endpoints["GET" if request.method == "HEAD" else request.method](request)
-
-    return Route(path, endpoint, methods=list(endpoints))
+    endpoint = _Path(get, others)
+    return Route(path, endpoint, methods=list(endpoint.by_method))
 
 
 def _game_route(path: str, get: Endpoint | None = None, **others: Endpoint) -> Route:

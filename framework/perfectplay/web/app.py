@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -20,7 +19,7 @@ from perfectplay.web.api import ROUTES
 from perfectplay.web.bundle import bundle_scripts, bundle_styles
 from perfectplay.web.library import Library
 from perfectplay.web.request_guard import Guard
-from perfectplay.web.requests import HANDLERS, Refusal, served_game
+from perfectplay.web.requests import Refusal, served_game
 from perfectplay.web.sessions import Sessions
 from perfectplay.web.wire import PackedJSON, StaticFile
 
@@ -112,10 +111,10 @@ def make_app(
             Route("/", _page),
             Route("/{game}", _page),
         ],
-        middleware=[Middleware(Guard, hosts=hosts, open_to_others=open_to_others), Middleware(PackedJSON)],
-        exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
+    # Not Starlette's own stack, which has two layers for errors: the guard answers them all.
+    app.middleware_stack = Guard(PackedJSON(app.router), hosts=hosts, open_to_others=open_to_others)
     app.state.library = library
     app.state.files = _read_files()
     app.state.sessions = Sessions()

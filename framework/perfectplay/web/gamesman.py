@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -33,14 +32,17 @@ _OPEN = {"access-control-allow-origin": "*"}  # the client is served from elsewh
 _BEST_FIRST = ("win", "tie", "draw", "lose", "unsolved")
 
 
+# What follows is no coroutine, so Starlette runs it in a thread: hooks are asked, which may take long.
+
+
 def _answer(content: Any) -> Response:
     return Answer(content, headers=_OPEN)
 
 
-async def games(request: Request) -> Response:
+def games(request: Request) -> Response:
     """Every game once, whatever its variants."""
     library: Library = request.app.state.library
-    found = {served.game.name: _game_line(served.game) for served in library.games.values()}
+    found = {served.game.name: _game_line(served.game) for served in [*library.games.values()]}
     return _answer(sorted(found.values(), key=lambda game: str(game["name"])))
 
 
@@ -53,7 +55,7 @@ def _game_line(game: Game) -> JSON:
     }
 
 
-async def game(request: Request) -> Response:
+def game(request: Request) -> Response:
     variants = _variants(request)
     first = next(iter(variants.values())).game
     return _answer(
@@ -67,7 +69,7 @@ async def game(request: Request) -> Response:
     )
 
 
-async def variant(request: Request) -> Response:
+def variant(request: Request) -> Response:
     served, name = _variant(request)
     return _answer(
         {
@@ -81,18 +83,15 @@ async def variant(request: Request) -> Response:
     )
 
 
-async def position(request: Request) -> Response:
+def position(request: Request) -> Response:
     served, _ = _variant(request)
     text = request.query_params.get("p")
     if text is None:
         raise Refusal(400, "say which position: ?p=…")
-    table = served.find_table()
-    # In a thread: reading a position may take long, where a game has to be played through to find it.
-    found = await run_in_threadpool(lambda: position_json(served.game, table, read_position(served, text)))
-    return _answer(found)
+    return _answer(position_json(served.game, served.find_table(), read_position(served, text)))
 
 
-async def instructions(request: Request) -> Response:
+def instructions(request: Request) -> Response:
     served, _ = _variant(request)
     about = served.game.about
     return _answer({"instructions": f"# {about.title}\n\n{about.rules}".strip()})
@@ -168,7 +167,7 @@ def _autogui(game: Game, position: int) -> str:
 def _variants(request: Request) -> dict[str, ServedGame]:
     library: Library = request.app.state.library
     name = request.path_params["game"]
-    found = {_variant_id(each.game): each for each in library.games.values() if each.game.name == name}
+    found = {_variant_id(each.game): each for each in [*library.games.values()] if each.game.name == name}
     if not found:
         raise Refusal(404, f"there is no game called {name[:60]!r}")
     return found

@@ -44,6 +44,8 @@ class ServedGame:
     start: int = field(init=False)
     _tried: float | None = None
     """When the table that could not be opened was changed: it is tried again when it is another."""
+    _looking: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    """Answers are worked out in threads too: whoever comes while one opens the table waits for it."""
 
     def __post_init__(self) -> None:
         self.start = self.game.start()
@@ -56,11 +58,12 @@ class ServedGame:
         """The table, opened if it has come into being, and again while it grows; None where there is none (yet)."""
         finished = self.table is not None and self.table.complete
         if not finished and not self.solving:
-            try:
-                self._look()
-            except PerfectPlayError as error:
-                # The path is nobody's business but the terminal's.
-                self.problem = str(error).replace(str(self.path), "the table")
+            with self._looking:
+                try:
+                    self._look()
+                except PerfectPlayError as error:
+                    # The path is nobody's business but the terminal's.
+                    self.problem = str(error).replace(str(self.path), "the table")
         return self.table
 
     def _look(self) -> None:

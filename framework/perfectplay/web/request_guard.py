@@ -7,14 +7,14 @@ user's browser: hence the checks of Host (DNS rebinding) and of Origin (cross-si
 from __future__ import annotations
 
 import ipaddress
-import json
 import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from perfectplay.web.requests import TOO_MANY, Answer, Refusal, answer_to
 
 MAX_BODY = 16 * 1024
 MAX_PROBE_BODY = 512 * 1024
@@ -67,52 +67,42 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
-            await send(message)
-
-        if refusal := self._refusal(scope):
-            await _refuse(send_with_headers, *refusal)
-            return
-        if scope["method"] not in ("GET", "HEAD"):
-            limit = MAX_PROBE_BODY if scope["path"].endswith("/probe") else MAX_BODY
-            body = await _read_body(receive, limit)
-            if body is None:
-                await _refuse(send_with_headers, 413, f"the request is too long: at most {limit:,} bytes")
-                return
-            receive = _replay(body, receive)
-        await self._answer(scope, receive, send_with_headers)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer. What nobody foresaw goes to the terminal; the client learns only that."""
         started = False
 
-        async def send_noting(message: Message) -> None:
+        async def send_guarded(message: Message) -> None:
             nonlocal started
-            started = True
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                started = True
             await send(message)
 
         try:
-            await self.app(scope, receive, send_noting)
-        except Exception:
-            logging.getLogger("perfectplay.web").exception("failed on %s %s", scope["method"], scope["path"])
+            self._refuse(scope)
+            if scope["method"] not in ("GET", "HEAD"):
+                receive = await _read_body(scope, receive)
+            await self.app(scope, receive, send_guarded)
+        except Exception as error:
+            answer = answer_to(error, scope["method"])
+            if answer is None:  # it goes to the terminal; the client learns only that
+                logging.getLogger("perfectplay.web").exception("failed on %s %s", scope["method"], scope["path"])
+                answer = Answer({"error": "the server failed on this request; its terminal says more"}, 500)
             if started:
                 raise
-            await _refuse(send, 500, "the server failed on this request; its terminal says more")
+            await answer(scope, receive, send_guarded)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+    def _refuse(self, scope: Scope) -> None:
+        """Refuse what the application should not even see."""
         headers = dict(scope["headers"])
         if not self._is_own_name(_host_name(headers.get(b"host", b""))):
-            return 403, "this server answers only under its own address; `solve serve --allow-host NAME` adds a name"
+            raise Refusal(
+                403, "this server answers only under its own address; `solve serve --allow-host NAME` adds a name"
+            )
         if len(scope.get("query_string", b"")) > MAX_QUERY:
-            return 414, f"the query is too long: at most {MAX_QUERY:,} characters"
+            raise Refusal(414, f"the query is too long: at most {MAX_QUERY:,} characters")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_origin(headers):
-            return 403, "requests that change something must come from this server's own page"
+            raise Refusal(403, "requests that change something must come from this server's own page")
         if not self._within_rate((scope.get("client") or ("",))[0]):
-            return 429, f"too many requests: at most {RATE:.0f} a second"
-        return None
+            raise Refusal(TOO_MANY, f"too many requests: at most {RATE:.0f} a second")
 
     def _is_own_name(self, name: str) -> bool:
         return self.hosts is None or name in self.hosts or (self.open_to_others and _is_address(name))
@@ -155,21 +145,17 @@ def _same_origin(headers: dict[bytes, bytes]) -> bool:
     return origin is None or origin.partition(b"://")[2] == headers.get(b"host", b"")
 
 
-async def _read_body(receive: Receive, limit: int) -> bytes | None:
-    """The whole body; None where it is too long."""
-    parts: list[bytes] = []
-    while True:
+async def _read_body(scope: Scope, receive: Receive) -> Receive:
+    """Read the whole body, unless it is too long; a `receive` that gives it again, and then whatever comes next."""
+    limit = MAX_PROBE_BODY if scope["path"].endswith("/probe") else MAX_BODY
+    body, more = bytearray(), True
+    while more:
         message = await receive()
-        parts.append(message.get("body", b""))
-        if sum(map(len, parts)) > limit:
-            return None
-        if not message.get("more_body"):
-            return b"".join(parts)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body again, and then whatever comes next."""
-    pending = [body]
+        body += message.get("body", b"")
+        if len(body) > limit:
+            raise Refusal(413, f"the request is too long: at most {limit:,} bytes")
+        more = message.get("more_body", False)
+    pending = [bytes(body)]
 
     async def replay() -> Message:
         if pending:
@@ -177,12 +163,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return await receive()
 
     return replay
-
-
-async def _refuse(send: Callable[[Message], Any], status: int, sentence: str) -> None:
-    body = json.dumps({"error": sentence}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == 429:
-        headers.append((b"retry-after", b"1"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
 from starlette.exceptions import HTTPException
@@ -17,6 +20,10 @@ from perfectplay.web.library import Library, ServedGame
 
 MAX_TEXT = 1000
 """Characters of a position or a move: far more than any notation needs."""
+
+
+TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
+_TRY_AGAIN = {"retry-after": "1"}
 
 
 class Answer(Response):
@@ -57,31 +64,34 @@ def served_game(request: Request) -> ServedGame:
     raise Refusal(404, f"there is no game called {name[:60]!r}{did_you_mean(name, library.games)}")
 
 
-def check_query(request: Request, *known: str) -> None:
-    """Refuse a parameter that means nothing here, and one that is given twice: a typing error must not pass unseen."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    for name in names:
+def read_query(request: Request, *known: str) -> dict[str, str]:
+    """The parameters. One that means nothing here is refused, and one that is given twice: a typing error must not pass
+    unseen."""
+    pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    query = dict(pairs)
+    for name in query:
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise Refusal(422, f"{name[:60]!r} is not a parameter here{did_you_mean(name, known)}; {takes}")
-        if names.count(name) > 1:
-            raise Refusal(422, f"{name!r} is given more than once")
+    if len(query) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise Refusal(422, f"{twice!r} is given more than once")
+    return query
 
 
-def asked_position(request: Request, served: ServedGame) -> int | None:
-    """The position that `?id=` or `?position=` names; None where neither is given."""
-    query = request.query_params
+def asked_position(query: Mapping[str, str], served: ServedGame, default: int) -> int:
+    """The position that `?id=` or `?position=` names; `default` where neither is given."""
     number, text = query.get("id"), query.get("position")
     if number is not None and text is not None:
         raise Refusal(422, "say either id or position, not both")
     if number is not None:
         return read_id(served, number)
-    return None if text is None else read_position(served, text)
+    return default if text is None else read_position(served, text)
 
 
-def read_count(request: Request, name: str, default: int | None = None) -> int | None:
+def read_count(query: Mapping[str, str], name: str, default: int | None = None) -> int | None:
     """A parameter that is a whole number; `default` where it is not given."""
-    text = request.query_params.get(name)
+    text = query.get(name)
     if text is None:
         return default
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
@@ -133,25 +143,16 @@ async def read_json(request: Request, wanted: str, *, optional: bool = False) ->
     return data
 
 
-async def on_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return Answer({"error": str(error)}, error.status)
-
-
-async def on_our_error(request: Request, error: Exception) -> Response:
-    """A UsageError is the client's; any other is a plugin's or a table's, and still one sentence."""
-    return Answer({"error": str(error)}, 400 if isinstance(error, UsageError) else 500)
-
-
-async def on_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    sentence = {404: "there is nothing here: /api lists what there is", 405: f"{request.method} is not possible here"}
-    text = sentence.get(error.status_code, HTTPStatus(error.status_code).phrase)
-    return Answer({"error": text}, error.status_code, headers=error.headers)
-
-
-HANDLERS: Any = {
-    Refusal: on_refusal,
-    PerfectPlayError: on_our_error,
-    HTTPException: on_http_error,
-}
+def answer_to(error: Exception, method: str) -> Answer | None:
+    """What is said instead of an answer, in one sentence; None for an error that nobody foresaw."""
+    match error:
+        case Refusal(status=status):
+            return Answer({"error": str(error)}, status, headers=_TRY_AGAIN if status == TOO_MANY else None)
+        case UsageError():
+            return Answer({"error": str(error)}, 400)
+        case PerfectPlayError():  # a plugin's, or a table's
+            return Answer({"error": str(error)}, 500)
+        case HTTPException(status_code=status, headers=headers):
+            sentence = {404: "there is nothing here: /api lists what there is", 405: f"{method} is not possible here"}
+            return Answer({"error": sentence.get(status, HTTPStatus(status).phrase)}, status, headers=headers)
+    return None

@@ -20,7 +20,7 @@ from perfectplay_gobblet.layout import (
     top,
 )
 from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
-from perfectplay_gobblet.reasons import BACK_TO_ITS_CELL, landings, lift_warning, lines_under, why_not_carry
+from perfectplay_gobblet.reasons import BACK_TO_ITS_CELL, lift_warning, lines_under, why_not_carry, why_not_land_on_each
 
 _DRAWN_SIZES = (0.4, 0.65, 0.9)
 
@@ -52,10 +52,10 @@ class _Choices:
     blocked: dict[str, dict[str, str]] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
 
-    def add(self, player: int, size: int, source: int, free: list[int], refused: dict[str, str]) -> None:
-        """A piece, the cells where it may go, and the names of the others with the reasons."""
-        name, clicks = _grasp(player, size, source)
-        self.clicks += [clicks[target] for target in free]
+    def add(self, player: int, size: int, source: int, refused: dict[str, str]) -> None:
+        """A piece, and the names of the cells where it may not go, with the reasons."""
+        name, clicks = _grasp(player, size, source, tuple(refused))
+        self.clicks += clicks
         if refused:
             self.blocked[name] = refused
 
@@ -64,44 +64,42 @@ def _choices(position: int) -> _Choices:
     """The moves of a game that goes on."""
     found, mover = _Choices(), side(position)
     # Where a piece fits is a matter of its size; only one that hides a line of the opponent's has more to heed.
-    fitting = [_sorted_out(landings(position, size)) for size in SIZES]
+    unfitting = [why_not_land_on_each(position, size) for size in SIZES]
     for size in SIZES:
         if reserve(position, mover, size):
-            found.add(mover, size, RESERVE, *fitting[size])
+            found.add(mover, size, RESERVE, unfitting[size])
     for source in CELLS:
         owner, size = top(position, source) or (None, 0)
         if owner != mover:
             continue
+        name = cell_name(source)
         if lines_under(position, source):
-            found.warnings[cell_name(source)] = lift_warning(position, source) or ""
-            free, refused = _sorted_out([why_not_carry(position, source, target) for target in CELLS])
+            found.warnings[name] = lift_warning(position, source) or ""
+            reasons = {cell_name(target): why_not_carry(position, source, target) for target in CELLS}
+            found.add(mover, size, source, {target: reason for target, reason in reasons.items() if reason})
         else:
-            free, refused = fitting[size]
-            refused = {**refused, cell_name(source): BACK_TO_ITS_CELL}
-        found.add(mover, size, source, free, refused)
+            found.add(mover, size, source, {**unfitting[size], name: BACK_TO_ITS_CELL})
     return found
-
-
-def _sorted_out(reasons: list[str | None]) -> tuple[list[int], dict[str, str]]:
-    """The cells that no reason speaks against, and the names of the others with the reasons."""
-    free = [cell for cell, reason in enumerate(reasons) if not reason]
-    return free, {name: reason for name, reason in zip(_CELL_NAMES, reasons, strict=True) if reason}
 
 
 # The parts of boards are few, and made once each: a server draws a thousand boards a second.
 
 
-_CELL_NAMES = tuple(map(cell_name, CELLS))
 _PIECES = {
     (player, size): Piece(player, piece_letter(player, size), _DRAWN_SIZES[size]) for player in (0, 1) for size in SIZES
 }
 
 
 @cache
-def _grasp(player: int, size: int, source: int) -> tuple[str, tuple[Click, ...]]:
-    """The place to take hold of a piece: a cell, or the tray of its kind; and the clicks from there on every cell."""
+def _grasp(player: int, size: int, source: int, refused: tuple[str, ...]) -> tuple[str, list[Click]]:
+    """The place to take hold of a piece, a cell or the tray of its kind; and the clicks on every cell not refused."""
     name = cell_name(source) if source != RESERVE else _tray_name(player, size)
-    return name, tuple(Click(make_move(size, source, target), cell_name(target), name) for target in CELLS)
+    return name, [click for target in CELLS if (click := _click(size, source, target, name)).target not in refused]
+
+
+@cache
+def _click(size: int, source: int, target: int, name: str) -> Click:
+    return Click(make_move(size, source, target), cell_name(target), name)
 
 
 @cache

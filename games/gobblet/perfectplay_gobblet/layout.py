@@ -58,6 +58,7 @@ STACKS = tuple(
     tuple((owner - 1, size) for size in SIZES if (owner := bits >> 2 * size & 3) != _NO_OWNER) for bits in range(64)
 )
 """For the six bits of a cell, its pieces."""
+_TOPS = tuple(pieces[-1] if pieces else None for pieces in STACKS)
 
 
 def stack(position: int, cell: int) -> tuple[tuple[int, int], ...]:
@@ -67,8 +68,7 @@ def stack(position: int, cell: int) -> tuple[tuple[int, int], ...]:
 
 def top(position: int, cell: int) -> tuple[int, int] | None:
     """The visible piece as (player, size)."""
-    pieces = stack(position, cell)
-    return pieces[-1] if pieces else None
+    return _TOPS[position >> 6 * cell & 63]
 
 
 def reserve(position: int, player: int, size: int) -> int:

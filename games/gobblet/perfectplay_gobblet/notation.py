@@ -24,12 +24,12 @@ from perfectplay_gobblet.layout import (
     SIZE_LETTERS,
     SIZE_NAMES,
     SIZES,
+    STACKS,
     cell_name,
     check,
     piece_bits,
     side,
     side_bits,
-    stack,
     top,
 )
 from perfectplay_gobblet.reasons import why_not_place, why_not_slide
@@ -65,13 +65,12 @@ def encode(text: str) -> int:
 
 def decode(position: int) -> str:
     """Return the board text of a position."""
-    a, b, c, d, e, f, g, h, i = [_stack_text(stack(position, cell)) for cell in CELLS]
+    a, b, c, d, e, f, g, h, i = [_STACK_TEXTS[position >> shift & 63] for shift in _SHIFTS]
     return f"{a},{b},{c}/{d},{e},{f}/{g},{h},{i}:{PLAYERS[side(position)].lower()}"
 
 
-@cache
-def _stack_text(pieces: tuple[tuple[int, int], ...]) -> str:
-    return "".join(piece_letter(*piece) for piece in pieces) or "."
+_SHIFTS = tuple(6 * cell for cell in CELLS)
+_STACK_TEXTS = tuple("".join(piece_letter(*piece) for piece in pieces) or "." for pieces in STACKS)
 
 
 def notations(position: int) -> dict[str, str]:

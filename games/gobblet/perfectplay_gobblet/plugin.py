@@ -47,9 +47,7 @@ def notations(position: int) -> Mapping[str, str]:
     return notation.notations(position)
 
 
-@hookimpl
-def format_move(position: int, move: int) -> str:
-    return notation.format_move(position, move)
+format_move = hookimpl(notation.format_move)  # asked of every move that is shown: without a detour
 
 
 @hookimpl

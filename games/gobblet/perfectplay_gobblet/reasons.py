@@ -103,12 +103,17 @@ def lift_warning(position: int, source: int) -> str | None:
 
 def why_not_land(position: int, size: int, target: int) -> str | None:
     """Why a piece of this size, wherever it comes from, does not fit on `target`; None if it does."""
-    return landings(position, size)[target]
+    _, shift, reasons = _LANDINGS[size][target]
+    return reasons[position >> shift & 63]
 
 
-def landings(position: int, size: int) -> list[str | None]:
-    """The same for every target."""
-    return [reasons[position >> shift & 63] for shift, reasons in _LANDINGS[size]]
+def why_not_land_on_each(position: int, size: int) -> dict[str, str]:
+    """The same for every target where it does not, by the cell's name."""
+    return {
+        name: reason
+        for name, shift, reasons in _LANDINGS[size]
+        if (reason := reasons[position >> shift & 63]) is not None
+    }
 
 
 def _landing(size: int, target: int, pieces: tuple[tuple[int, int], ...]) -> str | None:
@@ -117,5 +122,8 @@ def _landing(size: int, target: int, pieces: tuple[tuple[int, int], ...]) -> str
     return f"a {SIZE_NAMES[size]} piece does not cover the {SIZE_NAMES[pieces[-1][1]]} piece at {cell_name(target)}"
 
 
-_LANDINGS = [[(6 * cell, [_landing(size, cell, pieces) for pieces in STACKS]) for cell in CELLS] for size in SIZES]
-"""For every size and cell, where the cell's bits are and, by these, why a piece of this size does not fit there."""
+_LANDINGS = [
+    [(cell_name(cell), 6 * cell, [_landing(size, cell, pieces) for pieces in STACKS]) for cell in CELLS]
+    for size in SIZES
+]
+"""For every size and cell, the cell's name, where its bits are and, by these, why a piece of this size does not fit."""

@@ -35,6 +35,7 @@ asks = pytest.mark.parametrize(
         lambda table: table.probe(0),
         lambda table: table.get(0),
         lambda table: table.probe_many([0]),
+        lambda table: table.probe_few([0]),
         lambda table: table.slot(0),
         lambda table: table.values(0),
         lambda table: table.positions(0, 0, 1),
@@ -63,6 +64,14 @@ def test_a_table_closed_while_it_looks_says_so_too(table, ask, monkeypatch):
     except TableError as error:
         told = str(error)
     assert not told or told.endswith("is closed")  # what is on disk may still be read
+
+
+def test_a_few_are_probed_as_many_are(table):
+    """Those that are not positions, and those of tiers that nobody has asked for yet."""
+    numbers = [*range(0, ladder.RING * ladder.RUNGS + 2, 3), 2**64 - 1]
+    assert table.probe_few(numbers) == table.probe_many(numbers).tolist()
+    assert table.probe_few([]) == []
+    table.close()
 
 
 def test_arrays_stay_readable_after_the_table_is_closed(table):
