@@ -26,6 +26,9 @@ START_SECONDS = 60.0
 ANSWER_SECONDS = 10.0
 """How long the head of a cluster may take to answer."""
 
+NODE_SECONDS = 0.01
+"""How often we look whether a Ray that starts is there."""
+
 _OPTIONS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -62,16 +65,40 @@ def _bare(ray: Any) -> Iterator[None]:
     It has no options for that: without, three processes of Ray's own (which count the machines of a cloud, collect logs
     and serve a page) take two seconds to start and to end. A Ray that is made otherwise inside starts them.
     """
-    parameters, services = ray._private.parameter, ray._private.services
-    kept = parameters.RayParams, getattr(services, "start_api_server", None)
+    parameters, services, state = ray._private.parameter, ray._private.services, ray._private.state
     known = inspect.signature(parameters.RayParams).parameters
     less = {name: value for name, value in _FEWER_PROCESSES.items() if name in known}
-    parameters.RayParams = partial(parameters.RayParams, **less)
-    services.start_api_server = lambda *_, **__: (None, None)  # as where the page cannot be served
+    with (
+        _replaced(parameters, "RayParams", lambda made: partial(made, **less)),
+        _replaced(services, "start_api_server", lambda _: lambda *_, **__: (None, None)),  # as where it cannot serve
+        _replaced(state.GlobalState, "get_node", _patient),
+    ):
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """Meanwhile something of Ray's is what `make` makes of it, if there is such a thing."""
+    kept = getattr(owner, name, None)
+    if kept is not None:
+        setattr(owner, name, make(kept))
     try:
         yield
     finally:
-        parameters.RayParams, services.start_api_server = kept
+        if kept is not None:
+            setattr(owner, name, kept)
+
+
+def _patient(get_node: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """`get_node` once the node is there: it looks a moment too early, and then would sleep for a second."""
+
+    def found(state: Any, node_id: str) -> Any:
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while time.monotonic() < deadline and not any(node["NodeID"] == node_id for node in state.node_table()):
+            time.sleep(NODE_SECONDS)
+        return get_node(state, node_id)
+
+    return found
 
 
 @contextmanager
