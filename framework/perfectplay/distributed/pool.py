@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from random import sample
 from typing import Any
 
 from perfectplay.distributed.messages import DamagedMessage, GameSpec, Ref
@@ -28,7 +27,7 @@ OWN_START_SECONDS = 600.0
 """The same of a Ray that we start, and of each of its processes: the cores are there, but may have much to do."""
 
 START_TRIES = 5
-"""So often we start a Ray here."""
+"""So often we start a Ray here: processes of it wait only 15 seconds for each other, and then it ends."""
 
 ANSWER_SECONDS = 10.0
 """How long the head of a cluster may take to answer."""
@@ -51,12 +50,6 @@ _OPTIONS = {
 
 _FEWER_PROCESSES = {"no_monitor": True, "include_log_monitor": False}
 
-_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
-"""A Ray that starts waits 15 seconds for processes of its own to say these, and then ends; unless they are chosen."""
-
-_PORT_NUMBERS = range(20_000, 32_000)
-"""Which no system gives to whoever asks for any."""
-
 
 class WorkerLost(Exception):
     """A worker died, or what it had made is lost or damaged: the component must be solved again."""
@@ -77,7 +70,7 @@ def load_ray() -> Any:
 
 
 @contextmanager
-def _bare(ray: Any, check: Callable[[], None], *, ports: Sequence[int] = ()) -> Iterator[None]:
+def _bare(ray: Any, check: Callable[[], None]) -> Iterator[None]:
     """Let `ray.init` start what workers need, and no more; `check` is called while it waits.
 
     It has no options for that: without, three processes of Ray's own (which count the machines of a cloud, collect logs
@@ -85,8 +78,7 @@ def _bare(ray: Any, check: Callable[[], None], *, ports: Sequence[int] = ()) -> 
     """
     parameters, services, state = ray._private.parameter, ray._private.services, ray._private.state
     known = inspect.signature(parameters.RayParams).parameters
-    wanted = {**_FEWER_PROCESSES, **dict(zip(_PORTS, ports, strict=False))}
-    less = {name: value for name, value in wanted.items() if name in known}
+    less = {name: value for name, value in _FEWER_PROCESSES.items() if name in known}
     started: list[Any] = []
     try:
         with (
@@ -211,15 +203,13 @@ class RayPool:
         self._own = True
 
     def _start(self, where: dict[str, Any]) -> None:
-        ports: list[int] = []
         for left in reversed(range(START_TRIES)):
             try:
-                with _bare(self._ray, self._check_stop, ports=ports):
+                with _bare(self._ray, self._check_stop):
                     self._init(where)
                 return
             except Exception as error:  # Ray has many ways to say it
                 self._check_stop()
-                ports = sample(_PORT_NUMBERS, len(_PORTS))
                 if not left:
                     raise PerfectPlayError(f"cannot start Ray here: {_short(error)}") from None
 
