@@ -154,6 +154,40 @@ def test_the_command_starts_ray_and_stops_it(tmp_path: Path):
     assert again["already_solved"]
 
 
+STARTING_TWICE = """
+import ray._private.services as services
+from perfectplay.cli import main
+
+start, started = services.start_ray_process, []
+
+def start_badly(command, kind, *arguments, **more):
+    made = start(command, kind, *arguments, **more)
+    started.append(made.process.pid)
+    if len(started) == 2:
+        made.process.kill()
+    return made
+
+services.start_ray_process = start_badly
+try:
+    main()
+finally:
+    print(*started)
+"""
+"""The second process of Ray's own, which looks after this machine, ends at once the first time."""
+
+
+def test_a_ray_that_does_not_start_is_started_again(tmp_path: Path):
+    """On a machine with much to do its processes wait for each other, but only for so long."""
+    command = [sys.executable, "-c", STARTING_TWICE, "morris", "--men", "three", "--dir", str(tmp_path)]
+    done = subprocess.run([*command, "--backend", "ray", "--workers", "1", "--json"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    report, pids = done.stdout.rsplit("\n}\n", 1)
+    assert json.loads(f"{report}}}")["hash"] == "c7647ae41fac4eec"
+    first, _, *again = pids.split()
+    assert len(again) == 2
+    assert not Path(f"/proc/{first}").exists()
+
+
 def test_what_workers_cannot_do_is_refused_in_one_line(tmp_path: Path):
     game = load_game("morris", men="three")
     with pytest.raises(UsageError, match="has workers, not threads: use --workers 2"):

@@ -10,14 +10,18 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from perfectplay.distributed import driver
 from perfectplay.hookspecs import hookimpl
 from perfectplay.kernels import game_kernel
 from perfectplay.loading import make_game
+from perfectplay.solving.strong import solve_game
 from perfectplay_native.engine import Engine, EngineProgress, Propagation
 from perfectplay_native.errors import EngineError
+from perfectplay_native.shares import Layout, Share
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import LOSS, TIE, Graph, GraphPlugin, plain_graph, random_graph, union
+from .local_pool import solve_locally
 from .test_engine import chain, expected, solved_every_way
 
 PARENTS = ENUMERATED_VARIANTS["parents"]
@@ -88,3 +92,39 @@ def test_every_way_ends_at_the_same_level(way: str, end: int, by_mail: bool, gra
             else:
                 engine.solve([0], cyclic=True, propagation=Propagation[way])
                 assert [code >> 2 for code in engine.values(0, 3).tolist()] == [16_382, 16_381, 16_380]
+
+
+@pytest.mark.parametrize("end", [LOSS, TIE])
+def test_workers_end_at_the_same_level(
+    end: int, graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The last level still has something to tell to another worker, whose position is decided already."""
+    monkeypatch.setattr(driver, "SHARED_SLOTS", 1)
+    monkeypatch.setattr(driver, "WORTH_SHARING", 1)
+    for length in (16_382, 16_383):
+        graph = plain_graph([*chain(length, end).children, [0, length]], {length: end})
+        game = compiled_game(graph_module, graph, RANKED_VARIANTS["expand and retract"])
+        if length == 16_382:
+            made, solve = solve_locally(game, tmp_path / "table", 2)
+            assert (solve.exchanged or 0) > len(graph.moves)
+            assert made == solve_game(game, save=False).hash
+        else:
+            with pytest.raises(EngineError, match="more than 16382 plies"):
+                solve_locally(game, tmp_path / "longer", 2)
+
+
+def test_workers_end_at_the_same_level_where_no_move_stays(graph_module: ModuleType):
+    game = compiled_game(graph_module, plain_graph([[1], []], {1: LOSS}, [0, 1]), PARENTS)
+    for remoteness in (16_381, 16_382):
+        with closing(Engine(game_kernel(game), tiers=2)) as engine:
+            engine.define(1, 1, [memoryview(np.array([2], dtype=np.uint64))])
+            engine.attach(1, 2, [memoryview(np.array([remoteness << 2 | LOSS], dtype=np.uint16))])
+            engine.define(0, 1, [memoryview(np.array([0], dtype=np.uint64))])
+            share = Share(engine, Layout((0,), (1,), 6, 1), 0, width=2)
+            if remoteness == 16_382:
+                with pytest.raises(EngineError, match="more than 16382 plies"):
+                    share.solve()
+            else:
+                share.solve()
+                assert int(share.values()[0][0]) >> 2 == 16_382
+            share.close()

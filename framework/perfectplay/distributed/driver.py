@@ -43,8 +43,14 @@ WORTH_SHARING_PYTHON = 1 << 9
 SHARED_SLOTS = 1 << 24
 """The same where there is a message for every level: with a kernel in C, and moves that stay in the component."""
 
+MOST_ALONE = 1 << 26
+"""So many slots at most are left to one worker, with a kernel in C: some seconds' work, of which nothing is saved."""
+
 UNITS_A_WORKER = 8
 """At least, so that workers finish at about the same time."""
+
+SLOW_UNITS = 8
+"""Of a game in Python, a unit is so many times smaller, and so many go into a message."""
 
 MAX_LOSSES = 12
 """So many workers lost one after the other without a component finished or a checkpoint taken, and we give up."""
@@ -116,7 +122,7 @@ class ClusterSolve(Solve):
         return self.expand_frontier
 
     def expand_frontier(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, Found]]:
-        """Portions of a frontier with their children, which the workers find unit by unit.
+        """Portions of a frontier with their children, which the workers find.
 
         They are dealt out as in `layout`: a worker of a game in Python will then solve what it remembers.
         """
@@ -124,7 +130,7 @@ class ClusterSolve(Solve):
             for part in parts:
                 yield part, children_by_tier(self.kernel, part)
             return
-        portions = enumerate(rebatched(parts, 1 << self._unit_bits(size)))
+        portions = self._portions(parts, 1 << self._unit_bits(size))
         asked: deque[tuple[int, Positions, Ref]] = deque()
         while True:
             while len(asked) < 2 * self.pool.size and (portion := next(portions, None)):
@@ -141,6 +147,15 @@ class ClusterSolve(Solve):
             self._losses = 0
             self._count(sum(positions.nbytes for _, positions in children))
             yield asked.popleft()[1], children
+
+    def _portions(self, parts: Iterable[Positions], unit: int) -> Iterator[tuple[int, Positions]]:
+        """For each worker in turn, the next units of its own."""
+        workers = self.pool.size
+        length = unit if self.kernel.cheap else min(SLOW_UNITS * unit, BLOCK_SLOTS)
+        for batch in rebatched(parts, length * workers):
+            units = [batch[first : first + unit] for first in range(0, len(batch), unit)]
+            for worker in range(min(workers, len(units))):
+                yield worker, np.concatenate(units[worker::workers])
 
     def _ask_children(self, number: int, portion: Positions) -> Ref:
         return self.pool.call(number % self.pool.size, "children", portion, checksum(portion))
@@ -179,6 +194,11 @@ class ClusterSolve(Solve):
         """Whether it is worth while to share it out."""
         least = SHARED_SLOTS if component.cyclic and self.kernel.cheap else 0
         return self.pool.size > 1 and self.slots(component) >= max(least, self.worth_a_message)
+
+    @property
+    def most_alone(self) -> int:
+        """So many positions one worker may have to itself, when there are others as large for the others."""
+        return MOST_ALONE if self.kernel.cheap else 0
 
     @property
     def worth_a_message(self) -> int:
@@ -222,8 +242,8 @@ class ClusterSolve(Solve):
         return Layout(component.tiers, sizes, bits, self.pool.size)
 
     def _unit_bits(self, slots: int) -> int:
-        bits = BLOCK_BITS
-        while bits > 6 and slots >> bits < UNITS_A_WORKER * self.pool.size:
+        bits, least = BLOCK_BITS, UNITS_A_WORKER * (1 if self.kernel.cheap else SLOW_UNITS)
+        while bits > 6 and slots >> bits < least * self.pool.size:
             bits -= 1
         return bits
 

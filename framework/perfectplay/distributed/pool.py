@@ -10,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -21,10 +21,19 @@ from perfectplay.solving.cluster import Cluster
 
 POLL_SECONDS = 0.2
 START_SECONDS = 60.0
-"""How long a worker may take to start; after this we go on without it."""
+"""How long a worker of a cluster may take to start; after this we go on without it."""
+
+OWN_START_SECONDS = 600.0
+"""The same of a Ray that we start, and of each of its processes: the cores are there, but may have much to do."""
+
+START_TRIES = 5
+"""So often we start a Ray here: processes of it wait only 15 seconds for each other, and then it ends."""
 
 ANSWER_SECONDS = 10.0
 """How long the head of a cluster may take to answer."""
+
+NODE_SECONDS = 0.01
+"""How often we look whether a Ray that starts is there."""
 
 _OPTIONS = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -32,6 +41,11 @@ _OPTIONS = {
     # A Ray that starts looks for its own object store a moment too early, and then would sleep for a second.
     "RAY_raylet_client_connect_timeout_milliseconds": "20",
     "RAY_raylet_client_num_connect_attempts": "3000",  # a minute, on a machine with much to do
+    # Its processes have half a minute or a whole one, which on a machine with much to do is not enough.
+    "RAY_gcs_server_port_wait_time_s": f"{OWN_START_SECONDS:.0f}",
+    "RAY_agent_register_timeout_ms": f"{1000 * OWN_START_SECONDS:.0f}",
+    "RAY_worker_register_timeout_seconds": f"{OWN_START_SECONDS:.0f}",
+    "RAY_worker_niceness": "0",  # workers are the solve itself: they come after nobody
 }
 
 _FEWER_PROCESSES = {"no_monitor": True, "include_log_monitor": False}
@@ -56,22 +70,72 @@ def load_ray() -> Any:
 
 
 @contextmanager
-def _bare(ray: Any) -> Iterator[None]:
-    """Let `ray.init` start what workers need, and no more.
+def _bare(ray: Any, check: Callable[[], None]) -> Iterator[None]:
+    """Let `ray.init` start what workers need, and no more; `check` is called while it waits.
 
     It has no options for that: without, three processes of Ray's own (which count the machines of a cloud, collect logs
     and serve a page) take two seconds to start and to end. A Ray that is made otherwise inside starts them.
     """
-    parameters, services = ray._private.parameter, ray._private.services
-    kept = parameters.RayParams, getattr(services, "start_api_server", None)
+    parameters, services, state = ray._private.parameter, ray._private.services, ray._private.state
     known = inspect.signature(parameters.RayParams).parameters
     less = {name: value for name, value in _FEWER_PROCESSES.items() if name in known}
-    parameters.RayParams = partial(parameters.RayParams, **less)
-    services.start_api_server = lambda *_, **__: (None, None)  # as where the page cannot be served
+    started: list[Any] = []
+    try:
+        with (
+            _replaced(parameters, "RayParams", lambda made: partial(made, **less)),
+            _replaced(services, "start_api_server", lambda _: lambda *_, **__: (None, None)),  # as if it failed to
+            _replaced(services, "start_ray_process", partial(_noting, started)),
+            _replaced(state.GlobalState, "get_node", partial(_patient, started, check)),
+        ):
+            yield
+    except BaseException:
+        for each in started:
+            each.process.kill()
+            each.process.wait()
+        raise
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """Meanwhile something of Ray's is what `make` makes of it, if there is such a thing."""
+    kept = getattr(owner, name, None)
+    if kept is not None:
+        setattr(owner, name, make(kept))
     try:
         yield
     finally:
-        parameters.RayParams, services.start_api_server = kept
+        if kept is not None:
+            setattr(owner, name, kept)
+
+
+def _noting(started: list[Any], start: Callable[..., Any]) -> Callable[..., Any]:
+    """`start_ray_process`, which then is noted."""
+
+    def begin(*arguments: Any, **more: Any) -> Any:
+        started.append(start(*arguments, **more))
+        return started[-1]
+
+    return begin
+
+
+def _patient(
+    started: list[Any], check: Callable[[], None], get_node: Callable[[Any, str], Any]
+) -> Callable[[Any, str], Any]:
+    """`get_node` once the node is there.
+
+    By itself it looks a moment too early, then sleeps for a second, and soon gives up.
+    """
+
+    def found(state: Any, node_id: str) -> Any:
+        deadline = time.monotonic() + OWN_START_SECONDS
+        while not any(node["NodeID"] == node_id for node in state.node_table()):
+            check()
+            if time.monotonic() > deadline or any(each.process.poll() is not None for each in started):
+                raise PerfectPlayError("one of its processes ended, or is not ready yet")
+            time.sleep(NODE_SECONDS)
+        return get_node(state, node_id)
+
+    return found
 
 
 @contextmanager
@@ -101,6 +165,10 @@ def _require_answer(address: str) -> None:
         ) from None
 
 
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
 class RayPool:
     """The workers of one solve. `tell` is called while we wait, and `stop` ends the wait."""
 
@@ -113,6 +181,7 @@ class RayPool:
         self.pids: list[int] = []
         """The workers' processes, each on its own machine."""
         self._own = False
+        self._patience = OWN_START_SECONDS if cluster.address is None else START_SECONDS
         self._connect(cluster)
         try:
             self._wanted = cluster.workers or self._cores()
@@ -124,28 +193,40 @@ class RayPool:
             raise
 
     def _connect(self, cluster: Cluster) -> None:
-        ray = self._ray
-        if ray.is_initialized():
+        if self._ray.is_initialized():
             return
-        cores = cluster.workers or os.cpu_count()
-        where: dict[str, Any] = {"address": "local", "num_cpus": cores, "include_dashboard": False}
-        starting: AbstractContextManager[None] = _bare(ray)
-        if cluster.address is not None:
-            where, starting = {"address": cluster.address}, nullcontext()
-            _require_answer(cluster.address)
+        if cluster.address is None:
+            cores = cluster.workers or os.cpu_count()
+            self._start({"address": "local", "num_cpus": cores, "include_dashboard": False})
+        else:
+            self._join(cluster.address)
+        self._own = True
+
+    def _start(self, where: dict[str, Any]) -> None:
+        for left in reversed(range(START_TRIES)):
+            try:
+                with _bare(self._ray, self._check_stop):
+                    self._init(where)
+                return
+            except Exception as error:  # Ray has many ways to say it
+                self._check_stop()
+                if not left:
+                    raise PerfectPlayError(f"cannot start Ray here: {_short(error)}") from None
+
+    def _join(self, address: str) -> None:
+        _require_answer(address)
         try:
-            with warnings.catch_warnings(), starting, _own_signals():
-                warnings.simplefilter("ignore")
-                ray.init(log_to_driver=False, logging_level="ERROR", **where)
-        except Exception as error:  # Ray has many ways to say it
-            said = " ".join(str(error).split())[:300]
-            if cluster.address is None:
-                raise PerfectPlayError(f"cannot start Ray here: {said}") from None
+            self._init({"address": address})
+        except Exception as error:
             raise PerfectPlayError(
-                f"cannot join the cluster at {cluster.address}: {said}; if it runs there, it may want a token: set "
+                f"cannot join the cluster at {address}: {_short(error)}; if it runs there, it may want a token: set "
                 f"RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to what the cluster was started with"
             ) from None
-        self._own = True
+
+    def _init(self, where: dict[str, Any]) -> None:
+        with warnings.catch_warnings(), _own_signals():
+            warnings.simplefilter("ignore")
+            self._ray.init(log_to_driver=False, logging_level="ERROR", **where)
 
     def _cores(self) -> int:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
@@ -162,7 +243,7 @@ class RayPool:
         count = min(self._wanted, self._cores())  # a lost node took its cores along
         new = [self._actor.options(**options).remote(self._ray_spec, self._memory) for _ in range(count)]
         greetings = {actor.hello.remote(): actor for actor in new}
-        waiting, deadline = list(greetings), time.monotonic() + START_SECONDS
+        waiting, deadline = list(greetings), time.monotonic() + self._patience
         self._actors = new
         ready: list[Any] = []
         while waiting and time.monotonic() < deadline:
@@ -180,7 +261,8 @@ class RayPool:
             except WorkerLost:
                 self._ray.kill(actor)
         if not self._actors:
-            raise PerfectPlayError("Ray could not start a worker within a minute: does the cluster have a free core?")
+            waited = f"{self._patience:.0f} seconds"
+            raise PerfectPlayError(f"Ray could not start a worker within {waited}: does the cluster have a free core?")
 
     # ---- asking ----
 

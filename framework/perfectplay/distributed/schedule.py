@@ -19,6 +19,8 @@ class Solver(Protocol):
     def pool(self) -> Pool: ...
     @property
     def worth_a_message(self) -> int: ...
+    @property
+    def most_alone(self) -> int: ...
     def slots(self, component: Component) -> int: ...
     def is_large(self, component: Component) -> bool: ...
     def start_alone(self, component: Component, worker: int) -> list[Ref]: ...
@@ -47,6 +49,7 @@ class Schedule:
         self.running: dict[Ref, tuple[Component, list[Ref], int]] = {}
         for component in todo:
             self._look_at(component)
+        self._spread_large()
 
     def run(self) -> None:
         while self.small or self.large or self.running:
@@ -60,6 +63,13 @@ class Schedule:
     def _look_at(self, component: Component) -> None:
         if not self.missing[component]:
             (self.large if self.solve.is_large(component) else self.small).append(component)
+
+    def _spread_large(self) -> None:
+        """Where every worker can have large components of its own, that saves the messages of sharing each."""
+        slots = [self.solve.slots(component) for component in self.large]
+        if self.large and max(slots) <= min(sum(slots) // self.solve.pool.size, self.solve.most_alone):
+            self.small.extendleft(reversed(self.large))
+            self.large.clear()
 
     def _advance(self) -> None:
         self._hand_out()
@@ -90,6 +100,7 @@ class Schedule:
             for user in self.users.get(tier, ()):
                 self.missing[user].discard(tier)
                 self._look_at(user)
+        self._spread_large()
         for tier in component.leads_to:
             self.users[tier].discard(component)
         for tier in (*component.leads_to, *component.tiers):

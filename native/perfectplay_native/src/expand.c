@@ -134,5 +134,6 @@ static void solve_words(pp_engine *engine, void *context, uint64_t first, uint64
 }
 
 int solve_acyclic(pp_engine *engine, component *c) {
-    return parallel(engine, solve_words, c, c->slots / RUN_SLOTS, WORDS_A_RANGE);
+    const int result = parallel(engine, solve_words, c, c->slots / RUN_SLOTS, WORDS_A_RANGE);
+    return !result && c->last_level > PP_LARGEST_REMOTENESS ? PP_TOO_REMOTE : result;
 }

@@ -342,24 +342,20 @@ static int run_level(pp_engine *engine, component *c, round_level at, mail *m) {
     return m->ranges ? tour(engine, c, at, m) : inform_level(engine, c, at);
 }
 
-/* Whether a position is decided at a level that no value can name. */
-static bool is_too_remote(const component *c) {
-    for (uint64_t i = 0; i < c->entry_count; i++) {
+int check_last_level(const component *c, unsigned level) {
+    for (uint64_t i = 0; level == LAST_LEVEL && i < c->entry_count; i++) {
         const uint32_t state = atomic_load_explicit(&c->entries[i], memory_order_relaxed);
-        if (entry_decided(state) && remoteness_of(entry_code(state)) > PP_LARGEST_REMOTENESS) return true;
+        if (entry_decided(state) && remoteness_of(entry_code(state)) > PP_LARGEST_REMOTENESS) return PP_TOO_REMOTE;
     }
-    return false;
+    return PP_OK;
 }
 
-/* The level after the last that a value can name is run too: by mail, and where parents look again, only that tells
- * whether something is due there. What it tells in turn is of no account. */
 static int run_levels(pp_engine *engine, component *c, bool ties) {
-    enum { LEVELS = PP_LARGEST_REMOTENESS + 1 };
     mail m;
     int result = begin_mail(engine, c, &m);
-    for (unsigned level = 1; level <= LEVELS && !result && (level <= c->last_level || m.sent); level++) {
+    for (unsigned level = 1; level <= LAST_LEVEL && !result && (level <= c->last_level || m.sent); level++) {
         result = run_level(engine, c, (round_level){.level = level, .ties = ties}, &m);
-        if (!result && level == LEVELS && is_too_remote(c)) result = PP_TOO_REMOTE;
+        if (!result) result = check_last_level(c, level);
     }
     end_mail(engine, &m);
     return result;

@@ -296,10 +296,10 @@ size_t keep_own_updates(pp_share *share, uint64_t *updates, size_t count) {
 }
 
 int pp_share_inform(pp_share *share, unsigned level, int ties) {
-    if (level > PP_LARGEST_REMOTENESS) return PP_TOO_REMOTE;
     clear_batches(share);
     share->engine->progress_level = level;
-    return inform_level(share->engine, &share->c, (round_level){.level = level, .ties = ties});
+    const int result = inform_level(share->engine, &share->c, (round_level){.level = level, .ties = ties});
+    return result ? result : check_last_level(&share->c, level);
 }
 
 int pp_share_apply(pp_share *share, unsigned level, int ties, int kind, const uint32_t *slots, uint64_t count) {

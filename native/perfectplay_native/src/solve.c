@@ -231,7 +231,6 @@ static int own_all(pp_engine *engine, component *c, uint8_t shift) {
 /* One byte a value is enough for nearly every tier; where it is not, the tier is solved again. */
 static int solve_without_cycles(pp_engine *engine, component *c) {
     int result = solve_acyclic(engine, c);
-    if (!result && c->last_level > PP_LARGEST_REMOTENESS) result = PP_TOO_REMOTE;
     if (result || c->scored || code_of(KIND_WIN, c->last_level) <= LARGEST_NARROW_CODE) return result;
     result = own_all(engine, c, SHIFT_WIDE);
     return result ? result : solve_acyclic(engine, c);

@@ -53,7 +53,13 @@ static inline unsigned inform(round_level round, entry *parent, unsigned child_k
     return close_child(parent, round.level);
 }
 
-/* propagate.c: everything that is due at a level tells its parents. Returns a pp_result. */
+/* The level after the last that a value can name is run too: by mail or batches, and where parents look again, only that
+ * tells whether something is due there. What it tells in turn is of no account. */
+enum { LAST_LEVEL = PP_LARGEST_REMOTENESS + 1 };
+
+/* propagate.c: after a level, PP_TOO_REMOTE where it was the last and a position is decided there. */
+int check_last_level(const component *c, unsigned level);
+/* Everything that is due at a level tells its parents. Returns a pp_result. */
 int inform_level(pp_engine *engine, component *c, round_level at);
 /* The same from outside: own positions of a share, by their places. PP_BAD_BATCH where one is beyond the end. */
 int apply_updates(pp_engine *engine, component *c, round_level at, bool child_lost, const uint32_t *places,
