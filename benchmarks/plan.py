@@ -42,10 +42,10 @@ LARGE = (
 
 MIB = 1 << 20
 KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
-    ("gobblet",): {"positions": 266_238_323, "cpu": 22, "memory": 388 * MIB, "disk": 346 * MIB},
+    ("gobblet",): {"positions": 266_238_323, "cpu": 19, "memory": 388 * MIB, "disk": 346 * MIB},
     ("quantik",): {"positions": 18_914_747, "cpu": 7.1, "memory": 372 * MIB, "disk": 163 * MIB},
     ("dobutsu",): {"cpu": 81, "memory": 1235 * MIB, "disk": 477 * MIB},
-    ("quixo", "--width", "5", "--height", "4"): {"positions": 871_858_485, "cpu": 212, "memory": 908 * MIB},
+    ("quixo", "--width", "5", "--height", "4"): {"positions": 871_858_485, "cpu": 176, "memory": 916 * MIB},
     ("connect4", "--width", "5", "--height", "5", "--no-mirror"): {
         "positions": 69_763_700,
         "cpu": 14,
