@@ -37,10 +37,14 @@ MORE: dict[str, Callable[[Page, str], None]] = {
 }
 
 
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(null))))"
+"""A page that watches a solve never stops asking: so we wait until it is drawn, not until it is silent."""
+
+
 def served_games(directory: Path, tables: Path) -> Library:
     directory.mkdir(parents=True, exist_ok=True)
     for name in ("gobblet", "quantik"):
-        if not (directory / name).exists():
+        if (tables / name).exists() and not (directory / name).exists():
             (directory / name).symlink_to((tables / name).resolve())
     small = [mutorere(), stones()]
     small += [make_game(each, name=each.__name__.rpartition(".")[2]) for each in (promotion, peg, twelve, treasure)]
@@ -68,7 +72,7 @@ def shoot(browser: Browser, server: str, directory: Path, scheme: str, widths: l
             continue
         for width in widths if only in (None, name) else ():
             page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_load_state("networkidle")
+            page.evaluate(DRAWN)
             height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
             page.screenshot(
                 path=directory / f"{number:02}-{name.replace(' ', '-').replace(',', '')}-{scheme}-{width}.png",
