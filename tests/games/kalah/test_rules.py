@@ -196,7 +196,15 @@ def test_all_published_boards_are_on_the_page() -> None:
     assert len(list(published())) == 35
 
 
-SMALL_BOARDS = {(4, 1), (4, 2), (5, 1), (6, 1), *((pits, seeds) for pits in (1, 2, 3) for seeds in range(1, 6))}
+SMALL_BOARDS = {
+    (1, 6),
+    (2, 6),
+    (4, 1),
+    (4, 2),
+    (5, 1),
+    (6, 1),
+    *((pits, seeds) for pits in (1, 2, 3) for seeds in range(1, 6)),
+}
 
 
 @pytest.mark.parametrize("board", [board for board in published() if board[:2] in SMALL_BOARDS])
