@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "morris.h"
 
 extern const pp_kernel morris_kernel;
@@ -10,14 +11,6 @@ extern const pp_kernel morris_kernel;
 static const morris_rules boards[] = {
 #include "boards.inc"
 };
-
-#define CHECK(what) \
-    do { \
-        if (!(what)) { \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-            exit(1); \
-        } \
-    } while (0)
 
 static uint32_t random_below(uint32_t bound) {
     static uint64_t state = 1;

@@ -11,6 +11,7 @@ from perfectplay_native import get_include
 
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[2] / "games/morris/perfectplay_morris"
+CHECKING = HERE.parents[1] / "native/sanitize"
 FLAGS = ["-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsanitize=address,undefined"]
 
 
@@ -29,7 +30,7 @@ def test_the_kernel_is_clean(program: Callable[[str], str], tmp_path: Path) -> N
     (tmp_path / "boards.inc").write_text(",\n".join(map(as_c, rules)))
     driver = tmp_path / "driver"
     sources = [HERE / "sanitize.c", *(KERNEL / name for name in ("board.c", "index.c", "kernel.c"))]
-    includes = [f"-I{folder}" for folder in (tmp_path, KERNEL, get_include())]
+    includes = [f"-I{folder}" for folder in (tmp_path, KERNEL, CHECKING, get_include())]
     build = [program("gcc"), *FLAGS, "-fno-sanitize-recover=all", *includes, "-o", str(driver), *map(str, sources)]
     built = subprocess.run(build, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr

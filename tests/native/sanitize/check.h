@@ -1,4 +1,4 @@
-/* What the programs in this folder check with: the first thing that is wrong ends them. */
+/* What programs for sanitizers check with, here and in games: the first thing that is wrong ends them. */
 #ifndef CHECK_H
 #define CHECK_H
 
