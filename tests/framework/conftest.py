@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay.game import Game
-from perfectplay.loading import make_game
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
 
 SUBTRACTION = '''
 """Take one or two stones; whoever cannot has lost."""

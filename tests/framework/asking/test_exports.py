@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from perfectplay import Outcome, PerfectPlayError, Selection, UsageError, Value, compare_gbl2, export_table
+from perfectplay.analysis.export import ordered
+from perfectplay.analysis.moves import rate_moves
+from perfectplay.analysis.selection import ROW, count_selected, select
 from perfectplay.errors import Interrupted
-from perfectplay.exports.sorted_rows import ordered
-from perfectplay.queries.moves import rate_moves
-from perfectplay.queries.selection import ROW, count_selected, select
-from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
+from perfectplay.table.gbl2 import entries, read_gbl2, write_gbl2
 
 FORMATS = ["csv", "gbl2", "parquet", "sqlite"]
 

@@ -8,11 +8,11 @@ import zstandard
 
 from perfectplay import load_game, open_table, solve_game
 from perfectplay.errors import TableError, UsageError
-from perfectplay.tables import compacting
-from perfectplay.tables.compact import RUN_SLOTS
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.reader import TableReader
+from perfectplay.table import compaction as compacting
+from perfectplay.table.compact import RUN_SLOTS
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.lmdb_reader import TableReader
+from perfectplay.table.locations import table_path
 from perfectplay_native.engine import foreseen_codes, rule_codes
 from perfectplay_native.kernel import NO_POSITION
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from perfectplay import open_table, plugins, solve_game, verify_table
-from perfectplay.cli.root import root
+from perfectplay import open_table, solve_game, verify_table
+from perfectplay.cli._app import root
 from perfectplay.errors import Interrupted, TableError, UsageError
-from perfectplay.tables.locations import find_tables, table_path
+from perfectplay.game import plugins
+from perfectplay.table.locations import find_tables, table_path
 
 from ..damage import stop_after_tiers
 from . import ladder, plain_files
