@@ -10,7 +10,7 @@ from perfectplay.game.loading import installed_games, load_game, make_game
 from perfectplay.game.plugins import RESERVED_NAMES
 from perfectplay.game.spec import GameSpec, hookimpl
 
-MARK = "from perfectplay.hookspecs import hookimpl\n@hookimpl\n"
+MARK = "from perfectplay.game.spec import hookimpl\n@hookimpl\n"
 
 
 def broken_reason(name: str) -> str | None:

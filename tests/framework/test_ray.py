@@ -102,7 +102,7 @@ def test_a_stopped_solve_is_resumed_and_proven(little_ray: None, tmp_path: Path)
 
 DYING = """
 import os, signal
-from perfectplay.distributed import driver, writing
+from perfectplay.cluster import driver, writer
 from perfectplay.cli import main
 
 class Pool(driver.RayPool):
@@ -110,7 +110,7 @@ class Pool(driver.RayPool):
         super().__init__(*arguments)
         print(*self.pids, flush=True)
 
-class Dying(writing.Writer):
+class Dying(writer.Writer):
     def write(self, record, blocks):
         super().write(record, blocks)
         self.drain()

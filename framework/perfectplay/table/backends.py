@@ -83,7 +83,7 @@ def check_backend(name: str, backend: Any) -> None:
     store = backend.store
     if not (isinstance(store, type) and issubclass(store, Store)):
         raise PluginError(
-            f"backend '{name}' has the store {store!r}: a subclass of perfectplay.tables.store.Store is needed"
+            f"backend '{name}' has the store {store!r}: a subclass of perfectplay.table.store.Store is needed"
         )
     if unwritten := sorted(store.__abstractmethods__):
         raise PluginError(f"backend '{name}' has the store {store.__name__}, which lacks {', '.join(unwritten)}")

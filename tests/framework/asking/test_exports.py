@@ -238,7 +238,7 @@ def test_bad_requests_are_one_line(solve, monkeypatch, tmp_path, arguments, code
 def test_a_plugin_can_bring_a_format(solve, install, monkeypatch, tmp_path):
     install(
         "lines",
-        "from perfectplay.hookspecs import hookimpl\n"
+        "from perfectplay.game.spec import hookimpl\n"
         "def write(path, source):\n"
         "    path.write_text(''.join(f'{row[0]}\\n' for rows in source.rows() for row in rows.tolist()))\n"
         "@hookimpl\n"

@@ -136,7 +136,7 @@ def test_the_two_kinds_are_told_apart(solve, tmp_path: Path):
 KILLED = """
 import os, signal, itertools
 from perfectplay import load_game, solve_game
-from perfectplay.solving import strong
+from perfectplay.solve import solve as strong
 
 kept, keep = itertools.count(1), strong.Solve._keep
 def keep_and_die(solve, tier):

@@ -34,8 +34,8 @@ def table(game, tmp_path):
 
 @pytest.fixture(autouse=True)
 def small_frames(monkeypatch):
-    for module in ("compacting", "compact"):
-        monkeypatch.setattr(f"perfectplay.tables.{module}.FRAME_SLOTS", 1 << 10)
+    for module in ("compaction", "compact"):
+        monkeypatch.setattr(f"perfectplay.table.{module}.FRAME_SLOTS", 1 << 10)
 
 
 def entries(path):

@@ -73,7 +73,7 @@ def test_commands_find_its_tables(files, install, tmp_path):
     [
         (("def read(", "def reed("), "backend 'files' lacks read"),
         (("def write_keys", "def seal_keys"), "has the store PlainFiles, which lacks write_keys"),
-        (("store = PlainFiles", "store = dict"), "a subclass of perfectplay.tables.store.Store is needed"),
+        (("store = PlainFiles", "store = dict"), "a subclass of perfectplay.table.store.Store is needed"),
         (('backend = "files"', 'backend = ""'), "must give the backend's name as `backend`"),
         (('register("files"', 'register("lmdb"'), "'lmdb' is registered already"),
     ],
