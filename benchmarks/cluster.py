@@ -32,14 +32,14 @@ from typing import Any
 import numpy as np
 from ray.cluster_utils import Cluster as SimulatedCluster
 
-from perfectplay.distributed import checkpoints, driver
-from perfectplay.distributed.pool import RayPool
-from perfectplay.distributed.writing import record_of
-from perfectplay.kernels import game_kernel
-from perfectplay.loading import load_game
-from perfectplay.solving.cluster import Cluster
-from perfectplay.solving.strong import Solution, new_info, solve_game
-from perfectplay.tables.repairing import open_to_solve
+from perfectplay.cluster import checkpoints, driver
+from perfectplay.cluster.pool import RayPool
+from perfectplay.cluster.writer import record_of
+from perfectplay.game.engine import game_kernel
+from perfectplay.game.loading import load_game
+from perfectplay.solve.options import Cluster
+from perfectplay.solve.solve import Solution, new_info, solve_game
+from perfectplay.table.backends import open_to_solve
 from perfectplay_native.engine import BLOCK_SLOTS
 
 ROOT = Path(__file__).parent.parent

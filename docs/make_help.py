@@ -11,9 +11,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from perfectplay.cli import root
-from perfectplay.cli.root import COMMANDS
-from perfectplay.plugins import LIMIT_VARIABLE
+from perfectplay.cli import _app as root
+from perfectplay.cli._app import COMMANDS
+from perfectplay.game.plugins import LIMIT_VARIABLE
 
 PAGE = Path(__file__).parent / "help.md"
 WIDTH = 100

@@ -19,7 +19,7 @@ import uvicorn
 from playwright.sync_api import Page, sync_playwright
 
 from perfectplay import load_game
-from perfectplay.tables.locations import table_directory
+from perfectplay.table.locations import table_directory
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Table, load_game, open_table
-from perfectplay.tables.locations import table_path
-from perfectplay.wording import share
+from perfectplay.game.wording import share
+from perfectplay.table.locations import table_path
 
 GOLDEN_HASHES = Path(__file__).parent / "golden" / "hashes.json"
 DOCS = Path(__file__).parent.parent / "docs"

@@ -9,58 +9,50 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from perfectplay.about import About
-    from perfectplay.board import Board, Cell, Click, Piece, Tray
+    from perfectplay.analysis.comparison import compare_gbl2
+    from perfectplay.analysis.export import export_table
+    from perfectplay.analysis.moves import Strength, best_line, choose_move, rate_moves
+    from perfectplay.analysis.selection import Selection, random_positions, select, value_columns
+    from perfectplay.analysis.statistics import survey
     from perfectplay.errors import NotInTable, PerfectPlayError, PluginError, TableError, UsageError
-    from perfectplay.exports.export import export_table
-    from perfectplay.exports.gbl2_compare import compare_gbl2
-    from perfectplay.game import Game
-    from perfectplay.hookspecs import hookimpl
-    from perfectplay.loading import installed_games, load_game, make_game
-    from perfectplay.match import Match, load_match
-    from perfectplay.options import Option
-    from perfectplay.position import Position
-    from perfectplay.queries.columns import value_columns
-    from perfectplay.queries.moves import best_line, rate_moves
-    from perfectplay.queries.opponent import Strength, choose_move
-    from perfectplay.queries.sampling import random_positions
-    from perfectplay.queries.selection import Selection, select
-    from perfectplay.queries.statistics import survey
-    from perfectplay.solving.strong import Solution, solve_game
-    from perfectplay.solving.verify import verify_table
-    from perfectplay.solving.weak import Proof, prove_position
-    from perfectplay.tables.opening import open_table
-    from perfectplay.tables.table import Table
+    from perfectplay.game.board import Board, Cell, Click, Piece, Tray
+    from perfectplay.game.game import Game
+    from perfectplay.game.loading import installed_games, load_game, make_game
+    from perfectplay.game.match import Match, load_match
+    from perfectplay.game.options import Option
+    from perfectplay.game.position import Position
+    from perfectplay.game.spec import About, hookimpl
+    from perfectplay.prove.proof import Proof, prove_position
+    from perfectplay.solve.solve import Solution, solve_game
+    from perfectplay.solve.verification import verify_table
+    from perfectplay.table.opening import open_table
+    from perfectplay.table.table import Table
     from perfectplay.values import Outcome, Status, Value
     from perfectplay_native.rules import Studied
 
     __version__: str
 
 _HOMES = {
-    "about": ("About",),
-    "board": ("Board", "Cell", "Click", "Piece", "Tray"),
+    "analysis.comparison": ("compare_gbl2",),
+    "analysis.export": ("export_table",),
+    "analysis.moves": ("best_line", "rate_moves", "Strength", "choose_move"),
+    "analysis.selection": ("value_columns", "random_positions", "Selection", "select"),
+    "analysis.statistics": ("survey",),
     "errors": ("NotInTable", "PerfectPlayError", "PluginError", "TableError", "UsageError"),
-    "exports.export": ("export_table",),
-    "exports.gbl2_compare": ("compare_gbl2",),
-    "game": ("Game",),
-    "hookspecs": ("hookimpl",),
-    "loading": ("installed_games", "load_game", "make_game"),
-    "match": ("Match", "load_match"),
-    "options": ("Option",),
-    "position": ("Position",),
-    "queries.columns": ("value_columns",),
-    "queries.moves": ("best_line", "rate_moves"),
-    "queries.opponent": ("Strength", "choose_move"),
-    "queries.sampling": ("random_positions",),
-    "queries.selection": ("Selection", "select"),
-    "queries.statistics": ("survey",),
-    "solving.strong": ("Solution", "solve_game"),
-    "solving.verify": ("verify_table",),
-    "solving.weak": ("Proof", "prove_position"),
-    "tables.opening": ("open_table",),
-    "tables.table": ("Table",),
-    "values": ("Outcome", "Status", "Value"),
+    "game.board": ("Board", "Cell", "Click", "Piece", "Tray"),
+    "game.game": ("Game",),
+    "game.loading": ("installed_games", "load_game", "make_game"),
+    "game.match": ("Match", "load_match"),
+    "game.options": ("Option",),
+    "game.position": ("Position",),
+    "game.spec": ("About", "hookimpl"),
     "perfectplay_native.rules": ("Studied",),
+    "prove.proof": ("Proof", "prove_position"),
+    "solve.solve": ("Solution", "solve_game"),
+    "solve.verification": ("verify_table",),
+    "table.opening": ("open_table",),
+    "table.table": ("Table",),
+    "values": ("Outcome", "Status", "Value"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

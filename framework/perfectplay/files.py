@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.system_errors import reason
+from perfectplay.errors import PerfectPlayError, UsageError, reason
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay.hookspecs import GameSpec, HostSpec
-from perfectplay.plugins import REQUIRED_HOOKS
+from perfectplay.game.plugins import REQUIRED_HOOKS
+from perfectplay.game.spec import GameSpec, HostSpec
 from perfectplay.testing.trial import PROMISES
 from perfectplay_native.build import INCLUDE
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay.game import Game
-from perfectplay.loading import make_game
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
 
 SUBTRACTION = '''
 """Take one or two stones; whoever cannot has lost."""
-from perfectplay.hookspecs import hookimpl
+from perfectplay.game.spec import hookimpl
 from perfectplay.values import Status
 
 @hookimpl
@@ -46,8 +46,8 @@ def status(position): return Status.ONGOING if position else Status.LOST
 
 TIC_TAC_TOE = '''
 """Tic-tac-toe: nine digits in base 3, the first cell lowest."""
-from perfectplay.board import Board, Cell, Click, Piece
-from perfectplay.hookspecs import hookimpl
+from perfectplay.game.board import Board, Cell, Click, Piece
+from perfectplay.game.spec import hookimpl
 from perfectplay.values import Status
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
@@ -114,8 +114,8 @@ def board(position):
 
 VARIANTS = '''
 """Subtraction with the number of stones and the end as options."""
-from perfectplay.hookspecs import hookimpl
-from perfectplay.options import Option
+from perfectplay.game.spec import hookimpl
+from perfectplay.game.options import Option
 from perfectplay.values import Status
 
 class Variant:

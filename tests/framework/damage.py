@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from perfectplay.game import Game
-from perfectplay.solving import strong
-from perfectplay.tables.layout import META, enveloped, opened
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.locking import DATA_FILE, WriterLock
-from perfectplay.tables.reader import TableReader
-from perfectplay.tables.records import TableInfo, TierRecord, table_hash
-from perfectplay.tables.replacing import new_table
+from perfectplay.game.game import Game
+from perfectplay.solve import solve as strong
+from perfectplay.table.lmdb_reader import TableReader
+from perfectplay.table.lmdb_store import new_table
+from perfectplay.table.locations import table_path
+from perfectplay.table.lock import DATA_FILE, WriterLock
+from perfectplay.table.records import META, TableInfo, TierRecord, enveloped, opened, table_hash
 
 
 def change_value(game: Game, *, index: int, code: int, tier: int = 0) -> int:

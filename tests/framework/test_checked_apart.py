@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from perfectplay.errors import PluginError
-from perfectplay.loading import make_game
-from perfectplay.testing import BrokenLaws, check_game, checks, own_process, run_checks
-from perfectplay.testing.watch import Watch
+from perfectplay.game.loading import make_game
+from perfectplay.testing import BrokenLaws, check_game, checks, run_checks
+from perfectplay.testing import sandbox as own_process
+from perfectplay.testing.sandbox import Watch
 from perfectplay_native.build import INCLUDE
 
 TAPATAN = Path(__file__).parent.parent.parent / "docs" / "examples" / "tapatan" / "perfectplay_tapatan"

@@ -12,10 +12,10 @@ import sys
 import pytest
 from click.testing import CliRunner, Result
 
-from perfectplay.cli import root
-from perfectplay.loading import load_game
-from perfectplay.tables.lmdb_store import LmdbStore
-from perfectplay.tables.store import MemoryStore
+from perfectplay.cli import _app as root
+from perfectplay.game.loading import load_game
+from perfectplay.table.lmdb_store import LmdbStore
+from perfectplay.table.store import MemoryStore
 from perfectplay.values import Outcome, Value
 
 from .damage import change_value

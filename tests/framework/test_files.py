@@ -15,7 +15,7 @@ import pytest
 from perfectplay import export_table, open_table, solve_game
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.files import atomic_write
-from perfectplay.tables.locations import table_path
+from perfectplay.table.locations import table_path
 
 
 def test_a_device_is_written_through(tmp_path):

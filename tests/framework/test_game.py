@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perfectplay.errors import PluginError, UsageError
-from perfectplay.loading import load_game, make_game
+from perfectplay.game.loading import load_game, make_game
 from perfectplay.values import Status
 
 
@@ -267,7 +267,7 @@ def kernel_plugin():
     """Subtraction as a pp_kernel whose functions are Python callbacks: no compiler needed."""
     from perfectplay_native._engine import ffi
 
-    from perfectplay.hookspecs import hookimpl
+    from perfectplay.game.spec import hookimpl
     from perfectplay_native.kernel import Kernel
 
     def write_moves(self, position, moves):
@@ -325,7 +325,7 @@ def test_a_kernel_alone_is_a_whole_game(kernel_plugin, subtraction):
 
 
 def test_a_plugins_own_hook_goes_before_its_kernel(kernel_plugin):
-    from perfectplay.hookspecs import hookimpl
+    from perfectplay.game.spec import hookimpl
 
     type(kernel_plugin).start = hookimpl(lambda self: 4)
     assert make_game(kernel_plugin).start() == 4

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from perfectplay import memory as memory_limits
 from perfectplay import solve_game
 from perfectplay.errors import PerfectPlayError
-from perfectplay.solving import budget, memory_limits, strong
-from perfectplay.solving.memory_limits import Available, available_memory
+from perfectplay.memory import Available, available_memory
+from perfectplay.solve import options as budget
+from perfectplay.solve import solve as strong
 
 
 @pytest.fixture
@@ -63,6 +65,6 @@ def test_too_little_memory_names_the_limit_and_a_way_out_that_works(left, advice
 
 
 def _with_all_memory(*arguments, budget, **options):
-    from perfectplay.solving.enumeration import enumerate_positions
+    from perfectplay.tiers.enumeration import enumerate_positions
 
     enumerate_positions(*arguments, budget=None, **options)

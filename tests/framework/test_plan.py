@@ -13,20 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perfectplay import load_game, solve_game
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.errors import PluginError
-from perfectplay.kernels import game_kernel
-from perfectplay.loading import make_game
-from perfectplay.solving import shortage
-from perfectplay.solving.counting import _Overlap, count_positions, estimate_positions
-from perfectplay.solving.enumeration import Enumeration
-from perfectplay.solving.memory_limits import Available
-from perfectplay.solving.plan import plan_solve
-from perfectplay.solving.sizes import Shape, free_disk
-from perfectplay.solving.sorted_runs import Spill
-from perfectplay.tables.records import TableInfo
-from perfectplay.tables.store import MemoryStore
-from perfectplay.workers import Workers
+from perfectplay.game.engine import game_kernel
+from perfectplay.game.loading import make_game
+from perfectplay.memory import Available
+from perfectplay.plan import sizes as shortage
+from perfectplay.plan.estimate import _Overlap, count_positions, estimate_positions
+from perfectplay.plan.plan import plan_solve
+from perfectplay.plan.sizes import Shape, free_disk
+from perfectplay.table.records import TableInfo
+from perfectplay.table.store import MemoryStore
+from perfectplay.threads import Workers
+from perfectplay.tiers.enumeration import Enumeration
+from perfectplay.tiers.external_set import Spill
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_plan_as_json(solve):
 
 
 def test_what_does_not_fit_is_advised_against(monkeypatch):
-    from perfectplay.solving import plan
+    from perfectplay.plan import plan
 
     game = load_game("morris", men="nine")
     monkeypatch.setattr(plan, "available_memory", lambda: Available(8 << 30, "the machine's memory"))

@@ -15,15 +15,15 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from perfectplay.cli import root
-from perfectplay.cli.common import GameCommand
-from perfectplay.cli.root import COMMANDS
+from perfectplay.cli import _app as root
+from perfectplay.cli._app import COMMANDS
+from perfectplay.cli._common import GameCommand
 from perfectplay.cli.solve import solve_command
 from perfectplay.errors import PluginError
-from perfectplay.hookspecs import hookimpl
-from perfectplay.loading import load_game, make_game
-from perfectplay.solving.background import translate_error
-from perfectplay.solving.strong import solve_game
+from perfectplay.game.engine import translate_error
+from perfectplay.game.loading import load_game, make_game
+from perfectplay.game.spec import hookimpl
+from perfectplay.solve.solve import solve_game
 from perfectplay_native.errors import stuck
 
 

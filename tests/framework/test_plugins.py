@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from perfectplay import plugins
 from perfectplay.errors import PluginError, UsageError
-from perfectplay.hookspecs import GameSpec, hookimpl
-from perfectplay.loading import installed_games, load_game, make_game
-from perfectplay.plugins import RESERVED_NAMES
+from perfectplay.game import plugins
+from perfectplay.game.loading import installed_games, load_game, make_game
+from perfectplay.game.plugins import RESERVED_NAMES
+from perfectplay.game.spec import GameSpec, hookimpl
 
-MARK = "from perfectplay.hookspecs import hookimpl\n@hookimpl\n"
+MARK = "from perfectplay.game.spec import hookimpl\n@hookimpl\n"
 
 
 def broken_reason(name: str) -> str | None:

@@ -26,7 +26,7 @@ from perfectplay import (
     solve_game,
     value_columns,
 )
-from perfectplay.board_svg import svg
+from perfectplay.game.board import svg
 
 DOCS = Path(__file__).parents[2] / "docs"
 X_WINS = "XX.OO...."

@@ -8,9 +8,10 @@ import pytest
 
 from perfectplay import Status, Value, hookimpl, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import PerfectPlayError, PluginError
-from perfectplay.solving import budget, enumeration
-from perfectplay.solving.memory_limits import Available
-from perfectplay.tables.locations import table_path
+from perfectplay.memory import Available
+from perfectplay.solve import options as budget
+from perfectplay.table.locations import table_path
+from perfectplay.tiers import enumeration
 
 
 class Stones:

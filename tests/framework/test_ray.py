@@ -18,17 +18,17 @@ from typing import Any
 import pytest
 import ray
 
-from perfectplay.distributed import driver
-from perfectplay.distributed.checkpoints import Checkpoints
-from perfectplay.distributed.messages import GameSpec
-from perfectplay.distributed.pool import RayPool
-from perfectplay.distributed.verifying import verify_by_workers
-from perfectplay.distributed.worker import Worker
+from perfectplay.cluster import driver
+from perfectplay.cluster.checkpoints import Checkpoints
+from perfectplay.cluster.messages import GameSpec
+from perfectplay.cluster.pool import RayPool
+from perfectplay.cluster.verification import verify_by_workers
+from perfectplay.cluster.worker import Worker
 from perfectplay.errors import Interrupted, UsageError
-from perfectplay.loading import load_game, make_game
+from perfectplay.game.loading import load_game, make_game
 from perfectplay.progress import Progress
-from perfectplay.solving.cluster import Cluster
-from perfectplay.solving.strong import solve_game
+from perfectplay.solve.options import Cluster
+from perfectplay.solve.solve import solve_game
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
@@ -102,7 +102,7 @@ def test_a_stopped_solve_is_resumed_and_proven(little_ray: None, tmp_path: Path)
 
 DYING = """
 import os, signal
-from perfectplay.distributed import driver, writing
+from perfectplay.cluster import driver, writer
 from perfectplay.cli import main
 
 class Pool(driver.RayPool):
@@ -110,7 +110,7 @@ class Pool(driver.RayPool):
         super().__init__(*arguments)
         print(*self.pids, flush=True)
 
-class Dying(writing.Writer):
+class Dying(writer.Writer):
     def write(self, record, blocks):
         super().write(record, blocks)
         self.drain()

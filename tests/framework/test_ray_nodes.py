@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 from ray.cluster_utils import Cluster as SimulatedCluster
 
-from perfectplay.distributed import driver
-from perfectplay.distributed.pool import RayPool
+from perfectplay.cluster import driver
+from perfectplay.cluster.pool import RayPool
 from perfectplay.errors import PerfectPlayError
-from perfectplay.loading import load_game
-from perfectplay.solving.cluster import Cluster
-from perfectplay.solving.strong import solve_game
+from perfectplay.game.loading import load_game
+from perfectplay.solve.options import Cluster
+from perfectplay.solve.solve import solve_game
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 

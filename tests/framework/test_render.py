@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perfectplay.board import Board, Cell, Piece, Tray
-from perfectplay.display.board_text import draw
+from perfectplay.display.boards import draw
+from perfectplay.game.board import Board, Cell, Piece, Tray
 
 
 def test_a_simple_board_has_the_names_of_its_cells_around_it(tic_tac_toe):

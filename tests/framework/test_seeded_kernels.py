@@ -19,8 +19,9 @@ from perfectplay_native._engine import ffi, lib
 
 from perfectplay import hookimpl, make_game
 from perfectplay.errors import PluginError
-from perfectplay.game import Game
-from perfectplay.testing import own_process, run_checks
+from perfectplay.game.game import Game
+from perfectplay.testing import run_checks
+from perfectplay.testing import sandbox as own_process
 from perfectplay_dots.plugin import DotsAndBoxes
 from perfectplay_native.build import INCLUDE
 from perfectplay_native.kernel import Kernel

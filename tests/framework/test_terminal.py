@@ -13,10 +13,10 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from perfectplay import open_table
-from perfectplay.cli import root
-from perfectplay.cli.moves_text import rated_lines
-from perfectplay.queries.moves import RatedMoves
-from perfectplay.tables.locking import WriterLock
+from perfectplay.analysis.moves import RatedMoves
+from perfectplay.cli import _app as root
+from perfectplay.cli._text import rated_lines
+from perfectplay.table.lock import WriterLock
 from perfectplay.values import Outcome, Value
 
 
@@ -191,7 +191,7 @@ def test_values_have_the_colours_of_their_outcomes(solve):
 
 
 def test_quiet_shows_no_progress(solve, monkeypatch):
-    monkeypatch.setattr("perfectplay.cli.progress.PLAIN_INTERVAL", 0.0)
+    monkeypatch.setattr("perfectplay.cli._progress.PLAIN_INTERVAL", 0.0)
     assert solve("tictactoe", "--force").stderr != ""
     for command in (["tictactoe", "--force", "--quiet"], ["verify", "tictactoe", "-q"], ["stats", "tictactoe", "-q"]):
         result = solve(*command)

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perfectplay.distributed import verifying
-from perfectplay.distributed.pool import WorkerLost
+from perfectplay.cluster import verification as verifying
+from perfectplay.cluster.pool import WorkerLost
 from perfectplay.errors import TableError
-from perfectplay.game import Game
-from perfectplay.loading import load_game
-from perfectplay.solving.strong import solve_game
-from perfectplay.solving.verify import VerifyReport, verify_table
-from perfectplay.tables.layout import number_key
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.opening import open_table
+from perfectplay.game.game import Game
+from perfectplay.game.loading import load_game
+from perfectplay.solve.solve import solve_game
+from perfectplay.solve.verification import VerifyReport, verify_table
+from perfectplay.table.locations import table_path
+from perfectplay.table.opening import open_table
+from perfectplay.table.records import number_key
 
 from ..native.local_pool import LocalPool
 from .damage import change_value, flip
@@ -118,6 +118,6 @@ def test_workers_prove_a_game_with_an_index_though_some_are_lost(tables: Path):
 
 
 def test_a_position_out_of_place_is_found_by_workers(tables: Path, tic_tac_toe: Game, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("perfectplay.distributed.worker.lost_position", lambda *_: 17)
+    monkeypatch.setattr("perfectplay.cluster.worker.lost_position", lambda *_: 17)
     with pytest.raises(TableError, match="position 17 of tier 0 cannot be found"):
         verified_by_workers(tic_tac_toe)

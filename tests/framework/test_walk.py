@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perfectplay import PluginError, Status, Studied, hookimpl, make_game, solve_game, verify_table
-from perfectplay.solving.budget import Budget
+from perfectplay.solve.options import Budget
 from perfectplay.testing import run_checks
 
 COUNTERS = 3000

@@ -16,12 +16,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay import Outcome, PerfectPlayError, PluginError, UsageError, load_game, make_game, solve_game
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.solving.weak import proof_path, prove_position
-from perfectplay.tables.gbl2 import entries, read_gbl2, read_header, write_gbl2
-from perfectplay.tables.lmdb_store import LmdbStore
-from perfectplay.tables.proof_file import read_proof
+from perfectplay.prove.proof import proof_path, prove_position, read_proof
+from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
+from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay_native.search import Search
 
 DRAWN_GOBBLET = 43980465112106

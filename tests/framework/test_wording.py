@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from perfectplay import options, values, wording
+from perfectplay import values
+from perfectplay.game import options, wording
+from perfectplay.game.wording import sides, verdict, worth
 from perfectplay.values import Outcome, Value
-from perfectplay.verdicts import sides, worth
-from perfectplay.wording import verdict
 
 WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from perfectplay_native._engine import lib
 
-from perfectplay.game import Game
-from perfectplay.hookspecs import hookimpl
-from perfectplay.loading import make_game
-from perfectplay.solving.tier_order import components
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
+from perfectplay.game.spec import hookimpl
+from perfectplay.tiers.order import components
 from perfectplay_native.kernel import ABI, Kernel
 
 from .graphs import Graph

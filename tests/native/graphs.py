@@ -10,7 +10,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from perfectplay.hookspecs import hookimpl
+from perfectplay.game.spec import hookimpl
 from perfectplay.values import Status
 
 LOSS, TIE, WIN, ENDLESS = 1, 2, 3, 0

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from perfectplay.distributed.backend import RayBackend
-from perfectplay.distributed.driver import ClusterSolve
-from perfectplay.distributed.messages import DamagedMessage
-from perfectplay.distributed.pool import WorkerLost
-from perfectplay.distributed.worker import Worker
-from perfectplay.game import Game
-from perfectplay.kernels import game_kernel
-from perfectplay.solving.cluster import Cluster
-from perfectplay.solving.shortage import ShortageWatch
-from perfectplay.solving.strong import new_info
+from perfectplay.cluster.backend import RayBackend
+from perfectplay.cluster.driver import ClusterSolve
+from perfectplay.cluster.messages import DamagedMessage
+from perfectplay.cluster.pool import WorkerLost
+from perfectplay.cluster.worker import Worker
+from perfectplay.game.engine import game_kernel
+from perfectplay.game.game import Game
+from perfectplay.plan.sizes import ShortageWatch
+from perfectplay.solve.options import Cluster
+from perfectplay.solve.solve import new_info
 from perfectplay_native.engine import Propagation
 
 

@@ -9,7 +9,8 @@ from types import ModuleType
 import pytest
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.solving import budget, strong
+from perfectplay.solve import options as budget
+from perfectplay.solve import solve as strong
 
 from .compiled_graphs import RANKED_VARIANTS, compiled_game
 from .graphs import LOSS, TIE, any_game, random_graph, union

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from perfectplay.distributed import driver
-from perfectplay.distributed.checkpoints import MOST_RESUMES, Checkpoints
-from perfectplay.distributed.pool import WorkerLost
-from perfectplay.game import Game
-from perfectplay.loading import make_game
-from perfectplay.solving.strong import solve_game
+from perfectplay.cluster import driver
+from perfectplay.cluster.checkpoints import MOST_RESUMES, Checkpoints
+from perfectplay.cluster.pool import WorkerLost
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
+from perfectplay.solve.solve import solve_game
 
 from .compiled_graphs import compiled_game
 from .graphs import TURNS, any_game, union

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.game import Game
-from perfectplay.kernels import game_kernel
-from perfectplay.loading import make_game
-from perfectplay.solving.strong import solve_game
-from perfectplay.solving.verify import verify_table
-from perfectplay.tables.opening import open_table
-from perfectplay.tables.table import Table
+from perfectplay.game.engine import game_kernel
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
+from perfectplay.solve.solve import solve_game
+from perfectplay.solve.verification import verify_table
+from perfectplay.table.opening import open_table
+from perfectplay.table.table import Table
 from perfectplay.values import Status
 from perfectplay_native.kernel import Kernel
 from perfectplay_quixo import _kernel as quixo

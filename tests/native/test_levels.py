@@ -10,11 +10,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from perfectplay.distributed import driver
-from perfectplay.hookspecs import hookimpl
-from perfectplay.kernels import game_kernel
-from perfectplay.loading import make_game
-from perfectplay.solving.strong import solve_game
+from perfectplay.cluster import driver
+from perfectplay.game.engine import game_kernel
+from perfectplay.game.loading import make_game
+from perfectplay.game.spec import hookimpl
+from perfectplay.solve.solve import solve_game
 from perfectplay_native.engine import Engine, EngineProgress, Propagation
 from perfectplay_native.errors import EngineError
 from perfectplay_native.shares import Layout, Share

@@ -9,12 +9,12 @@ import pytest
 
 from perfectplay import Status, hookimpl
 from perfectplay.errors import Interrupted, PluginError
-from perfectplay.game import Game
-from perfectplay.loading import make_game
-from perfectplay.solving import strong
-from perfectplay.solving.budget import Budget
-from perfectplay.solving.strong import solve_game
-from perfectplay.solving.verify import verify_table
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
+from perfectplay.solve import solve as strong
+from perfectplay.solve.options import Budget
+from perfectplay.solve.solve import solve_game
+from perfectplay.solve.verification import verify_table
 
 CELLS = 3000
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from perfectplay.loading import load_game
+from perfectplay.game.loading import load_game
 from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError
 from perfectplay_native.kernel import Kernel

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from perfectplay.errors import PerfectPlayError, TableError, UsageError
-from perfectplay.loading import make_game
-from perfectplay.solving.strong import solve_game
-from perfectplay.solving.verify import VerifyReport, verify_table
-from perfectplay.tables.opening import open_table
-from perfectplay.tables.table import Table
+from perfectplay.game.loading import make_game
+from perfectplay.solve.solve import solve_game
+from perfectplay.solve.verification import VerifyReport, verify_table
+from perfectplay.table.opening import open_table
+from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Engine
 from perfectplay_native.outcomes import count_outcomes, unpack_outcomes

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from perfectplay_native._engine import lib
 
-from perfectplay import hook_guard
+from perfectplay.analysis.selection import random_positions
 from perfectplay.errors import PluginError
-from perfectplay.hookspecs import hookimpl
-from perfectplay.loading import make_game
-from perfectplay.queries.sampling import random_positions
-from perfectplay.solving.strong import solve_game
-from perfectplay.solving.verify import verify_table
-from perfectplay.tables.table import Table
+from perfectplay.game import hooks as hook_guard
+from perfectplay.game.loading import make_game
+from perfectplay.game.spec import hookimpl
+from perfectplay.solve.solve import solve_game
+from perfectplay.solve.verification import verify_table
+from perfectplay.table.table import Table
 from perfectplay_native.engine import canonicalize_many, children_of_many, rule_codes, tiers_of_many
 from perfectplay_native.search import Search
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from perfectplay.distributed import driver
-from perfectplay.distributed.schedule import Schedule
-from perfectplay.hookspecs import hookimpl
-from perfectplay.loading import make_game
-from perfectplay.solving.tier_order import Component
+from perfectplay.cluster import driver
+from perfectplay.cluster.schedule import Schedule
+from perfectplay.game.loading import make_game
+from perfectplay.game.spec import hookimpl
+from perfectplay.tiers.order import Component
 from perfectplay.values import Status
 from perfectplay_native.shares import Layout
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perfectplay.distributed import driver
-from perfectplay.distributed.messages import DamagedMessage, dealt, pack, unpack
-from perfectplay.game import Game
-from perfectplay.hookspecs import hookimpl
-from perfectplay.loading import make_game
-from perfectplay.solving.strong import solve_game
-from perfectplay.tables.records import checksum
+from perfectplay.cluster import driver
+from perfectplay.cluster.messages import DamagedMessage, dealt, pack, unpack
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
+from perfectplay.game.spec import hookimpl
+from perfectplay.solve.solve import solve_game
+from perfectplay.table.records import checksum
 from perfectplay.values import Status
 from perfectplay_native.engine import BLOCK_SLOTS
 from perfectplay_native.shares import Layout

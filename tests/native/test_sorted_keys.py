@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perfectplay.solving import sorted_runs
-from perfectplay.solving.sorted_runs import Runs, Spill
-from perfectplay.workers import Workers
+from perfectplay.threads import Workers
+from perfectplay.tiers import external_set as sorted_runs
+from perfectplay.tiers.external_set import Runs, Spill
 from perfectplay_native.sorted_keys import sort_distinct, union, without
 
 # Near each other, so that sets meet; far apart, so that every digit counts; and all bits, which a key may have.
@@ -101,7 +101,7 @@ def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_ranges_of_keys_are_worked_on_apart_and_come_in_order(threads, monkeypatch):
-    monkeypatch.setattr("perfectplay.workers.SMALLEST_RANGE", 1)
+    monkeypatch.setattr("perfectplay.threads.SMALLEST_RANGE", 1)
     some, more, known = ordered(range(0, 90, 3)), ordered(range(0, 200, 2)), ordered(range(50, 120))
     with Workers(threads) as workers:
         parts = workers.by_ranges(lambda sets, known: without(union(sets), known), [some, more], [known])

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.game import Game
-from perfectplay.kernels import game_kernel
-from perfectplay.loading import make_game
-from perfectplay.solving.strong import solve_game
-from perfectplay.solving.verify import verify_table
-from perfectplay.tables.opening import open_table
+from perfectplay.game.engine import game_kernel
+from perfectplay.game.game import Game
+from perfectplay.game.loading import make_game
+from perfectplay.solve.solve import solve_game
+from perfectplay.solve.verification import verify_table
+from perfectplay.table.opening import open_table
 from perfectplay.values import Value
 from perfectplay_native.engine import movers_of_many
 from perfectplay_native.errors import RulesError

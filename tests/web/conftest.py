@@ -18,9 +18,9 @@ import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 from starlette.testclient import TestClient
 
-from perfectplay.game import Game
-from perfectplay.loading import load_game, make_game
-from perfectplay.solving.strong import solve_game
+from perfectplay.game.game import Game
+from perfectplay.game.loading import load_game, make_game
+from perfectplay.solve.solve import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 

@@ -117,7 +117,7 @@ def measure(directory: Path, *, seconds: float, connections: int, path: str = "m
 
 
 if __name__ == "__main__":
-    from perfectplay.tables.locations import table_directory
+    from perfectplay.table.locations import table_directory
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--dir", type=Path, default=table_directory())

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from perfectplay.loading import load_game, make_game
-from perfectplay.solving.strong import solve_game
-from perfectplay.tables.locations import has_table, table_directory, table_path
+from perfectplay.game.loading import load_game, make_game
+from perfectplay.solve.solve import solve_game
+from perfectplay.table.locations import has_table, table_directory, table_path
 from perfectplay.web.library import Library
 
 from .conftest import CHROMIUM_ARGUMENTS, mutorere, running, stones

@@ -15,8 +15,8 @@ import jsonschema
 import pytest
 from starlette.testclient import TestClient
 
-from perfectplay.loading import GameInfo, load_game, make_game
-from perfectplay.solving.strong import solve_game
+from perfectplay.game.loading import GameInfo, load_game, make_game
+from perfectplay.solve.solve import solve_game
 from perfectplay.web import library as library_module
 from perfectplay.web import request_guard, sessions
 from perfectplay.web.app import make_app

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from perfectplay.board import Board, Cell, Click, Piece, board_fault, headings, player_colours
-from perfectplay.display.board_text import draw
-from perfectplay.loading import make_game
+from perfectplay.display.boards import draw
+from perfectplay.game.board import Board, Cell, Click, Piece, board_fault, headings, player_colours
+from perfectplay.game.loading import make_game
 from perfectplay.web.boards import board_json
 from perfectplay.web.library import Library
 from perfectplay.web.requests import Answer

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from perfectplay.loading import make_game
-from perfectplay.match import Match, load_match
-from perfectplay.solving.strong import solve_game
+from perfectplay.game.loading import make_game
+from perfectplay.game.match import Match, load_match
+from perfectplay.solve.solve import solve_game
 from perfectplay.web import library as library_module
 from perfectplay.web.library import Library
 

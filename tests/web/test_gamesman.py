@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from perfectplay import load_game, solve_game
-from perfectplay.queries.sampling import random_positions
+from perfectplay.analysis.selection import random_positions
 from perfectplay.web.app import make_app
 from perfectplay.web.gamesman import position_json
 from perfectplay.web.library import Library

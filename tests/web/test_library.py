@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from perfectplay import Status, hookimpl, make_game, solve_game
 from perfectplay.errors import Interrupted
-from perfectplay.tables.table import Table
+from perfectplay.table.table import Table
 from perfectplay.web import library as library_module
 from perfectplay.web.library import Library
 

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
-from perfectplay.loading import load_game, make_game
-from perfectplay.solving.strong import solve_game
+from perfectplay.game.loading import load_game, make_game
+from perfectplay.solve.solve import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 from perfectplay.web.schemas import SCHEMAS

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, TimeoutError, expect
 
-from perfectplay.solving.strong import solve_game
+from perfectplay.solve.solve import solve_game
 from perfectplay.web.library import Library
 
 from .pages import OpenPage, expect_plies, hold, play, plies, stop_the_clock, verdict, wait_for_what_was_asked

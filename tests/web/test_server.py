@@ -18,10 +18,10 @@ import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
-from perfectplay.loading import load_game
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.opening import open_table
-from perfectplay.tables.table import CompactTable
+from perfectplay.game.loading import load_game
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.opening import open_table
+from perfectplay.table.table import CompactTable
 from perfectplay.web import api, connections, request_guard
 from perfectplay.web.app import make_app
 from perfectplay.web.connections import server_options

@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 import pytest
 
 from perfectplay import Game
-from perfectplay.checked_hooks import CheckedHooks
+from perfectplay.game.hooks import CheckedHooks
 from perfectplay.web.library import Library
 
 

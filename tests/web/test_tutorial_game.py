@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from perfectplay.loading import make_game
-from perfectplay.solving.strong import solve_game
+from perfectplay.game.loading import make_game
+from perfectplay.solve.solve import solve_game
 from perfectplay.web.library import Library
 
 from .pages import OpenPage, plies, wait_for_turn

@@ -1,6 +1,5 @@
 """For those who train and test agents: perfect players, and how good another player is, measured against the truth."""
 
-from perfectplay.agents.evaluation import Depth, Evaluation, Policy, evaluate_policy
-from perfectplay.agents.player import TablePlayer
+from perfectplay.agents.player import Depth, Evaluation, Policy, TablePlayer, evaluate_policy
 
 __all__ = ["Depth", "Evaluation", "Policy", "TablePlayer", "evaluate_policy"]

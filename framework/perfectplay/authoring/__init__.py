@@ -3,8 +3,7 @@
 Nothing here is needed to write a game, and no other part of the host uses it.
 """
 
-from perfectplay.authoring.fields import Fields
-from perfectplay.authoring.grids import Grid
+from perfectplay.authoring.grids import Fields, Grid
 from perfectplay.authoring.groups import Group, Symmetry, cyclic, dihedral, relabelings
 
 __all__ = ["Fields", "Grid", "Group", "Symmetry", "cyclic", "dihedral", "relabelings"]

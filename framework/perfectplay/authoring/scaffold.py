@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from perfectplay import plugins
 from perfectplay.errors import UsageError
+from perfectplay.game import plugins
 
 _KERNEL_IMPORTS = """\
 from perfectplay_native.kernel import Kernel

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.cli.common import GameCommand, directory_option, is_quiet, json_option, print_json, quiet_option
+from perfectplay.cli._common import GameCommand, directory_option, is_quiet, json_option, print_json, quiet_option
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
+    from perfectplay.game.game import Game
 
 
 @click.command("bench", cls=GameCommand)
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @json_option
 def command(game: Game, directory: Path | None, as_json: bool) -> None:
     """Measure the speed of GAME, and of its table where it is solved, on one core."""
-    from perfectplay.queries.benchmarks import run_benchmarks
+    from perfectplay.analysis.bench import run_benchmarks
 
     lines = []
     for line in run_benchmarks(game, directory, announce=_announce):

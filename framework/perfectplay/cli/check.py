@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.cli.common import GameCommand, GameOption, json_option, print_json
-from perfectplay.cli.wrapping import hanging
+from perfectplay.cli._common import GameCommand, GameOption, json_option, print_json
+from perfectplay.cli._text import hanging
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
-    from perfectplay.plugins import Plugin
+    from perfectplay.game.game import Game
+    from perfectplay.game.plugins import Plugin
     from perfectplay.testing import Result
 
 
@@ -64,7 +64,7 @@ def _hypothesis_elsewhere() -> Iterator[None]:
 
 def _refuse_taken_options(ctx: click.Context, game: Game) -> None:
     """PluginError where the game has an option that some command has itself, even if that is seldom used."""
-    from perfectplay.cli.root import COMMANDS, root
+    from perfectplay.cli._app import COMMANDS, root
 
     options = [GameOption(option) for option in game.declared_options]
     for name in (game.command_word, *COMMANDS):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.common import (
+from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
@@ -19,10 +18,11 @@ from perfectplay.cli.common import (
     read_size,
     threads_option,
 )
-from perfectplay.cli.progress import ProgressDisplay
+from perfectplay.cli._progress import ProgressDisplay
+from perfectplay.game import wording
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
+    from perfectplay.game.game import Game
 
 
 @click.command("compact", cls=GameCommand)
@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
     from perfectplay.progress import Progress
-    from perfectplay.tables.compacting import compact_table
-    from perfectplay.tables.opening import open_table
+    from perfectplay.table.compaction import compact_table
+    from perfectplay.table.opening import open_table
 
     started = time.monotonic()
     with open_game_table(game, directory) as table, ProgressDisplay(f"compact {game.identity}") as progress:

@@ -7,19 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.common import (
-    GameCommand,
-    directory_option,
-    json_option,
-    print_json,
-    quiet_option,
-)
-from perfectplay.cli.progress import table_at_work
+from perfectplay.cli._common import GameCommand, directory_option, json_option, print_json, quiet_option
+from perfectplay.cli._progress import table_at_work
+from perfectplay.game import wording
 
 if TYPE_CHECKING:
-    from perfectplay.exports.gbl2_compare import Comparison
-    from perfectplay.game import Game
+    from perfectplay.analysis.comparison import Comparison
+    from perfectplay.game.game import Game
 
 _WINNERS = {1: "the first player wins", 0: "a draw", -1: "the second player wins"}
 
@@ -36,7 +30,7 @@ def command(ctx: click.Context, game: Game, format: str, file: Path, directory: 
 
     The file's length, order and checksum are checked first. Exit code 1 if something differs.
     """
-    from perfectplay.exports.gbl2_compare import compare_gbl2
+    from perfectplay.analysis.comparison import compare_gbl2
 
     with table_at_work("compare", game, directory) as (table, progress, stop):
         found = compare_gbl2(table, file, progress=progress, stop=stop)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay import plugins, wording
-from perfectplay.cli.common import (
+from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
@@ -16,11 +15,12 @@ from perfectplay.cli.common import (
     quiet_option,
     say_what_is_unknown,
 )
-from perfectplay.cli.progress import table_at_work
+from perfectplay.cli._progress import table_at_work
+from perfectplay.game import plugins, wording
 
 if TYPE_CHECKING:
-    from perfectplay.exports.dataset import DatasetReport
-    from perfectplay.game import Game
+    from perfectplay.analysis.dataset import DatasetReport
+    from perfectplay.game.game import Game
 
 
 def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -80,10 +80,10 @@ def command(
 
     FILE is written atomically: it appears once it is complete, and then replaces an existing one.
     """
+    from perfectplay.analysis.dataset import Sampling, export_dataset
+    from perfectplay.analysis.export import export_table
+    from perfectplay.analysis.selection import Selection
     from perfectplay.errors import UsageError
-    from perfectplay.exports.dataset import Sampling, export_dataset
-    from perfectplay.exports.export import export_table
-    from perfectplay.queries.selection import Selection
     from perfectplay.values import Outcome
 
     wanted = Selection(

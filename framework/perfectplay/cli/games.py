@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.cli.wrapping import hanging
-from perfectplay.options import as_words, chosen
+from perfectplay.cli._common import directory_option, json_option, print_json
+from perfectplay.cli._text import hanging
+from perfectplay.game.options import as_words, chosen
 
 if TYPE_CHECKING:
-    from perfectplay.loading import GameInfo
+    from perfectplay.game.loading import GameInfo
 
 Tables = list[dict[str, Any]]
 
@@ -23,7 +23,7 @@ Tables = list[dict[str, Any]]
 @json_option
 def command(directory: Path | None, as_json: bool) -> None:
     """List the installed games: name, version, rules in C or Python, options, and what is solved."""
-    from perfectplay.loading import installed_games
+    from perfectplay.game.loading import installed_games
 
     games = installed_games()
     tables = _tables_by_game(directory)
@@ -72,7 +72,7 @@ def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None
 
 def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
     """What tables there are; one that cannot be read is another command's to complain about."""
-    from perfectplay.tables.locations import find_tables
+    from perfectplay.table.locations import find_tables
 
     found: dict[str, Tables] = {}
     for info in (table.info for table in find_tables(directory) if table.info is not None):

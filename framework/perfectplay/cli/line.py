@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.colours import coloured, headline, painter
-from perfectplay.cli.common import (
+from perfectplay.analysis.moves import Line, best_line
+from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
@@ -17,15 +16,15 @@ from perfectplay.cli.common import (
     print_json,
     say_what_is_unknown,
 )
-from perfectplay.cli.wrapping import hanging
-from perfectplay.display.board_text import draw
-from perfectplay.match import Match
-from perfectplay.queries.moves import Line, best_line
+from perfectplay.cli._text import coloured, hanging, headline, painter
+from perfectplay.display.boards import draw
+from perfectplay.game import wording
+from perfectplay.game.match import Match
+from perfectplay.game.wording import game_verdict, sides, worth
 from perfectplay.values import Status, value_json
-from perfectplay.verdicts import game_verdict, sides, worth
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
+    from perfectplay.game.game import Game
 
 LONGEST_UNGUIDED = 100
 """Plies after which a line by outcomes alone is cut short: it might wander for thousands."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.common import (
+from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     interrupted,
@@ -21,11 +20,12 @@ from perfectplay.cli.common import (
     threads_option,
 )
 from perfectplay.errors import Interrupted
-from perfectplay.tables.records import FULL
+from perfectplay.game import wording
+from perfectplay.table.records import FULL
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
-    from perfectplay.solving.plan import Plan
+    from perfectplay.game.game import Game
+    from perfectplay.plan.plan import Plan
 
 
 @click.command("plan", cls=GameCommand)
@@ -44,7 +44,7 @@ def command(
     ctx: click.Context, game: Game, seconds: float | None, threads: int | None, directory: Path | None, as_json: bool
 ) -> None:
     """Estimate what solving GAME takes: positions, time, memory and disk, and which way to solve fits this machine."""
-    from perfectplay.solving.plan import SECONDS, plan_solve
+    from perfectplay.plan.plan import SECONDS, plan_solve
 
     with stop_on_interrupt() as stop:
 

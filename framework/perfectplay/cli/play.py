@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.colours import headline, painter
-from perfectplay.cli.common import GameCommand, directory_option, open_game_table, require_input
-from perfectplay.cli.moves_text import rated_lines
-from perfectplay.cli.wrapping import terminal_width, wrapped
-from perfectplay.display.board_text import draw
+from perfectplay.analysis.moves import Strength, choose_move, rate_moves
+from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_input
+from perfectplay.cli._text import headline, painter, rated_lines, terminal_width, wrapped
+from perfectplay.display.boards import draw
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.match import REPETITIONS, Match, Result, load_match
-from perfectplay.queries.moves import rate_moves
-from perfectplay.queries.opponent import Strength, choose_move
+from perfectplay.game import wording
+from perfectplay.game.match import REPETITIONS, Match, Result, load_match
+from perfectplay.game.wording import game_verdict, sides
 from perfectplay.values import Outcome
-from perfectplay.verdicts import game_verdict, sides
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
-    from perfectplay.tables.table import Table
+    from perfectplay.game.game import Game
+    from perfectplay.table.table import Table
 
 HELP = """\
 Type a move, or one of these words:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.cli.colours import coloured
-from perfectplay.cli.common import (
+from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
@@ -16,10 +15,11 @@ from perfectplay.cli.common import (
     print_json,
     say_what_is_unknown,
 )
+from perfectplay.cli._text import coloured
 from perfectplay.values import value_json
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
+    from perfectplay.game.game import Game
 
 
 @click.command("random", cls=GameCommand)
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @json_option
 def command(game: Game, count: int, seed: int | None, directory: Path | None, as_json: bool) -> None:
     """Show N random positions of GAME with their values, other ones each time unless --seed is given."""
-    from perfectplay.queries.sampling import random_positions
+    from perfectplay.analysis.selection import random_positions
 
     with open_game_table(game, directory) as table:
         say_what_is_unknown(game, table)

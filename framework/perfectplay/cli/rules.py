@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.cli.common import GameCommand, json_option, print_json
-from perfectplay.cli.wrapping import terminal_width, wrapped
-from perfectplay.options import spell
+from perfectplay.cli._common import GameCommand, json_option, print_json
+from perfectplay.cli._text import terminal_width, wrapped
+from perfectplay.game.options import spell
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
+    from perfectplay.game.game import Game
 
 WIDTH = 80
 """Wider lines of prose are hard to read."""

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import click
 
-from perfectplay import plugins
-from perfectplay.cli.common import directory_option
-from perfectplay.cli.wrapping import hanging
-from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.extras import needs_extra
+from perfectplay.cli._common import directory_option
+from perfectplay.cli._text import hanging
+from perfectplay.errors import PerfectPlayError, UsageError, needs_extra
+from perfectplay.game import plugins
 
 _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.cli.colours import headline, painter
-from perfectplay.cli.common import (
+from perfectplay.analysis.moves import RatedMoves, rate_moves
+from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
@@ -16,15 +16,14 @@ from perfectplay.cli.common import (
     print_json,
     say_what_is_unknown,
 )
-from perfectplay.cli.moves_text import rated_lines
-from perfectplay.display.board_text import draw
-from perfectplay.match import mover_of
-from perfectplay.queries.moves import RatedMoves, rate_moves
+from perfectplay.cli._text import headline, painter, rated_lines
+from perfectplay.display.boards import draw
+from perfectplay.game.match import mover_of
+from perfectplay.game.wording import game_verdict
 from perfectplay.values import Status, value_json
-from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
+    from perfectplay.game.game import Game
     from perfectplay.values import Value
 
 

@@ -9,36 +9,38 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay import plugins, wording
-from perfectplay.cli import weak
-from perfectplay.cli.cluster import audit_option, read_cluster, worker_options
-from perfectplay.cli.colours import coloured
-from perfectplay.cli.common import (
+from perfectplay.analysis.moves import rate_moves
+from perfectplay.cli import prove as weak
+from perfectplay.cli._common import (
     GameCommand,
+    audit_option,
     directory_option,
     interrupted,
     json_option,
     open_game_table,
     print_json,
     quiet_option,
+    read_cluster,
     read_size,
     stop_on_interrupt,
     threads_option,
+    worker_options,
 )
-from perfectplay.cli.progress import ProgressDisplay
+from perfectplay.cli._progress import ProgressDisplay
+from perfectplay.cli._text import coloured
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.queries.moves import rate_moves
-from perfectplay.tables.opening import require_same_values
-from perfectplay.tables.records import COUNTED, FULL, OUTCOME, VALUES, json_counts
+from perfectplay.game import plugins, wording
+from perfectplay.game.wording import game_verdict
+from perfectplay.table.opening import require_same_values
+from perfectplay.table.records import COUNTED, FULL, OUTCOME, VALUES, json_counts
 from perfectplay.values import Outcome, Value
-from perfectplay.verdicts import game_verdict
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
-    from perfectplay.solving.cluster import Cluster
-    from perfectplay.solving.strong import Solution
-    from perfectplay.tables.records import KeyRecord, Statistics, TierRecord
-    from perfectplay.tables.table import Table
+    from perfectplay.game.game import Game
+    from perfectplay.solve.options import Cluster
+    from perfectplay.solve.solve import Solution
+    from perfectplay.table.records import KeyRecord, Statistics, TierRecord
+    from perfectplay.table.table import Table
 
 METHODS = ("retrograde", weak.METHOD)
 
@@ -133,8 +135,8 @@ def _solve(
             as_json=as_json,
         )
         return
-    from perfectplay.solving.choosing import choose_backend
-    from perfectplay.tables.removing import remove_table
+    from perfectplay.solve.options import choose_backend
+    from perfectplay.table.locations import remove_table
 
     durable = choose_backend(backend).durable  # a wrong name is refused even where nothing is left to do
     if save and not force and (there := _finished_table(game, directory, memory)) is not None:
@@ -158,7 +160,7 @@ def _solve(
 
 def _finished_table(game: Game, directory: Path | None, memory: int | None) -> Table | None:
     """The game's table if it is finished and sound; what else is there is for the solve to resume or to repair."""
-    from perfectplay.solving.sizes import FIXED_MEMORY
+    from perfectplay.plan.sizes import FIXED_MEMORY
 
     try:
         table = open_game_table(game, directory, memory=memory and max(1, memory - FIXED_MEMORY))
@@ -185,7 +187,7 @@ def _solve_anew(
     save: bool,
     force: bool,
 ) -> Solution:
-    from perfectplay.solving.strong import solve_game
+    from perfectplay.solve.solve import solve_game
 
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
@@ -320,6 +322,6 @@ def _date(path: Path | None) -> str | None:
 
 
 def _saved_in(game: Game, directory: Path | None) -> Path:
-    from perfectplay.tables.locations import table_path
+    from perfectplay.table.locations import table_path
 
     return table_path(game, directory)

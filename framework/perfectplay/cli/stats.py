@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.common import (
-    GameCommand,
-    directory_option,
-    json_option,
-    print_json,
-    quiet_option,
-    threads_option,
-)
-from perfectplay.cli.progress import table_at_work
+from perfectplay.cli._common import GameCommand, directory_option, json_option, print_json, quiet_option, threads_option
+from perfectplay.cli._progress import table_at_work
 from perfectplay.errors import UsageError
-from perfectplay.tables.records import OUTCOME, json_counts
+from perfectplay.game import wording
+from perfectplay.table.records import OUTCOME, json_counts
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
-    from perfectplay.queries.statistics import Survey
-    from perfectplay.tables.table import Table
+    from perfectplay.analysis.statistics import Survey
+    from perfectplay.game.game import Game
+    from perfectplay.table.table import Table
 
 _KINDS = (
     ("wins", "wins"),
@@ -59,8 +52,8 @@ def command(
 
     Values are for the side to move. For an unfinished table, only what is solved so far is counted.
     """
+    from perfectplay.analysis.statistics import survey
     from perfectplay.display.histogram import plot
-    from perfectplay.queries.statistics import survey
 
     with table_at_work("stats", game, directory) as (table, progress, stop):
         if plot_file is not None and table.outcomes_only:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.common import directory_option, json_option, print_json
-from perfectplay.cli.wrapping import terminal_width
+from perfectplay.cli._common import directory_option, json_option, print_json
+from perfectplay.cli._text import terminal_width
 from perfectplay.errors import UsageError, did_you_mean
+from perfectplay.game import wording
 
 if TYPE_CHECKING:
-    from perfectplay.tables.locations import FoundTable
+    from perfectplay.table.locations import FoundTable
 
 
 def _table_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion: the tables that are there."""
-    from perfectplay.tables.locations import find_tables
+    from perfectplay.table.locations import find_tables
 
     names = (table.path.name for table in find_tables(ctx.params.get("directory")))
     return [name for name in names if name.startswith(incomplete)]
@@ -42,7 +42,7 @@ def command(unwanted: tuple[str, ...], directory: Path | None, as_json: bool) ->
 
     A table is named after its game and options, as this list shows it.
     """
-    from perfectplay.tables.locations import find_tables, table_directory
+    from perfectplay.table.locations import find_tables, table_directory
 
     place = directory or table_directory()
     if unwanted:
@@ -58,7 +58,7 @@ def command(unwanted: tuple[str, ...], directory: Path | None, as_json: bool) ->
 
 
 def _remove(unwanted: tuple[str, ...], tables: list[FoundTable], place: Path) -> None:
-    from perfectplay.tables.removing import remove_table
+    from perfectplay.table.locations import remove_table
 
     known = {table.path.name: table for table in tables}
     for name in unwanted:  # all are looked up before the first is gone

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.cli.common import GameCommand, directory_option, open_game_table, require_input
+from perfectplay.analysis.moves import rate_each_move
+from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_input
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.queries.moves import rate_each_move
 from perfectplay.values import value_json
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
-    from perfectplay.tables.table import Table
+    from perfectplay.game.game import Game
+    from perfectplay.table.table import Table
 
 
 @click.command("talk", cls=GameCommand)

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay import wording
-from perfectplay.cli.cluster import read_cluster, worker_options
-from perfectplay.cli.common import (
+from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
     print_json,
     quiet_option,
+    read_cluster,
     read_size,
     threads_option,
+    worker_options,
 )
-from perfectplay.cli.progress import table_at_work
+from perfectplay.cli._progress import table_at_work
 from perfectplay.errors import UsageError
+from perfectplay.game import wording
 
 if TYPE_CHECKING:
-    from perfectplay.game import Game
-    from perfectplay.solving.verify import BadPosition
+    from perfectplay.game.game import Game
+    from perfectplay.solve.verification import BadPosition
 
 
 @click.command("verify", cls=GameCommand)
@@ -60,11 +61,11 @@ def command(
         raise UsageError("--memory is for this process's own threads: leave out --workers and --address, or --memory")
     with table_at_work("verify", game, directory) as (table, progress, stop):
         if cluster is None:
-            from perfectplay.solving.verify import verify_table
+            from perfectplay.solve.verification import verify_table
 
             report = verify_table(table, threads=threads, memory=memory, progress=progress, stop=stop)
         else:
-            from perfectplay.distributed.verifying import verify_by_workers
+            from perfectplay.cluster.verification import verify_by_workers
 
             report = verify_by_workers(table, cluster, progress=progress, stop=stop)
         outcomes_only = table.outcomes_only

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.extras import needs_extra
+from perfectplay.errors import PerfectPlayError, UsageError, needs_extra
 from perfectplay.files import atomic_write
-from perfectplay.wording import kind_name
+from perfectplay.game.wording import kind_name
 
 if TYPE_CHECKING:
-    from perfectplay.queries.statistics import Survey
+    from perfectplay.analysis.statistics import Survey
 
 BAR = 40
 """Characters of the longest bar in a terminal."""

@@ -6,7 +6,7 @@ import random
 from collections.abc import Collection, Iterator
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.testing.game_under_test import GameUnderTest
+from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
 
 PARITY_POSITIONS = 2000

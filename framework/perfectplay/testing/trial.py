@@ -10,20 +10,13 @@ import random
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from perfectplay.errors import PerfectPlayError
-from perfectplay.extras import needs_extra
-from perfectplay.game import Game
-from perfectplay.hook_guard import brief
-from perfectplay.testing.board_laws import BOARD_LAWS
-from perfectplay.testing.endless import endless
-from perfectplay.testing.game_under_test import GameUnderTest
+from perfectplay.errors import PerfectPlayError, needs_extra
+from perfectplay.game.game import Game
+from perfectplay.game.hooks import brief
 from perfectplay.testing.hints import find_hints
-from perfectplay.testing.index_laws import INDEX_LAWS, slot_positions
-from perfectplay.testing.kernel_laws import KERNEL_LAWS
-from perfectplay.testing.laws import LAWS, Law
-from perfectplay.testing.threads import contradiction
-from perfectplay.testing.turn_laws import TURN_LAWS
-from perfectplay.testing.walk_law import WALK_LAWS
+from perfectplay.testing.kernel_laws import INDEX_LAWS, KERNEL_LAWS, contradiction, slot_positions
+from perfectplay.testing.laws import BOARD_LAWS, LAWS, TURN_LAWS, WALK_LAWS, Law, endless
+from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
 
 with needs_extra("check", "checking a game"):

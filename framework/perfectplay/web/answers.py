@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from perfectplay.board import Click
-from perfectplay.match import mover_of
-from perfectplay.queries.moves import best_line as table_line
-from perfectplay.queries.moves import rate_each_move
+from perfectplay.analysis.moves import best_line as table_line
+from perfectplay.analysis.moves import rate_each_move
+from perfectplay.game.board import Click
+from perfectplay.game.match import mover_of
+from perfectplay.game.wording import game_verdict, sides
 from perfectplay.values import Status, Value, value_json
-from perfectplay.verdicts import game_verdict, sides
 from perfectplay.web.boards import board_json, drawable_board
 from perfectplay.web.library import ServedGame
 

@@ -16,8 +16,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from perfectplay.errors import UsageError
-from perfectplay.match import Match
-from perfectplay.tables.table import CompactTable, Table
+from perfectplay.game.match import Match
+from perfectplay.table.table import CompactTable, Table
 from perfectplay.web import answers, exploring, games, matches
 from perfectplay.web.library import Library, ServedGame
 from perfectplay.web.openapi import description, summary

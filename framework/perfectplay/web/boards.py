@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from perfectplay.board import Board, Cell, Spelling, Tray, board_fault, headings, player_colours
 from perfectplay.errors import PerfectPlayError
-from perfectplay.game import Game
+from perfectplay.game.board import Board, Cell, Spelling, Tray, board_fault, headings, player_colours
+from perfectplay.game.game import Game
 
 JSON = dict[str, Any]
 

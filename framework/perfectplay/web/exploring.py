@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from perfectplay import wording
-from perfectplay.match import mover_of
-from perfectplay.queries.finding import random_of_value, random_puzzle
-from perfectplay.queries.sampling import random_positions
-from perfectplay.queries.statistics import survey
-from perfectplay.tables.table import Table
+from perfectplay.analysis.selection import random_of_value, random_positions, random_puzzle
+from perfectplay.analysis.statistics import survey
+from perfectplay.game import wording
+from perfectplay.game.match import mover_of
+from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value, value_json
 from perfectplay.web import answers
 from perfectplay.web.library import ServedGame

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from perfectplay import wording
 from perfectplay.errors import PerfectPlayError
-from perfectplay.match import mover_of
-from perfectplay.options import Option
-from perfectplay.solving.plan import Plan, plan_solve
+from perfectplay.game import wording
+from perfectplay.game.match import mover_of
+from perfectplay.game.options import Option
+from perfectplay.plan.plan import Plan, plan_solve
 from perfectplay.web import answers
 from perfectplay.web.library import Library, ServedGame
 

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from perfectplay.game import Game
-from perfectplay.queries.moves import rate_each_move
-from perfectplay.tables.table import Table
+from perfectplay.analysis.moves import rate_each_move
+from perfectplay.game.game import Game
+from perfectplay.table.table import Table
 from perfectplay.values import Outcome, Value
 from perfectplay.web.library import Library, ServedGame
 from perfectplay.web.requests import Answer, Refusal, read_position

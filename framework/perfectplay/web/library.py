@@ -16,11 +16,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.game import Game
-from perfectplay.loading import installed_games, load_game
-from perfectplay.tables.locations import find_tables, has_table, table_path
-from perfectplay.tables.opening import open_table
-from perfectplay.tables.table import Table
+from perfectplay.game.game import Game
+from perfectplay.game.loading import installed_games, load_game
+from perfectplay.table.locations import find_tables, has_table, table_path
+from perfectplay.table.opening import open_table
+from perfectplay.table.table import Table
 from perfectplay.web.solving import SolveJob
 
 ASKED_VARIANTS = 50

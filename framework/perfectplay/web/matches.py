@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from perfectplay.board import Board
+from perfectplay.analysis.moves import judge, rate_each_move
 from perfectplay.errors import UsageError
-from perfectplay.match import REPETITIONS, Match
-from perfectplay.queries.moves import judge, rate_each_move
+from perfectplay.game.board import Board
+from perfectplay.game.match import REPETITIONS, Match
+from perfectplay.game.wording import sides
 from perfectplay.values import Value, value_json
-from perfectplay.verdicts import sides
 from perfectplay.web import answers
 from perfectplay.web.boards import board_json, drawable_board
 from perfectplay.web.library import ServedGame

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from perfectplay.match import Match
+from perfectplay.game.match import Match
 
 MAX_SESSIONS = 1000
 MAX_GAMES = 50

@@ -6,11 +6,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from perfectplay import wording
 from perfectplay.errors import Interrupted, PerfectPlayError
-from perfectplay.game import Game
+from perfectplay.game import wording
+from perfectplay.game.game import Game
 from perfectplay.progress import Progress
-from perfectplay.solving.strong import solve_game
+from perfectplay.solve.solve import solve_game
 
 
 class SolveJob:

@@ -14,7 +14,7 @@ here for 4×4, and beside it the bits of a board with two stones:
 from __future__ import annotations
 
 from perfectplay import About, Board, Cell, Click, Piece, Status, hookimpl
-from perfectplay.board import Spelling
+from perfectplay.game.board import Spelling
 
 MOST_BITS = 63
 COLUMNS = "abcdefghi"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
-from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
+from perfectplay.game.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay_gobblet.layout import (
     CELLS,
     COPIES,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from perfectplay.about import About
-from perfectplay.board import Board
-from perfectplay.hookspecs import hookimpl
+from perfectplay.game.board import Board
+from perfectplay.game.spec import About, hookimpl
 from perfectplay_gobblet import arrays, board_view, notation
 from perfectplay_gobblet._kernel import ffi, lib
 from perfectplay_native.engine import Positions

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from perfectplay.extras import needs_extra
+from perfectplay.errors import needs_extra
 from perfectplay_quantik.checks import StateError
 
 VERSION = 1

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from perfectplay.about import About
-from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
-from perfectplay.hookspecs import hookimpl
+from perfectplay.game.board import Board, Cell, Click, Piece, Spelling, Tray
+from perfectplay.game.spec import About, hookimpl
 from perfectplay_native.kernel import Kernel
 from perfectplay_quantik._core import ffi, lib
 from perfectplay_quantik.checks import PIECES, check_reachable, check_turn_order, piece_counts

@@ -14,7 +14,7 @@ import numpy as np
 
 from perfectplay import About, Board, Cell, Click, Piece, hookimpl
 from perfectplay.authoring import Grid
-from perfectplay.board import Spelling
+from perfectplay.game.board import Spelling
 from perfectplay_native.kernel import Kernel
 from perfectplay_quixo._kernel import ffi, lib
 

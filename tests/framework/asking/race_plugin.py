@@ -2,8 +2,8 @@
 
 from compiled_race_kernel import ffi, lib
 
-from perfectplay.board import Board, Cell, Piece
-from perfectplay.hookspecs import hookimpl
+from perfectplay.game.board import Board, Cell, Piece
+from perfectplay.game.spec import hookimpl
 from perfectplay_native.kernel import Kernel
 
 

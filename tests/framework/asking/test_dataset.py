@@ -10,9 +10,9 @@ import pytest
 from pyarrow import parquet
 
 from perfectplay import Selection, UsageError, load_game, open_table, solve_game
-from perfectplay.cli.root import root
-from perfectplay.exports.dataset import Sampling, export_dataset, is_for_test, sample
-from perfectplay.tables.compacting import compact_table
+from perfectplay.analysis.dataset import Sampling, export_dataset, is_for_test, sample
+from perfectplay.cli._app import root
+from perfectplay.table.compaction import compact_table
 from perfectplay.values import Outcome, Value
 from perfectplay_native.engine import canonicalize_many
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from perfectplay import Outcome, PerfectPlayError, Selection, UsageError, Value, compare_gbl2, export_table
+from perfectplay.analysis.export import ordered
+from perfectplay.analysis.moves import rate_moves
+from perfectplay.analysis.selection import ROW, count_selected, select
 from perfectplay.errors import Interrupted
-from perfectplay.exports.sorted_rows import ordered
-from perfectplay.queries.moves import rate_moves
-from perfectplay.queries.selection import ROW, count_selected, select
-from perfectplay.tables.gbl2 import entries, read_gbl2, write_gbl2
+from perfectplay.table.gbl2 import entries, read_gbl2, write_gbl2
 
 FORMATS = ["csv", "gbl2", "parquet", "sqlite"]
 
@@ -238,7 +238,7 @@ def test_bad_requests_are_one_line(solve, monkeypatch, tmp_path, arguments, code
 def test_a_plugin_can_bring_a_format(solve, install, monkeypatch, tmp_path):
     install(
         "lines",
-        "from perfectplay.hookspecs import hookimpl\n"
+        "from perfectplay.game.spec import hookimpl\n"
         "def write(path, source):\n"
         "    path.write_text(''.join(f'{row[0]}\\n' for rows in source.rows() for row in rows.tolist()))\n"
         "@hookimpl\n"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from perfectplay import PerfectPlayError, UsageError
 from perfectplay.files import atomic_write
-from perfectplay.tables.gbl2 import Header, entries, read_gbl2, read_header, write_gbl2
+from perfectplay.table.gbl2 import Header, entries, read_gbl2, read_header, write_gbl2
 
 SOLUTIONS = st.dictionaries(st.integers(0, 2**64 - 2), st.sampled_from([-1, 0, 1]), max_size=60)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from perfectplay import Outcome, best_line, rate_moves
-from perfectplay.queries.sampling import random_positions
+from perfectplay.analysis.selection import random_positions
 
 
 def test_a_line_ends_when_it_was_promised_to(table, everything):

@@ -17,11 +17,10 @@ from pyarrow import parquet
 
 from perfectplay import Outcome, Value, load_game, open_table
 from perfectplay.agents import TablePlayer, evaluate_policy
-from perfectplay.cli import root
-from perfectplay.queries.columns import value_columns
-from perfectplay.queries.finding import random_puzzle
-from perfectplay.queries.moves import best_line
-from perfectplay.tables.locations import table_path
+from perfectplay.analysis.moves import best_line
+from perfectplay.analysis.selection import random_puzzle, value_columns
+from perfectplay.cli import _app as root
+from perfectplay.table.locations import table_path
 
 NOTE = "This table knows who wins, not in how many moves (--values outcome).\n"
 
@@ -137,7 +136,7 @@ def test_the_two_kinds_are_told_apart(solve, tmp_path: Path):
 KILLED = """
 import os, signal, itertools
 from perfectplay import load_game, solve_game
-from perfectplay.solving import strong
+from perfectplay.solve import solve as strong
 
 kept, keep = itertools.count(1), strong.Solve._keep
 def keep_and_die(solve, tier):
@@ -303,7 +302,7 @@ def test_a_plan_shows_what_outcomes_would_need(solve):
 
 
 def test_a_plan_falls_back_on_outcomes(solve, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("perfectplay.solving.plan.free_disk", lambda path: 100 << 20)
+    monkeypatch.setattr("perfectplay.plan.plan.free_disk", lambda path: 100 << 20)
     plan = solve("plan gobblet --seconds 0.3 --quiet")
     assert plan.stdout.rstrip().endswith(
         "Distances do not fit, but who wins fits in memory: `solve gobblet --values outcome`."

@@ -27,10 +27,10 @@ from perfectplay import (
     solve_game,
     value_columns,
 )
-from perfectplay.cli import root
-from perfectplay.exports.sorted_rows import ordered
-from perfectplay.queries.selection import select
-from perfectplay.queries.statistics import survey
+from perfectplay.analysis.export import ordered
+from perfectplay.analysis.selection import select
+from perfectplay.analysis.statistics import survey
+from perfectplay.cli import _app as root
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 

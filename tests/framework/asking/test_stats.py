@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_table, solve_game, survey
+from perfectplay.analysis.statistics import find_reached
 from perfectplay.display.histogram import plot, text_histogram
-from perfectplay.solving.reachability import find_reached
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.repairing import open_to_solve
-from perfectplay.tables.saving import claim_place, save_table
-from perfectplay.tables.store import MemoryStore
+from perfectplay.table.backends import claim_place, open_to_solve, save_table
+from perfectplay.table.locations import table_path
+from perfectplay.table.store import MemoryStore
 
 
 def slots_of(table, positions):

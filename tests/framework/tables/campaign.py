@@ -28,16 +28,15 @@ from typing import Any
 import numpy as np
 
 from perfectplay import Game, load_game, make_game, open_table, prove_position, solve_game
+from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError, TableError
-from perfectplay.exports.export import export_table
-from perfectplay.solving.strong import Solve
-from perfectplay.solving.weak import proof_path
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.lmdb_store import LmdbStore
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.locking import DATA_FILE
-from perfectplay.tables.pages import read_snapshot
-from perfectplay.tables.proof_file import read_proof
+from perfectplay.prove.proof import proof_path, read_proof
+from perfectplay.solve.solve import Solve
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.lmdb_pages import read_snapshot
+from perfectplay.table.lmdb_store import LmdbStore
+from perfectplay.table.locations import table_path
+from perfectplay.table.lock import DATA_FILE
 
 from . import ladder
 from .solved import BROKEN, REPORTED, RIGHT, WRONG, Solved

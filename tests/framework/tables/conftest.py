@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Game, make_game, open_table, solve_game
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.locations import table_path
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.locations import table_path
 
 from . import ladder
 

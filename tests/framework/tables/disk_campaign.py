@@ -22,12 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from perfectplay import load_game, open_table, prove_position, solve_game
+from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError
-from perfectplay.exports.export import export_table
-from perfectplay.solving.weak import proof_path
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.locking import DATA_FILE
-from perfectplay.tables.proof_file import read_proof
+from perfectplay.prove.proof import proof_path, read_proof
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.lock import DATA_FILE
 
 from .campaign import BROKEN, REPORTED, RIGHT, WRONG, in_child
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from perfectplay import open_table, verify_table
-from perfectplay.queries.moves import rate_moves
+from perfectplay.analysis.moves import rate_moves
 
 from . import campaign
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from perfectplay import Game, hookimpl
 from perfectplay.errors import TableError
-from perfectplay.tables.records import KeyRecord, TableInfo, TierRecord, blocks_of, checksum
-from perfectplay.tables.store import Block, Store
+from perfectplay.table.records import KeyRecord, TableInfo, TierRecord, blocks_of, checksum
+from perfectplay.table.store import Block, Store
 
 
 class PlainFiles(Store):

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from perfectplay import Game, open_table, solve_game, verify_table
+from perfectplay.analysis.moves import rate_moves
+from perfectplay.analysis.statistics import survey
 from perfectplay.errors import PerfectPlayError
-from perfectplay.queries.moves import rate_moves
-from perfectplay.queries.statistics import survey
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.table import Table
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.table import Table
 from perfectplay.values import Value
 from perfectplay_native.engine import NO_SLOT
 

@@ -17,14 +17,13 @@ import pytest
 
 from perfectplay import Game, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import DamagedTable, Interrupted, TableError
-from perfectplay.solving import enumeration
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.layout import META, enveloped, number_key, opened
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.locking import DATA_FILE, NEW_FILE, WriterLock
-from perfectplay.tables.reader import TableReader
-from perfectplay.tables.records import TableInfo
-from perfectplay.tables.store import MemoryStore
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.lmdb_reader import TableReader
+from perfectplay.table.locations import table_path
+from perfectplay.table.lock import DATA_FILE, NEW_FILE, WriterLock
+from perfectplay.table.records import META, TableInfo, enveloped, number_key, opened
+from perfectplay.table.store import MemoryStore
+from perfectplay.tiers import enumeration
 
 from ..damage import edit, flip, forge_info, stop_after_tiers
 from . import ladder
@@ -245,7 +244,7 @@ def test_two_compactions_at_once_lose_nothing(game, plain, solved):
 
 def test_a_compact_table_that_differs_replaces_nothing(game, plain, solved, monkeypatch):
     """A wrong compressor: its table is read back before anything is replaced."""
-    from perfectplay.tables.compact import ValueFrames
+    from perfectplay.table.compact import ValueFrames
 
     right = ValueFrames.pack
     monkeypatch.setattr(ValueFrames, "pack", lambda self, codes, kept: right(self, codes[::-1].copy(), kept))

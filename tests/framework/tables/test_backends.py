@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Game, Outcome, open_table, solve_game, verify_table
+from perfectplay.analysis.moves import rate_moves
 from perfectplay.errors import Interrupted, TableError, UsageError
-from perfectplay.queries.moves import rate_moves
-from perfectplay.tables.locations import table_path
+from perfectplay.table.locations import table_path
 
 from ..damage import stop_after_tiers
 from . import ladder

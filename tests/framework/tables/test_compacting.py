@@ -8,11 +8,11 @@ import zstandard
 
 from perfectplay import load_game, open_table, solve_game
 from perfectplay.errors import TableError, UsageError
-from perfectplay.tables import compacting
-from perfectplay.tables.compact import RUN_SLOTS
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.reader import TableReader
+from perfectplay.table import compaction as compacting
+from perfectplay.table.compact import RUN_SLOTS
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.lmdb_reader import TableReader
+from perfectplay.table.locations import table_path
 from perfectplay_native.engine import foreseen_codes, rule_codes
 from perfectplay_native.kernel import NO_POSITION
 
@@ -34,8 +34,8 @@ def table(game, tmp_path):
 
 @pytest.fixture(autouse=True)
 def small_frames(monkeypatch):
-    for module in ("compacting", "compact"):
-        monkeypatch.setattr(f"perfectplay.tables.{module}.FRAME_SLOTS", 1 << 10)
+    for module in ("compaction", "compact"):
+        monkeypatch.setattr(f"perfectplay.table.{module}.FRAME_SLOTS", 1 << 10)
 
 
 def entries(path):

@@ -13,8 +13,8 @@ import pytest
 
 from perfectplay import Game, Value, open_table, solve_game, verify_table
 from perfectplay.errors import NotInTable, TableError
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.layout import number_key
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.records import number_key
 
 from ..damage import edit, flip, forge_info
 from . import ladder

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from perfectplay import load_game, open_table, solve_game
-from perfectplay.solving import budget
-from perfectplay.solving.memory_watch import SAMPLE_SECONDS, MemoryWatch
-from perfectplay.solving.sizes import FIXED_MEMORY, SMALLEST_BUDGET
-from perfectplay.tables.lmdb_store import LmdbStore
-from perfectplay.tables.records import TableInfo, TierRecord, table_hash
+from perfectplay.memory import SAMPLE_SECONDS, MemoryWatch
+from perfectplay.plan.sizes import FIXED_MEMORY, SMALLEST_BUDGET
+from perfectplay.solve import options as budget
+from perfectplay.table.lmdb_store import LmdbStore
+from perfectplay.table.records import TableInfo, TierRecord, table_hash
 
 MEBIBYTES = 48
 

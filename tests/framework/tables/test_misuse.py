@@ -11,8 +11,8 @@ import pytest
 
 from perfectplay import open_table, solve_game
 from perfectplay.errors import TableError, UsageError
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.locations import table_path
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.locations import table_path
 
 from . import ladder
 

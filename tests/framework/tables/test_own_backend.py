@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from perfectplay import open_table, plugins, solve_game, verify_table
-from perfectplay.cli.root import root
+from perfectplay import open_table, solve_game, verify_table
+from perfectplay.cli._app import root
 from perfectplay.errors import Interrupted, TableError, UsageError
-from perfectplay.tables.locations import find_tables, table_path
+from perfectplay.game import plugins
+from perfectplay.table.locations import find_tables, table_path
 
 from ..damage import stop_after_tiers
 from . import ladder, plain_files
@@ -72,7 +73,7 @@ def test_commands_find_its_tables(files, install, tmp_path):
     [
         (("def read(", "def reed("), "backend 'files' lacks read"),
         (("def write_keys", "def seal_keys"), "has the store PlainFiles, which lacks write_keys"),
-        (("store = PlainFiles", "store = dict"), "a subclass of perfectplay.tables.store.Store is needed"),
+        (("store = PlainFiles", "store = dict"), "a subclass of perfectplay.table.store.Store is needed"),
         (('backend = "files"', 'backend = ""'), "must give the backend's name as `backend`"),
         (('register("files"', 'register("lmdb"'), "'lmdb' is registered already"),
     ],

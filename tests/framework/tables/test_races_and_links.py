@@ -13,14 +13,14 @@ import pytest
 from perfectplay import Game, open_table, solve_game
 from perfectplay.errors import DamagedTable, TableError
 from perfectplay.files import lock_file
-from perfectplay.tables import locking, opening
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.layout import number_key
-from perfectplay.tables.lmdb_store import LmdbStore
-from perfectplay.tables.locations import table_path
-from perfectplay.tables.locking import DATA_FILE, WriterLock
-from perfectplay.tables.pages import read_snapshot
-from perfectplay.tables.removing import remove_table
+from perfectplay.table import lock as locking
+from perfectplay.table import opening
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.lmdb_pages import read_snapshot
+from perfectplay.table.lmdb_store import LmdbStore
+from perfectplay.table.locations import remove_table, table_path
+from perfectplay.table.lock import DATA_FILE, WriterLock
+from perfectplay.table.records import number_key
 
 from ..damage import edit
 from . import ladder

@@ -12,8 +12,8 @@ import pytest
 
 from perfectplay import open_table, solve_game, verify_table
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.tables.compacting import compact_table
-from perfectplay.tables.locations import find_tables, table_path
+from perfectplay.table.compaction import compact_table
+from perfectplay.table.locations import find_tables, table_path
 from perfectplay.web.library import ServedGame
 
 from ..damage import stop_after_tiers

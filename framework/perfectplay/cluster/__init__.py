@@ -1,0 +1,1 @@
+"""Solving on several machines: Ray workers share the tiers (docs/cluster.md)."""

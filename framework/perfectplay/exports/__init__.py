@@ -1,1 +1,0 @@
-"""Tables in other people's formats: what an exporter gets, and the formats that come with perfectplay."""

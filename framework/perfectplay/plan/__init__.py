@@ -1,0 +1,1 @@
+"""Estimates of the time, memory and disk that a solve needs."""

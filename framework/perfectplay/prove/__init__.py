@@ -1,0 +1,1 @@
+"""Proving the value of a single position by search, without a table."""

@@ -1,0 +1,111 @@
+"""In which order tiers are solved: groups of tiers that reach each other, each after all that it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from perfectplay.table.records import KeyRecord
+from perfectplay_native.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Tiers that play can go to and fro between (nearly always one or two), solved together."""
+
+    tiers: tuple[int, ...]
+    cyclic: bool
+    """Whether some move stays among them."""
+    leads_to: tuple[int, ...]
+    """Other tiers that a move leads to."""
+
+
+def tier_children(kernel: Kernel, tier: int) -> list[int]:
+    """The tiers that a move from this tier may lead to: without `tier_children`, any but a lower one."""
+    children = kernel.tier_children(tier)
+    return list(range(tier, kernel.tier_count)) if children is None else children
+
+
+def tier_graph(kernel: Kernel, keys: Mapping[int, KeyRecord]) -> dict[int, list[int]]:
+    """Which tiers each tier leads to, itself included where a move stays; `keys` are those of an enumerated game."""
+    if kernel.ranked:
+        return {tier: tier_children(kernel, tier) for tier in range(kernel.tier_count)}
+    return {tier: [*record.children, *([tier] if record.cyclic else [])] for tier, record in keys.items()}
+
+
+def components(children: Mapping[int, Sequence[int]]) -> list[Component]:
+    """The strongly connected components of the tier graph, last to first in play (Tarjan's algorithm).
+
+    >>> [c.tiers for c in components({0: [1], 1: [1, 2, 3], 2: [1], 3: []})]
+    [(3,), (1, 2), (0,)]
+    """
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    path: list[int] = []
+    on_path: set[int] = set()
+    found: list[Component] = []
+
+    def enter(tier: int) -> None:
+        order[tier] = low[tier] = len(order)
+        path.append(tier)
+        on_path.add(tier)
+
+    for root in children:
+        if root in order:
+            continue
+        enter(root)
+        stack = [(root, iter(children[root]))]
+        while stack:
+            tier, rest = stack[-1]
+            child = next((c for c in rest if c not in order or c in on_path), None)
+            if child is None:
+                stack.pop()
+                if stack:
+                    low[stack[-1][0]] = min(low[stack[-1][0]], low[tier])
+                if low[tier] == order[tier]:
+                    cut = path.index(tier)
+                    members = set(path[cut:])
+                    del path[cut:]
+                    on_path -= members
+                    found.append(_component(members, children))
+            elif child in order:
+                low[tier] = min(low[tier], order[child])
+            else:
+                enter(child)
+                stack.append((child, iter(children[child])))
+    return found
+
+
+def _component(members: set[int], children: Mapping[int, Sequence[int]]) -> Component:
+    reached = {child for tier in members for child in children[tier]}
+    return Component(tuple(sorted(members)), bool(reached & members), tuple(sorted(reached - members)))
+
+
+@dataclass(frozen=True, slots=True)
+class TierSizes:
+    """How many slots each tier has, and which tiers are solved together."""
+
+    sizes: Mapping[int, int]
+    order: Sequence[Component]
+
+    @classmethod
+    def of_index(cls, kernel: Kernel) -> TierSizes:
+        """Those of a ranked game, which its index tells."""
+        tiers = range(kernel.tier_count)
+        graph = {tier: tier_children(kernel, tier) for tier in tiers}
+        return cls({tier: kernel.tier_size(tier) for tier in tiers}, components(graph))
+
+    @property
+    def slots(self) -> int:
+        return sum(self.sizes.values())
+
+    def slots_in(self, component: Component) -> int:
+        return sum(self.sizes[tier] for tier in component.tiers)
+
+    @property
+    def largest_component(self) -> int:
+        return max(map(self.slots_in, self.order), default=0)
+
+    @property
+    def cyclic_slots(self) -> int:
+        return sum(self.slots_in(component) for component in self.order if component.cyclic)
