@@ -6,8 +6,8 @@
 
 Each solver runs in a separate process, after solving a game of four states there, so loading costs neither time nor
 memory. Seconds are processor time of all threads, the best of the repeats. Memory is the growth of the process at its
-peak. Only unfinished states are counted, because MinimaxSolver does not store finished ones. Where it has fewer states, it
-merges states that differ only in the player to move. The exit status is 1 if a value differs or the bot loses.
+peak. Only unfinished states are counted, because MinimaxSolver does not store finished ones. Where it has fewer states,
+it merges states that differ only in the player to move. The exit status is 1 if a value differs or the bot loses.
 """
 
 from __future__ import annotations
@@ -138,9 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--measure", nargs=2, metavar=("WHO", "GAME"), help=argparse.SUPPRESS)
     parser.add_argument("--larger", action="store_true", help="games of some hundred thousand states and more")
-    parser.add_argument(
-        "--repeat", type=int, default=1, help="number of measurements, of which the best counts (default: 1)"
-    )
+    parser.add_argument("--repeat", type=int, default=1, help="measurements, of which the best counts (default: 1)")
     parser.add_argument("--games", type=int, default=10_000, help="games of the bot (default: 10000)")
     parser.add_argument("names", nargs="*", metavar="GAME", help="these games only, and none of the bot's")
     options = parser.parse_args()

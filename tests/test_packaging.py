@@ -45,7 +45,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--no-isolation",
         "--outdir",
         place / "dist",
-    )  # builds the wheel from the sdist
+    )
     run(*build, source, cwd=place)
     (wheel,) = (place / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", place / "venv", cwd=place)

@@ -1,11 +1,11 @@
 """Solves games with less memory than their components need, in a control group that enforces the limit.
 
-    python benchmarks/large/bounded.py             Dōbutsu shōgi and Quixo 5×4; needs root and twenty minutes of CPU time
+    python benchmarks/large/bounded.py             Dōbutsu shōgi and Quixo 5×4; as root, twenty minutes of CPU time
     python benchmarks/large/bounded.py dobutsu     one of them
 
-Each game is solved twice to disk: without a limit, and with `--memory` in a memory control group of twice that size, which
-also counts the page cache. Fails if the limited solve takes more than twice the CPU time, or if the tables differ. Both
-versions of control groups work. TMPDIR must be on a disk, because files in memory would count too.
+Each game is solved twice to disk: without a limit, and with `--memory` in a memory control group of twice that size,
+which also counts the page cache. Fails if the limited solve takes more than twice the CPU time, or if the tables
+differ. Both versions of control groups work. TMPDIR must be on a disk, because files in memory would count too.
 """
 
 from __future__ import annotations

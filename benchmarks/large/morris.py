@@ -2,10 +2,10 @@
 
     python benchmarks/large/morris.py --dir DIR [--men 9] [--memory 2048]
 
-A sub-space a–b has a men of one player against b of the other on the board, and none in hand. All sub-spaces with at most
-`--men` men are solved, fewest first, into an unfinished table that `solve morris --men nine --flying --backend lmdb` can
-resume. Running the script again with more men resumes it too. Then every value is derived again from the rules, and the
-positions are also counted by Burnside's lemma.
+A sub-space a–b has a men of one player against b of the other on the board, and none in hand. All sub-spaces with at
+most `--men` men are solved, fewest first, into an unfinished table that `solve morris --men nine --flying` with LMDB
+can resume. Running the script again with more men resumes it too. Then every value is derived again from the rules, and
+the positions are also counted by Burnside's lemma.
 
     python benchmarks/large/morris.py --count
 
