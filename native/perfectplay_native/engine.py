@@ -14,11 +14,9 @@ import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
 from perfectplay_native.errors import EngineError, EngineOutOfMemory, error_of
-from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.kernel import Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.limits import NO_POSITION
 from perfectplay_native.outcomes import bytes_of_slots
-
-BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
-"""Values and keys are kept in blocks of this many positions."""
 
 Positions = npt.NDArray[np.uint64]
 _Number = TypeVar("_Number", bound=np.integer[Any])

@@ -9,18 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from perfectplay_native._engine import ffi as _engine_ffi
 from perfectplay_native._engine import lib
+from perfectplay_native.limits import ABI, INDEX_BITS, MAX_EDGES, MAX_TIER_SIZE, MAX_TIERS, NO_POSITION
 
-ABI = int(lib.PP_ABI)
-"""The version of perfectplay.h this engine was built with."""
-
-NO_POSITION = int(lib.PP_NO_POSITION)
-"""Stands for "no position"; the largest position is one less."""
-
-INDEX_BITS = int(lib.PP_INDEX_BITS)
 KEEPS_TURN = int(lib.PP_KEEPS_TURN)
-MAX_EDGES = int(lib.PP_MAX_EDGES)
-MAX_TIERS = int(lib.PP_MAX_TIERS)
-MAX_TIER_SIZE = (1 << INDEX_BITS) - 1
 
 _SPARE = 64
 """Beyond what a kernel may write: so that one that writes a little more is told so, rather than crash."""

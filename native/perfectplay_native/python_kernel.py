@@ -20,12 +20,10 @@ from types import TracebackType
 from typing import Any
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.kernel import ABI, NO_POSITION, Kernel
-from perfectplay_native.rules import MAX_MOVES, Rules
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import ABI, MAX_PYTHON_MOVES, MAX_PYTHON_TIERS, MAX_SCORE, NO_POSITION
+from perfectplay_native.rules import Rules
 from perfectplay_native.studied import checked_study
-
-MAX_TIERS = 1 << 16
-MAX_SCORE = int(lib.PP_MAX_SCORE)
 
 Explain = Callable[[str, int, BaseException], BaseException]
 """explain(question, position, error): the error to raise. A question is a hook's name, `children`, or `all` for all
@@ -55,9 +53,9 @@ class PythonKernel(Kernel):
                 "abi": ABI,
                 "rules_version": rules_version,
                 "players": rules.players,
-                "max_moves": MAX_MOVES,
-                "max_parents": MAX_MOVES,
-                "tier_count": MAX_TIERS if rules.tier else 1,
+                "max_moves": MAX_PYTHON_MOVES,
+                "max_parents": MAX_PYTHON_MOVES,
+                "tier_count": MAX_PYTHON_TIERS if rules.tier else 1,
                 "context": self._handle,
                 **{name: getattr(lib, f"pp_python_{name}") for name in (*required, *optional)},
             },
@@ -181,7 +179,7 @@ def _checked(answer: int, limit: int) -> int:
 def _write(values: Sequence[int], out: Any) -> int:
     """Hand over a list; cffi itself refuses what is not an int or out of range."""
     count = len(values)
-    if count > MAX_MOVES:
+    if count > MAX_PYTHON_MOVES:
         raise OverflowError("too many")
     out[0:count] = values
     return count
@@ -241,7 +239,7 @@ def _score(rules: Rules, position: int) -> int:
 @_answers("tier")
 def _tier(rules: Rules, position: int) -> int:
     assert rules.tier is not None
-    return _checked(rules.tier(position), MAX_TIERS)
+    return _checked(rules.tier(position), MAX_PYTHON_TIERS)
 
 
 @_answers("children")
@@ -283,7 +281,7 @@ def _study(pointer: Any, positions: Any, count: int) -> None:
             if not stands:
                 # Copied first: a game may hand out one list for all, which `apply` changes when it asks for moves.
                 children += [canonicalize(apply(position, move)) for move in list(moves(position))]
-                if not 0 < len(children) - (ends[-1] if ends else 0) <= MAX_MOVES:
+                if not 0 < len(children) - (ends[-1] if ends else 0) <= MAX_PYTHON_MOVES:
                     raise OverflowError("no children, or too many")
             ends.append(len(children))
             if mover is not None:
@@ -331,7 +329,7 @@ def _tiers(pointer: Any, positions: Any, count: int, out: Any) -> int:
     position = 0
     try:
         for position in ffi.unpack(positions, count):
-            tiers.append(_checked(tier(position), MAX_TIERS))
+            tiers.append(_checked(tier(position), MAX_PYTHON_TIERS))
     except BaseException as error:
         kernel._asking.call.fail("tier", position, error)
         return 0

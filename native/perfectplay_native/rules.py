@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.integer[Any]]
 
-MAX_MOVES = 4096
-"""More moves than this in one position, and the game is refused."""
-
 
 @dataclass(frozen=True, slots=True)
 class Studied:

@@ -13,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.engine import BLOCK_SLOTS, Engine
+from perfectplay_native.engine import Engine
+from perfectplay_native.limits import BLOCK_BITS, BLOCK_SLOTS, MAX_SCORE
 
 Array = npt.NDArray[Any]
 
-BLOCK_BITS = int(lib.PP_BLOCK_BITS)
-MAX_SCORE = int(lib.PP_MAX_SCORE)
 NO_THRESHOLD = MAX_SCORE + 1
 """Nobody wins by so much: every open child counts."""
 

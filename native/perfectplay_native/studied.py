@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay_native._engine import lib
-from perfectplay_native.kernel import NO_POSITION
-from perfectplay_native.rules import MAX_MOVES, Studied
+from perfectplay_native.limits import MAX_PYTHON_MOVES, MAX_SCORE, NO_POSITION
+from perfectplay_native.rules import Studied
 
 if TYPE_CHECKING:
     from perfectplay_native.rules import Integers
-
-MAX_SCORE = int(lib.PP_MAX_SCORE)
 
 
 class WrongStudyError(ValueError):
@@ -46,8 +43,8 @@ def checked_study(studied: Studied, *, movers: bool, scores: bool) -> CheckedStu
         raise WrongStudyError("'ends' must not fall")
     if not ((degrees > 0) == (statuses == 0)).all():
         raise WrongStudyError("an ongoing position has children, and a finished one has none")
-    if (degrees > MAX_MOVES).any():
-        raise WrongStudyError(f"a position has at most {MAX_MOVES:,} children")
+    if (degrees > MAX_PYTHON_MOVES).any():
+        raise WrongStudyError(f"a position has at most {MAX_PYTHON_MOVES:,} children")
     return CheckedStudy(
         positions.astype(np.uint64),
         statuses.astype(np.uint8),

@@ -14,7 +14,8 @@ from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.tiers.order import components
-from perfectplay_native.kernel import ABI, Kernel
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import ABI
 
 from .graphs import Graph
 

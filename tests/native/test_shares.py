@@ -23,7 +23,7 @@ from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay.table.records import checksum
 from perfectplay.values import Status
-from perfectplay_native.engine import BLOCK_SLOTS
+from perfectplay_native.limits import BLOCK_SLOTS
 from perfectplay_native.shares import Layout
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
