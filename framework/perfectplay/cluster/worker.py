@@ -19,7 +19,8 @@ from perfectplay.memory import available_memory
 from perfectplay.solve.verification import lost_position
 from perfectplay.table.records import blocks_of, checksum
 from perfectplay.tiers.enumeration import Found, children_by_tier
-from perfectplay_native.engine import BLOCK_SLOTS, Engine, Positions, count_codes
+from perfectplay_native.engine import Engine, Positions, count_codes
+from perfectplay_native.limits import BLOCK_SLOTS
 from perfectplay_native.shares import UPDATES, Array, Layout, Share
 
 Message = list[Array] | None

@@ -32,7 +32,8 @@ from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, c
 from perfectplay.tiers.external_set import Spill
 from perfectplay.tiers.order import TierSizes, components, tier_graph
 from perfectplay_native.engine import Engine, Positions, StepCosts
-from perfectplay_native.kernel import INDEX_BITS, Kernel
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import INDEX_BITS
 from perfectplay_native.sorted_keys import union, without
 
 EXPLORERS = 3

@@ -37,8 +37,9 @@ from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.lock import DATA_FILE
 from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key, opened
 from perfectplay.table.store import Array, Block
-from perfectplay_native.engine import BLOCK_SLOTS, Engine, foreseen_codes, rule_codes
+from perfectplay_native.engine import Engine, foreseen_codes, rule_codes
 from perfectplay_native.kernel import Kernel, slot_of, tier_of_slot
+from perfectplay_native.limits import BLOCK_SLOTS
 
 FRAME_SLOTS = 1 << 16
 RUN_SLOTS = 512

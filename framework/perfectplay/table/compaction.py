@@ -19,8 +19,9 @@ from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_ke
 from perfectplay.table.store import Array, Block, Store
 from perfectplay.table.table import Table
 from perfectplay.threads import Workers
-from perfectplay_native.engine import BLOCK_SLOTS, Engine, foreseen_codes
+from perfectplay_native.engine import Engine, foreseen_codes
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import BLOCK_SLOTS
 
 FIXED_MEMORY = 16 << 20
 THREAD_MEMORY = 16 << 20

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import BLOCK_SLOTS, count_codes
+from perfectplay_native.engine import count_codes
+from perfectplay_native.limits import BLOCK_SLOTS
 from perfectplay_native.outcomes import bytes_of_slots, count_outcomes
 
 FORMAT = 2

@@ -22,7 +22,8 @@ from perfectplay.table.records import Statistics, TableInfo, TierRecord, block_l
 from perfectplay.table.store import Block, Store
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.engine import Codes, Engine
-from perfectplay_native.kernel import INDEX_BITS, NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.kernel import Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.limits import INDEX_BITS, NO_POSITION
 from perfectplay_native.outcomes import unpack_outcomes
 
 Default = TypeVar("Default")

@@ -15,7 +15,8 @@ from perfectplay.errors import PluginError
 from perfectplay.testing.laws import Law
 from perfectplay.testing.subject import MOST_SURVEYED, GameUnderTest
 from perfectplay_native.engine import DIGESTED, kernel_digests
-from perfectplay_native.kernel import NO_POSITION, Edge, Kernel
+from perfectplay_native.kernel import Edge, Kernel
+from perfectplay_native.limits import NO_POSITION
 
 
 def kernel(subject: GameUnderTest, position: int) -> str | None:

@@ -19,7 +19,8 @@ from typing import Any, NoReturn
 
 from perfectplay.game.hooks import Guard
 from perfectplay.memory import available_memory, data_bytes
-from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, tier_of_slot
+from perfectplay_native.kernel import Kernel, index_of_slot, tier_of_slot
+from perfectplay_native.limits import NO_POSITION
 
 PATIENCE = 30
 """Seconds that a child may wait for one answer before it is ended."""

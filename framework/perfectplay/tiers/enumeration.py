@@ -23,8 +23,9 @@ from perfectplay.table.store import Array, Store
 from perfectplay.threads import Workers
 from perfectplay.tiers.external_set import Runs, Spill
 from perfectplay.tiers.order import components
-from perfectplay_native.engine import BLOCK_SLOTS, Positions, children_of_many, tiers_of_many
+from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import BLOCK_SLOTS
 from perfectplay_native.sorted_keys import sort_distinct, union, without
 
 CHUNK = 1 << 16

@@ -14,7 +14,7 @@ from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.locations import table_path
 from perfectplay_native.engine import foreseen_codes, rule_codes
-from perfectplay_native.kernel import NO_POSITION
+from perfectplay_native.limits import NO_POSITION
 
 
 def quiet(done: int) -> None: ...
