@@ -17,7 +17,7 @@ from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay_native.engine import Engine, EngineProgress, Propagation
 from perfectplay_native.errors import EngineError
-from perfectplay_native.shares import Layout, Share
+from perfectplay_native.share import Layout, Share
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import LOSS, TIE, Graph, GraphPlugin, plain_graph, random_graph, union

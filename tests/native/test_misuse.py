@@ -11,7 +11,7 @@ from perfectplay.game.loading import load_game
 from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.numbering import Numbering
+from perfectplay_native.positions import Numbering
 from perfectplay_native.search import Search
 
 
@@ -30,8 +30,8 @@ def kernel() -> Kernel:
         lambda search: search.outcome(0),
         lambda search: search.counts,
         lambda search: search.entries(),
-        lambda search: search.learn(np.array([0]), np.array([1])),
-        lambda search: search.use(Engine(search.kernel, tiers=1)),
+        lambda search: search.add_entries(np.array([0]), np.array([1])),
+        lambda search: search.use_tablebase(Engine(search.kernel, tiers=1)),
         lambda search: search.stop(),
     ],
 )
@@ -51,7 +51,7 @@ def test_a_number_that_was_not_given_has_no_position():
             numbering.position(number)
         with pytest.raises(IndexError):
             numbering.positions(np.array([number]))
-    numbering.enter(np.array([70, 30], dtype=np.uint64))
+    numbering.add(np.array([70, 30], dtype=np.uint64))
     assert (numbering.position(1), numbering.positions(np.array([1, 0])).tolist()) == (30, [30, 70])
     for number in (-1, 2, 2**40):
         with pytest.raises(IndexError):

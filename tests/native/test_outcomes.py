@@ -24,7 +24,7 @@ from perfectplay.table.opening import open_table
 from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Engine
-from perfectplay_native.outcomes import count_outcomes, unpack_outcomes
+from perfectplay_native.values import count_outcomes, unpack_outcomes
 
 from .compiled_graphs import RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import (
@@ -225,7 +225,7 @@ def test_one_table_only_is_proven_of_all_that_there_could_be(turns: str, graph_m
             slots = [outcome_at(right, index) for index in range(table.records[0].size)]
             engine = Engine(table.kernel, tiers=1)
             engine.define(0, len(slots))
-            engine.claim([0], cyclic=True)
+            engine.find_decision_order([0], cyclic=True)
             for packed in all_assignments(slots):
                 engine.attach(0, 0, [packed.data])
                 proven = engine.verify(0)[0] == 0

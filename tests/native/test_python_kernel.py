@@ -18,7 +18,7 @@ from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import verify_table
 from perfectplay.table.table import Table
-from perfectplay_native.engine import canonicalize_many, children_of_many, rule_codes, tiers_of_many
+from perfectplay_native.positions import canonicalize_many, children_of_many, rule_codes, tiers_of_many
 from perfectplay_native.search import Search
 
 from .graphs import TieredGraphPlugin, random_graph

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from perfectplay.threads import Workers
 from perfectplay.tiers import external_set as sorted_runs
 from perfectplay.tiers.external_set import Runs, Spill
-from perfectplay_native.sorted_keys import sort_distinct, union, without
+from perfectplay_native.positions import difference, sort_distinct, union
 
 # Near each other, so that sets meet; far apart, so that every digit counts; and all bits, which a key may have.
 keys = st.one_of(st.integers(0, 200), st.integers(0, 2**64 - 1), st.sampled_from([0, 2**63, 2**64 - 1]))
@@ -33,7 +33,7 @@ def test_a_union_has_what_is_in_any(many):
 
 @given(sets, st.lists(sets, max_size=4))
 def test_without_has_what_is_in_none_of_the_others(positions, known):
-    left = without(ordered(positions), [ordered(each) for each in known])
+    left = difference(ordered(positions), [ordered(each) for each in known])
     assert left.tolist() == sorted(positions.difference(*known))
 
 
@@ -41,14 +41,14 @@ def test_what_is_given_stays_as_it_is():
     """Ray hands out memory that nobody may write to."""
     given = np.arange(10, dtype=np.uint64)
     given.flags.writeable = False
-    assert without(union([given]), [given[:4], given[8:]]).tolist() == [4, 5, 6, 7]
+    assert difference(union([given]), [given[:4], given[8:]]).tolist() == [4, 5, 6, 7]
     assert given.tolist() == list(range(10))
 
 
 def test_few_among_many_are_sought_in_leaps():
     many = np.arange(0, 3_000_000, 3, dtype=np.uint64)
     few = np.array([0, 1, 2_999_996, 2_999_997, 2_999_998, 2**63], dtype=np.uint64)
-    assert without(few, [many]).tolist() == [1, 2_999_996, 2_999_998, 2**63]
+    assert difference(few, [many]).tolist() == [1, 2_999_996, 2_999_998, 2**63]
 
 
 @pytest.mark.parametrize("budget", [None, 0, 400, 5000])
@@ -58,9 +58,9 @@ def test_runs_are_a_set_whatever_the_budget(tmp_path_factory, budget, many):
     runs = Runs(Spill(budget=budget, directory=directory))
     everything: set[int] = set()
     for each in many:
-        runs.add([without(ordered(each), runs.runs_in_memory)])
+        runs.add([difference(ordered(each), runs.runs_in_memory)])
         everything |= each
-    assert without(ordered(range(300)), runs.runs).tolist() == sorted(set(range(300)) - everything)
+    assert difference(ordered(range(300)), runs.runs).tolist() == sorted(set(range(300)) - everything)
     assert [int(key) for part in runs.portions() for key in part] == sorted(everything)
     assert budget is None or runs.held <= budget
     taken = Runs(Spill(budget=budget, directory=directory))
@@ -104,6 +104,6 @@ def test_ranges_of_keys_are_worked_on_apart_and_come_in_order(threads, monkeypat
     monkeypatch.setattr("perfectplay.threads.SMALLEST_RANGE", 1)
     some, more, known = ordered(range(0, 90, 3)), ordered(range(0, 200, 2)), ordered(range(50, 120))
     with Workers(threads) as workers:
-        parts = workers.by_ranges(lambda sets, known: without(union(sets), known), [some, more], [known])
+        parts = workers.by_ranges(lambda sets, known: difference(union(sets), known), [some, more], [known])
     assert len(parts) == threads
     assert np.concatenate(parts).tolist() == sorted(({*range(0, 90, 3)} | {*range(0, 200, 2)}) - {*range(50, 120)})

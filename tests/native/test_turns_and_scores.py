@@ -23,8 +23,8 @@ from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import verify_table
 from perfectplay.table.opening import open_table
 from perfectplay.values import Value
-from perfectplay_native.engine import movers_of_many
 from perfectplay_native.errors import RulesError
+from perfectplay_native.positions import movers_of_many
 from perfectplay_native.search import Search
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
