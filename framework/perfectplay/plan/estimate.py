@@ -31,10 +31,10 @@ from perfectplay.threads import Workers
 from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, rebatched
 from perfectplay.tiers.external_set import Spill
 from perfectplay.tiers.order import TierSizes, components, tier_graph
-from perfectplay_native.engine import Engine, Positions, StepCosts
+from perfectplay_native.engine import Engine, StepCosts
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import INDEX_BITS
-from perfectplay_native.sorted_keys import union, without
+from perfectplay_native.positions import Positions, difference, union
 
 EXPLORERS = 3
 
@@ -263,7 +263,7 @@ class _Explorer:
 
     def _arrived(self, tier: int, levels: list[Positions]) -> Positions:
         found = [self.found[tier]] if tier in self.found else []
-        return without(union(self.incoming.pop(tier)), [*found, *levels])
+        return difference(union(self.incoming.pop(tier)), [*found, *levels])
 
     def _expand(self, positions: Positions) -> None:
         if len(positions) > self.most:

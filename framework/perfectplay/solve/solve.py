@@ -38,7 +38,7 @@ from perfectplay.tiers.enumeration import Expand, enumerate_positions
 from perfectplay.tiers.order import Component, TierSizes, components, tier_graph
 from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.outcomes import bytes_of_slots
+from perfectplay_native.values import stored_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def solve_game(
         solve = solver(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop, shortage)
         try:
             with watch:
-                with kernel.remembering(solve.budget.for_answers):
+                with kernel.memo(solve.budget.for_answers):
                     solve.run()
                 if place is not None:
                     solve.report("saving")
@@ -206,7 +206,7 @@ class Solve:
         if scratch is None:
             largest = max(map(self.slots, self.order), default=0)
             slots = sum(self.sizes.values()) + largest
-            self.budget.require(bytes_of_slots(slots, 0 if self.outcomes else 1), self.game.name)
+            self.budget.require(stored_bytes(slots, 0 if self.outcomes else 1), self.game.name)
         done = self.store.size_on_disk
         self.shortage.look_at(shape_of(self.kernel, TierSizes(self.sizes, self.order)), done_bytes=done)
         self.solve_components(scratch)
@@ -228,7 +228,7 @@ class Solve:
                 self.shortage.found(positions)
 
             def work() -> None:
-                for heard in self.kernel.hear_all():
+                for heard in self.kernel.prefill_memo():
                     found(0, heard)
                     self._check()
                 enumerate_positions(
@@ -281,7 +281,7 @@ class Solve:
             self.engine.set_memory(rest, None if scratch is None else str(scratch))
         self.store.on_moved = self._forget_attached
         if not self.kernel.ranked:
-            self.kernel.index((tier, self.store.key_blocks(record)) for tier, record in self.keys.items())
+            self.kernel.index_memo((tier, self.store.key_blocks(record)) for tier, record in self.keys.items())
 
     # ---- one component ----
 
