@@ -5,7 +5,7 @@ without the host's checks. If one of them raises or returns an impossible value,
 on and returns the error to show. An exception cannot cross C code, so the callback returns 0, and
 `Kernel.callback_errors`, which wraps every call of the engine, raises the error when that call returns.
 
-During a solve the results are stored (src/memo.c), and the game is asked about many positions per callback. So each of
+During a solve the results are stored (src/memo.c), and one callback handles many positions. So each of
 its functions is called once per position, and without a callback from C for each of these calls.
 """
 

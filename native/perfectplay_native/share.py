@@ -29,7 +29,7 @@ _CHILDREN, _PARENTS = int(lib.PP_BATCH_CHILDREN), int(lib.PP_BATCH_PARENTS)
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which worker owns what: the units of tiers that are solved together are dealt out to the workers in turn."""
+    """Which worker owns what: the units of tiers that are solved together are assigned to the workers in turn."""
 
     tiers: tuple[int, ...]
     sizes: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What a plugin's author can do wrong with the engine's Python classes is an exception, never a crash."""
+"""Wrong use of the engine's Python classes raises an exception and never crashes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from perfectplay_native.search import Search
 
 @pytest.fixture
 def kernel() -> Kernel:
-    found = load_game("connect4", width=3, height=3, connect=3).kernel
-    assert found is not None
-    return found
+    kernel = load_game("connect4", width=3, height=3, connect=3).kernel
+    assert kernel is not None
+    return kernel
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         lambda search: search.run(0),
         lambda search: search.prove_reachable(),
@@ -35,16 +35,16 @@ def kernel() -> Kernel:
         lambda search: search.stop(),
     ],
 )
-def test_a_closed_search_says_so(ask: Callable[[Search], object], kernel: Kernel):
+def test_a_closed_search_raises(call: Callable[[Search], object], kernel: Kernel):
     search = Search(kernel)
     search.run(kernel.start())
     search.close()
     with pytest.raises(EngineError, match="the search is closed"):
-        ask(search)
+        call(search)
     search.close()
 
 
-def test_a_number_that_was_not_given_has_no_position():
+def test_unused_numbers_have_no_position():
     numbering = Numbering()
     for number in (-1, 0, 2**40):
         with pytest.raises(IndexError):

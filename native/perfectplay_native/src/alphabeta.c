@@ -4,7 +4,7 @@
  * which is the number of the move; moves are generated again when they are needed. So nearly all of the memory is used
  * by the transposition table.
  *
- * Move ordering. When a position is visited, all of its children are looked at. Those that are settled by the rules,
+ * Move ordering. A visit of a position examines all of its children. Those that are settled by the rules,
  * the table or the path need no search, and a lost child ends the visit. The others are explored in the order of the
  * number of replies that do not lose at once, the fewest first, and a child without such a reply is lost. In a game of
  * threats this decides nearly everything: it makes the proof of Gobblet's start five thousand times smaller.

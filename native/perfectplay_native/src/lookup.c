@@ -2,7 +2,7 @@
  *
  * A game without a rank function is indexed by its canonical positions, sorted by tier. The index of a position is its
  * place among them, found by a static search tree with 16 keys per node, which takes half a byte per position. A
- * look-up waits for memory once or twice. So many are made together, level by level, and wait together. */
+ * look-up waits for memory once or twice. Therefore many look-ups are made together, level by level. */
 #include <stdlib.h>
 
 #include "moves.h"

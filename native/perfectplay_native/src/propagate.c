@@ -30,8 +30,8 @@ typedef struct {
 /* ---- a buffer of updates ----
  *
  * The parents lie all over memory. So updates are collected in a buffer, and all entries in it are prefetched before
- * the first one is changed. What a buffered update contains besides PARENT_WINS depends on where parents come from and
- * where updates go:
+ * the first one is changed. The contents of a buffered update, besides PARENT_WINS, depend on where parents come from
+ * and where updates go:
  *
  *     parents from      updates go to                     the parent is given by
  *     retract           entries                           its local number
