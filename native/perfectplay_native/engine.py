@@ -183,13 +183,11 @@ class Engine:
         positions = np.ascontiguousarray(positions, dtype=np.uint64)
         slots = np.empty(positions.shape, dtype=np.uint64)
         with self.kernel.callback_errors():
-            lib.pp_find_many(
-                self.c, pointer("pp_position[]", positions), positions.size, pointer("pp_slot[]", slots)
-            )
+            lib.pp_find_many(self.c, pointer("pp_position[]", positions), positions.size, pointer("pp_slot[]", slots))
         return slots
 
     def find_few(self, positions: Sequence[int]) -> Any:
-        """Return `find_many` for a few numbers as a C array. Creating numpy arrays would take longer than the search."""
+        """Return `find_many` for a few numbers as a C array, because creating numpy arrays would take longer."""
         numbers, slots = ffi.new("pp_position[]", positions), ffi.new("pp_slot[]", len(positions))
         with self.kernel.callback_errors():
             lib.pp_find_many(self.c, numbers, len(positions), slots)

@@ -56,7 +56,7 @@ def _rules_error(result: int, position: int) -> RulesError:
             f"the score of position {position} contradicts its status or is beyond {lib.PP_MAX_SCORE}; a score is the "
             f"margin of the side to move, positive if it has won, negative if it has lost, 0 for a draw"
         )
-    return RulesError(f"a move from position {position} leads to a position in no tier; the rules contradict themselves")
+    return RulesError(f"a move from position {position} leads to a position in no tier, so the rules are inconsistent")
 
 
 def no_move_error(position: int) -> RulesError:

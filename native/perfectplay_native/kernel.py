@@ -132,7 +132,7 @@ class Kernel:
         return _NO_CONTEXT
 
     def memo(self, limit: int) -> AbstractContextManager[None]:
-        """Return a context manager for a solve, during which a Python kernel stores the results of the game's functions.
+        """Return a context manager for a solve, during which a Python kernel stores the results of its game.
 
         The memo takes at most `limit` bytes, and is used by one thread at a time.
         """

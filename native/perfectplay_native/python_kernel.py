@@ -1,8 +1,8 @@
 """A kernel for games in plain Python: the engine calls back into the game's functions.
 
 It is slower than C by orders of magnitude, but uses the same engine, tables and proofs. The game's functions are called
-without the host's checks. If one of them raises or returns an impossible value, `explain` calls it again with all checks
-on and returns the error to show. An exception cannot cross C code, so the callback returns 0, and
+without the host's checks. If one of them raises or returns an impossible value, `explain` calls it again with all
+checks on and returns the error to show. An exception cannot cross C code, so the callback returns 0, and
 `Kernel.callback_errors`, which wraps every call of the engine, raises the error when that call returns.
 
 During a solve the results are stored (src/memo.c), and one callback handles many positions. So each of

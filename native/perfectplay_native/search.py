@@ -89,8 +89,8 @@ class Search:
     def run(self, position: int) -> None:
         """Prove a valid position. After a stop, the same call resumes the search.
 
-        Raises EngineStopped after `stop`, and EngineOutOfMemory when memory runs out; the outcomes proven so far remain.
-        Raises EngineError if the rules contradict themselves.
+        Raises EngineStopped after `stop`, and EngineOutOfMemory when memory runs out; the outcomes proven so far are
+        kept. Raises EngineError if the rules contradict themselves.
         """
         self._run(lib.pp_search_run, position)
 

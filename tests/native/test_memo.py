@@ -20,7 +20,7 @@ CELLS = 3000
 
 
 class Walk:
-    """The player who reaches the last cell wins. Steps back are legal, a step of two keeps the turn, bit 1 is symmetry."""
+    """The player who reaches the last cell wins. A step of two keeps the turn, and bit 1 is a symmetry."""
 
     def __init__(self) -> None:
         self.calls: Counter[tuple[str, int]] = Counter()

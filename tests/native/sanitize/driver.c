@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "positions_api.h"
+#include "verify_api.h"
+
 #include "check.h"
 #include "connect4.h"
-#include "positions_api.h"
 #include "quixo.h"
 #include "random_graph.h"
-#include "verify_api.h"
 
 extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel,
     quixo_kernel;
