@@ -40,7 +40,7 @@ from perfectplay.game.loading import load_game
 from perfectplay.solve.options import Cluster
 from perfectplay.solve.solve import Solution, new_info, solve_game
 from perfectplay.table.backends import open_to_solve
-from perfectplay_native.engine import BLOCK_SLOTS
+from perfectplay_native.limits import BLOCK_SLOTS
 
 ROOT = Path(__file__).parent.parent
 PYTHON_GAME = ROOT / "docs" / "examples" / "connect4-python" / "perfectplay_connect4_python" / "plugin.py"

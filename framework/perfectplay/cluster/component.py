@@ -18,7 +18,8 @@ import numpy as np
 from perfectplay.cluster.checkpoints import Checkpoint, Checkpoints, Course, Round
 from perfectplay.cluster.messages import Ref, State
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.shares import MAX_SCORE, NO_THRESHOLD, Layout
+from perfectplay_native.limits import MAX_SCORE
+from perfectplay_native.share import NO_THRESHOLD, Layout
 
 NARROW_LEVELS = 63
 """The highest remoteness that fits into one byte with the outcome."""

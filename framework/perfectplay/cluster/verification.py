@@ -30,7 +30,7 @@ from perfectplay.solve.verification import (
 )
 from perfectplay.table.table import Table
 from perfectplay.tiers.order import tier_children
-from perfectplay_native.engine import BLOCK_SLOTS
+from perfectplay_native.limits import BLOCK_SLOTS
 
 SLOW_SLOTS = 1 << 12
 """Slots at a time of a game in Python; of one in C, a block."""

@@ -16,9 +16,9 @@ from perfectplay.game.game import Game
 from perfectplay.values import Status
 from perfectplay_native.errors import EngineError, EngineOutOfMemory, EngineStopped, RulesError
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import MAX_TIERS, PythonKernel
-from perfectplay_native.rules import MAX_MOVES
-from perfectplay_native.studied import WrongStudyError
+from perfectplay_native.limits import MAX_PYTHON_MOVES, MAX_PYTHON_TIERS
+from perfectplay_native.memo import BatchError
+from perfectplay_native.python_kernel import PythonKernel
 
 
 def game_kernel(game: Game) -> Kernel:
@@ -44,7 +44,7 @@ def explain_fault(game: Game, question: str, position: int, error: BaseException
 
 
 def _fault_of_walk(game: Game, error: BaseException) -> PerfectPlayError:
-    if isinstance(error, WrongStudyError):
+    if isinstance(error, BatchError):
         return PluginError(f"{game.name}: hook 'walk' answered wrongly: {error}; {game.advice}")
     return game.hook_error("walk", None, error)
 
@@ -67,10 +67,10 @@ def _ask_again(game: Game, question: str, position: int) -> None:
         _ask_children(game, position)
     elif question == "tier":
         tier = game.tier(position)
-        if tier >= MAX_TIERS:
+        if tier >= MAX_PYTHON_TIERS:
             raise PluginError(
                 f"{game.name}: hook 'tier' returned {tier} in position {position}: a Python game has tiers below "
-                f"{MAX_TIERS:,}; number them more densely, if the game has an end at all"
+                f"{MAX_PYTHON_TIERS:,}; number them more densely, if the game has an end at all"
             )
     elif question == "start":
         game.start()
@@ -113,9 +113,10 @@ def _ask_children(game: Game, position: int) -> None:
 
 
 def _refuse_too_many(game: Game, hook: str, position: int, count: int) -> None:
-    if count > MAX_MOVES:
+    if count > MAX_PYTHON_MOVES:
         raise PluginError(
-            f"{game.name}: hook '{hook}' returned {count:,} answers in position {position}: {MAX_MOVES:,} are the most"
+            f"{game.name}: hook '{hook}' returned {count:,} answers in position {position}: "
+            f"{MAX_PYTHON_MOVES:,} are the most"
         )
 
 

@@ -19,7 +19,8 @@ from typing import Any, NoReturn
 
 from perfectplay.game.hooks import Guard
 from perfectplay.memory import available_memory, data_bytes
-from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, tier_of_slot
+from perfectplay_native.kernel import Kernel, index_of_slot, tier_of_slot
+from perfectplay_native.limits import NO_POSITION
 
 PATIENCE = 30
 """Seconds that a child may wait for one answer before it is ended."""
@@ -183,12 +184,12 @@ class Watch:
         """A hook is asked."""
         self._asks(False, hook, arguments)
 
-    def asks(self, function: str, arguments: tuple[Any, ...]) -> None:
+    def before_call(self, function: str, arguments: tuple[Any, ...]) -> None:
         """A function of the kernel is asked."""
         question = self._asks(True, function, arguments)
         _QUESTION.pack_into(self._page, _AT_KERNEL, *question)
 
-    def answered(self) -> None:
+    def after_call(self) -> None:
         self._waiting.pop()
         self._show()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from perfectplay_gobblet.layout import CELLS, SIZES, piece_bits, side_bits
-from perfectplay_native.engine import Positions
+from perfectplay_native.positions import Positions
 
 
 def _all_pieces(player: int) -> np.uint64:

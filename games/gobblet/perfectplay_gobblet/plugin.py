@@ -8,8 +8,8 @@ from perfectplay.game.board import Board
 from perfectplay.game.spec import About, hookimpl
 from perfectplay_gobblet import arrays, board_view, notation
 from perfectplay_gobblet._kernel import ffi, lib
-from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.positions import Positions
 
 _kernel = Kernel(ffi, lib.gobblet_kernel)
 _RULES = """

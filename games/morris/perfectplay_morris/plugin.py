@@ -25,8 +25,8 @@ from perfectplay_morris.notation import (
     Notation,
     Parts,
 )
-from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.positions import Positions
 
 _TURNS = """
 Each player has {men} men. White begins. At first a turn places a man on an empty point; when all are placed, it moves a

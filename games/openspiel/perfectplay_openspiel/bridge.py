@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 import pyspiel
 
-from perfectplay import About, Status, Studied, hookimpl
+from perfectplay import About, PositionBatch, Status, hookimpl
 from perfectplay_openspiel.states import DRAWN, FIRST_MOVES, LOST, SECOND_MOVES, STANDING, WON, StateBook
 
 _STATUS = {
@@ -73,10 +73,12 @@ class OpenSpielGame:
         return position & 1
 
     @hookimpl
-    def walk(self) -> Iterator[Studied]:
+    def walk(self) -> Iterator[PositionBatch]:
         for numbers, children, ends, returns in self._book.walk():
             scores = returns if self._scored else None
-            yield Studied(numbers, _STATUSES[numbers & STANDING], children, ends, movers=numbers & 1, scores=scores)
+            yield PositionBatch(
+                numbers, _STATUSES[numbers & STANDING], children, ends, movers=numbers & 1, scores=scores
+            )
 
     @hookimpl
     def players(self) -> list[str]:

@@ -32,7 +32,7 @@ import pyspiel
 from xxhash import xxh3_128_digest
 
 from perfectplay import UsageError
-from perfectplay_native.numbering import NO_NUMBER, Numbering, Numbers
+from perfectplay_native.positions import NO_NUMBER, Numbering, Numbers
 
 MAX_STATES = 1 << 15
 """States kept until they are expanded, or one in `KEPT` of all if that is more; others are played again."""
@@ -289,7 +289,7 @@ class StateBook:
         standings = players.astype(np.uint64)
         standings[over], gains = self._ends(states, shown, over)
         met = len(self)
-        places, fresh = self._places.enter(shown | standings)
+        places, fresh = self._places.add(shown | standings)
         depths = _view(self._depth)[before] + np.uint32(1) if met else before
         self._checks.frombytes(checks[fresh].tobytes())
         self._depth.frombytes(depths[fresh].tobytes())

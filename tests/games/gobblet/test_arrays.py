@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from perfectplay_gobblet import arrays
 from perfectplay_gobblet.layout import side, stack
 from perfectplay_gobblet.plugin import kernel
-from perfectplay_native.engine import movers_of_many
+from perfectplay_native.positions import movers_of_many
 
 from . import reference
 from .positions import positions
