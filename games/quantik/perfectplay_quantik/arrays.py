@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 from perfectplay_quantik.cbor import PAYLOAD_BYTES, Document, write_document
 from perfectplay_quantik.checks import PIECES, StateError
 from perfectplay_quantik.geometry import CELLS, LINES, PIECES_OF_A_SHAPE, SHAPES, scope_of

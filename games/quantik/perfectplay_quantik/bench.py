@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from perfectplay_quantik import arrays
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 from perfectplay_quantik.plugin import kernel, state_of
 
 SECONDS = 0.5

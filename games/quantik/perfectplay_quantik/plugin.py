@@ -13,7 +13,7 @@ from perfectplay.about import About
 from perfectplay.board import Board, Cell, Click, Piece, Spelling, Tray
 from perfectplay.hookspecs import hookimpl
 from perfectplay_native.kernel import Kernel
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 from perfectplay_quantik.checks import PIECES, check_reachable, check_turn_order, piece_counts
 from perfectplay_quantik.geometry import CELLS, LINES, PIECES_OF_A_SHAPE, SHAPES, ZONES, cells_of
 from perfectplay_quantik.state import CANONICAL, State

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 from perfectplay_quantik.cbor import PAYLOAD_BYTES, Document, read_document, write_document
 from perfectplay_quantik.checks import (
     PIECES,

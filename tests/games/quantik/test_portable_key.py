@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from perfectplay_quantik._core import lib
+from perfectplay_quantik._kernel import lib
 
 from perfectplay_quantik import CANONICAL, State, arrays
 

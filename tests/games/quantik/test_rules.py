@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 
 from perfectplay.values import Status
 from perfectplay_native.kernel import Kernel

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from perfectplay_quantik._core import lib
+from perfectplay_quantik._kernel import lib
 
 from perfectplay import Game, Outcome, Table, Value, load_game, open_table, solve_game, verify_table
 from perfectplay_quantik import State

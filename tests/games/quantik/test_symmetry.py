@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 
 from perfectplay_native.kernel import Kernel
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from perfectplay_native.build import game_ffi
 
-HERE = Path("games/quantik/perfectplay_quantik")
+HERE = Path(__file__).parent
 API = (HERE / "core.h").read_text()
 
 ffi = game_ffi(
-    "perfectplay_quantik._core",
+    "perfectplay_quantik._kernel",
     sources=[str(HERE / name) for name in ("canonical384.c", "core.c", "kernel.c", "pairs.c")],
     kernels=["quantik_kernel"],
     cdef=API[API.index("/* cdef */") : API.index("/* end cdef */")],
