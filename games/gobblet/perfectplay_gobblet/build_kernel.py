@@ -8,8 +8,8 @@ HERE = Path(__file__).parent
 
 ffi = game_ffi(
     "perfectplay_gobblet._kernel",
-    sources=[f"{HERE}/kernel.c", f"{HERE}/layers.c"],
+    sources=[f"{HERE}/kernel.c", f"{HERE}/index.c"],
     kernels=["gobblet_kernel"],
     include_dirs=[str(HERE)],
-    depends=[f"{HERE}/layers.h"],
+    depends=[f"{HERE}/index.h"],
 )
