@@ -1,16 +1,17 @@
 /* The perfect index of unfinished positions, up to reflection.
  *
- * In an unfinished position the mover cannot capture the lion, and no lion is on its far rank. The lions are therefore
- * not adjacent, which leaves 39 placements of the lions, 21 up to reflection: the lion pairs. The other six pieces form
- * three layers of two pieces: first the chicks (including hens), then the giraffes, then the elephants. Each piece has a
- * place: on the board as MINE or THEIRS, as a hen of MINE or THEIRS, or in one of the hands. The unordered pair of
- * places of a layer is its type, and the three types form the group. Within a group, a position is a mixed radix number:
+ * In an unfinished position the mover cannot capture the lion, and no lion is on its far rank. The lions are
+ * therefore not adjacent, which leaves 39 placements of the lions, 21 up to reflection: the lion pairs. The other
+ * six pieces form three layers of two pieces: first the chicks (including hens), then the giraffes, then the
+ * elephants. Each piece has a place: on the board as MINE or THEIRS, as a hen of MINE or THEIRS, or in one of the
+ * hands. The unordered pair of places of a layer is its type, and the three types form the group. Within a group, a
+ * position is a mixed radix number:
  *
  *     index = first of the group + ((lion pair * chicks + chick) * giraffes + giraffe) * elephants + elephant
  *
- * The number of a layer tells which of the cells left free by the lions and the earlier layers it occupies. There are
- * 21 * 11,878,227 = 249,442,767 slots. A slot is empty if the mover could capture the lion, or, for the three pairs with
- * both lions in the middle column, if the reflected position has a smaller index.
+ * The number of a layer tells which of the cells left free by the lions and the earlier layers it occupies. There
+ * are 21 * 11,878,227 = 249,442,767 slots. A slot is empty if the mover could capture the lion, or, for the three
+ * pairs with both lions in the middle column, if the reflected position has a smaller index.
  *
  * Example: both lions, and one chick of MINE; everything else is in MINE's hand.
  *
@@ -21,9 +22,9 @@
  *
  *     index = dobutsu_group_first[3][5][5] + ((12 * 10 + 3) * 1 + 0) * 1 + 0 = 60,544,260 + 123 = 60,544,383
  *
- * Moves of the same piece from neighbouring slots lead to neighbouring slots, because the elephants, which vary fastest,
- * rarely move. A group is adjacent to the group with the sides swapped, which is the target of every move that is not a
- * capture, drop or promotion. */
+ * Moves of the same piece from neighbouring slots lead to neighbouring slots, because the elephants, which vary
+ * fastest, rarely move. A group is adjacent to the group with the sides swapped, which is the target of every move
+ * that is not a capture, drop or promotion. */
 #ifndef DOBUTSU_INDEX_H
 #define DOBUTSU_INDEX_H
 
@@ -140,7 +141,8 @@ static inline board with_lions_as_pair(const board *b) {
     return pair.way == BY_MIRROR ? mirrored(b) : *b;
 }
 
-/* Writes the positions of `count` slots from index `first` on, with Forest to move, or PP_NO_POSITION for empty slots. */
+/* Writes the positions of `count` slots from index `first` on, with Forest to move, or PP_NO_POSITION for empty
+ * slots. */
 void dobutsu_unrank(uint64_t first, size_t count, pp_position *positions);
 
 #endif

@@ -204,8 +204,8 @@ static inline void add_board(slot_list *list, const board *b) {
     list->slots[list->count++] = slot;
 }
 
-/* The view is that of the next mover, so THEIRS moves. A piece other than the lion can move safely if nothing attacks the
- * lion, or if it captures the only attacker. */
+/* The view is that of the next mover, so THEIRS moves. A piece other than the lion can move safely if nothing
+ * attacks the lion, or if it captures the only attacker. */
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
     const board seen = board_seen_by(position, !side_to_move(position));

@@ -1,18 +1,19 @@
 /* Forward and backward moves on a board.
  *
- * Every piece moves a single step, so no piece is ever pinned or blocked, and no attack is ever uncovered. The attackers
- * before a move therefore decide whether the lion can be captured after it, and the other way round. */
+ * Every piece moves a single step, so no piece is ever pinned or blocked, and no attack is ever uncovered. The
+ * attackers before a move therefore decide whether the lion can be captured after it, and the other way round. */
 #ifndef DOBUTSU_STEPS_H
 #define DOBUTSU_STEPS_H
 
 #include "index.h"
 
-/* With d kinds in hand, at most 6 - d pieces other than the lion are on the board. That bounds drops and steps by 43, and
- * backward steps, including each piece that may have been captured, by 117. */
+/* With d kinds in hand, at most 6 - d pieces other than the lion are on the board. That bounds drops and steps by
+ * 43, and backward steps, including each piece that may have been captured, by 117. */
 enum { MAX_MOVES = 64, MAX_PARENTS = 128 };
 
-/* Returns the targets of pieces other than the lion that leave it without an attacker: all cells if there is no attacker,
- * the attacker's cell if there is one, else none. Backwards, these are the cells of the pieces that can have moved. */
+/* Returns the targets of pieces other than the lion that leave it without an attacker: all cells if there is no
+ * attacker, the attacker's cell if there is one, else none. Backwards, these are the cells of the pieces that can
+ * have moved. */
 static inline unsigned all_or_only(unsigned attack) { return !attack ? ALL_CELLS : attack & (attack - 1) ? 0 : attack; }
 
 /* ---- forward ---- */

@@ -5,10 +5,10 @@
  * type has at most 756 configurations. Without symmetry, a tier would be a plain product of three ranges.
  *
  * Symmetry is removed layer by layer. The large layer is mapped to the representative of its orbit under all 8
- * symmetries of the square. The stabilizer of that representative is a subgroup, nearly always the trivial one, which
- * leaves the other two layers free. Otherwise the medium layer is mapped to its representative under that subgroup, and
- * the stabilizer of the medium representative acts on the small layer. Every position up to symmetry gets exactly one
- * index, without gaps:
+ * symmetries of the square. The stabilizer of that representative is a subgroup, nearly always the trivial one,
+ * which leaves the other two layers free. Otherwise the medium layer is mapped to its representative under that
+ * subgroup, and the stabilizer of the medium representative acts on the small layer. Every position up to symmetry
+ * gets exactly one index, without gaps:
  *
  *     index = offset of the large representative + offset of the medium one under it + number of the small one
  *
@@ -18,9 +18,9 @@
  *     . . L     flip rows     . . .     tier = 3*81 + 0*9 + 1 = 244
  *     . . .    ---------->    s . .
  *
- *     large:  A single piece has three orbits: corner (0), edge (1), centre (2). Six small orbits belong to a corner, so
- *             the edge begins at offset 6. The symmetry above takes L to the edge's representative, cell 1, whose
- *             stabilizer is {identity, flip columns}.
+ *     large:  A single piece has three orbits: corner (0), edge (1), centre (2). Six small orbits belong to a
+ *             corner, so the edge begins at offset 6. The symmetry above takes L to the edge's representative, cell
+ *             1, whose stabilizer is {identity, flip columns}.
  *     medium: The empty layer has one orbit, at offset 0, with the same stabilizer.
  *     small:  Under it the cells form the orbits 0,2  1  3,5  4  6,8  7. Cell 6 is in the fifth, which is number 4.
  *

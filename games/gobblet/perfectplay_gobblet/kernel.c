@@ -60,8 +60,9 @@ static inline unsigned visible_of_size(const board *b, int size) {
     return b->mover[size] & ~larger;
 }
 
-/* Returns the cells where a piece lifted from `cell` may land. Landing must leave the other player without a line, so it
- * must break a line that the lift uncovers. Two such lines meet only in the lifted cell and cannot both be broken. */
+/* Returns the cells where a piece lifted from `cell` may land. Landing must leave the other player without a line,
+ * so it must break a line that the lift uncovers. Two such lines meet only in the lifted cell and cannot both be
+ * broken. */
 static inline unsigned landings(const board *b, int size, unsigned cell) {
     const unsigned uncovered = uncovers(b->other, b->mover, size) & cell;
     return b->open[size] & gobblet_common_line_cells[b->other_visible | uncovered];

@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 
 ffi = game_ffi(
     "perfectplay_quixo._kernel",
-    sources=[str(HERE / name) for name in ("kernel.c", "board.c", "lines.c")],
+    sources=[str(HERE / name) for name in ("index.c", "kernel.c", "lines.c")],
     kernels=["quixo_kernel"],
     cdef=(HERE / "quixo.h").read_text(encoding="utf-8"),
     include_dirs=[str(HERE)],
