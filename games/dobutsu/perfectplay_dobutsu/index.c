@@ -33,7 +33,7 @@ static void list_free_cells(const board *b, uint16_t *free_cells) {
         *free_cells++ = (uint16_t)(left & -left);
 }
 
-/* Writes `count` slots of a row, whose slots differ only in the elephants, beginning with placement `way` at `index`. */
+/* Writes `count` slots of a row, which differ only in the elephants, beginning with placement `way` at `index`. */
 static void unrank_row(const group *g, unsigned row, unsigned way, uint64_t index, size_t count,
                        pp_position *positions) {
     uint16_t free_cells[CELLS];
