@@ -1,4 +1,4 @@
-"""Builds the Quantik core: every C file here, with the functions declared in core.h for Python."""
+"""Builds the Quantik kernel and the functions that core.h declares for Python."""
 
 from pathlib import Path
 
