@@ -21,7 +21,7 @@ from perfectplay import hookimpl, make_game
 from perfectplay.errors import PluginError
 from perfectplay.game import Game
 from perfectplay.testing import own_process, run_checks
-from perfectplay_dots.plugin import DotsAndBoxes
+from perfectplay_dots.rules import DotsAndBoxes
 from perfectplay_native.build import INCLUDE
 from perfectplay_native.kernel import Kernel
 

@@ -1,4 +1,4 @@
-"""Builds the kernel against the header that perfectplay ships."""
+"""Builds the Connect Four kernel."""
 
 from pathlib import Path
 
