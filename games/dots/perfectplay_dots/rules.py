@@ -150,7 +150,7 @@ class DotsAndBoxes:
 
     @hookimpl
     def board(self, position: int) -> Board:
-        """Return the board with a click for each edge. Boxes have no owners in a position, so the right column counts."""
+        """Return the board with a click for each edge. A position stores only how many boxes each player has."""
         dots = ((y, x) for y in range(0, self.height, 2) for x in range(0, self.width, 2))
         cells = [_cell(self._dot(y, x), y, x, _DOT) for y, x in dots]
         for edge, name in enumerate(self.names):
