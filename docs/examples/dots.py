@@ -26,8 +26,8 @@ class DotsAndBoxes:
     def edges_of(self, row: int, column: int) -> int:
         """Return the four edges around a box."""
         above = row * (2 * self.columns + 1) + column
-        beside = above + self.columns
-        return 1 << above | 1 << beside | 1 << beside + 1 | 1 << beside + self.columns + 1
+        left = above + self.columns
+        return 1 << above | 1 << left | 1 << left + 1 | 1 << left + self.columns + 1
 
     def unpack(self, position: int) -> tuple[int, int, int]:
         """Return the drawn edges, the lead of the first player, and the player to move."""

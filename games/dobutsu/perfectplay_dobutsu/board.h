@@ -133,7 +133,7 @@ static inline pp_position position_of(const board *b) {
 
 /* ---- tiers ---- */
 
-/* Capturing the lion is compulsory and wins, so play never leaves the second tier for the first, nor the third. */
+/* Capturing the lion is compulsory and wins, so play never returns from the second or the third tier. */
 enum { UNFINISHED, LION_CAN_BE_TAKEN, FINISHED, TIERS };
 
 /* Returns the tier of a board with `mover` to move. A lion on the far rank that cannot be captured has won. */

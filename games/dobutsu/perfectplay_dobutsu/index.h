@@ -9,7 +9,7 @@
  *
  *     index = first of the group + ((lion pair * chicks + chick) * giraffes + giraffe) * elephants + elephant
  *
- * The number of a layer tells which of the cells left free by the lions and the earlier layers it occupies. There
+ * The number of a layer identifies its cells among those that the lions and the earlier layers leave free. There
  * are 21 * 11,878,227 = 249,442,767 slots. A slot is empty if the mover could capture the lion, or, for the three
  * pairs with both lions in the middle column, if the reflected position has a smaller index.
  *

@@ -150,7 +150,7 @@ SAME_CELL = "a lifted piece may not go back to its own cell"
 
 
 def game_over(position: int) -> str | None:
-    """Return the reason why the game is over, or None if nobody has a line."""
+    """Return the reason why the game is over, or None if no player has a line."""
     opponent = 1 - side(position)
     for line in lines(position, opponent):
         return f"the game is over: {PLAYERS[opponent]} has the line {cell_names(line)}"

@@ -111,7 +111,7 @@ static int valid(const pp_kernel *self, pp_position position) {
     return !(marks & ~(cells | cells << HALF)) && !(marks & marks >> HALF);
 }
 
-/* The player who moved last loses if the mover has a line, even with a line of their own. */
+/* The player who moved last loses if the mover has a line, even if they have a line too. */
 static int status(const pp_kernel *self, pp_position position) {
     const uint64_t lines = goals(board_of(self), mover_first(position));
     return lines & LOW ? PP_WON : lines ? PP_LOST : PP_ONGOING;

@@ -131,11 +131,11 @@ def test_images_and_only_images_share_a_slot(position):
 
 
 def test_slots_outside_the_index_hold_a_position_of_their_value():
-    taken, finished = RANKED.unrank(LION_CAN_BE_TAKEN, 0), RANKED.unrank(FINISHED, 0)
-    assert taken is not None
+    capturable, finished = RANKED.unrank(LION_CAN_BE_TAKEN, 0), RANKED.unrank(FINISHED, 0)
+    assert capturable is not None
     assert finished is not None
-    assert (RANKED.rank(taken), RANKED.rank(finished)) == ((LION_CAN_BE_TAKEN, 0), (FINISHED, 0))
-    assert RANKED.wins_now(taken)
+    assert (RANKED.rank(capturable), RANKED.rank(finished)) == ((LION_CAN_BE_TAKEN, 0), (FINISHED, 0))
+    assert RANKED.wins_now(capturable)
     assert RANKED.status(finished) == Status.LOST
 
 

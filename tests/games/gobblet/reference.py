@@ -59,8 +59,8 @@ class Position:
         return sum(stack.count(piece) for stack in self.stacks.values())
 
     def has_line(self, player: int) -> bool:
-        shown = {cell for cell, stack in self.stacks.items() if stack and stack[-1].owner == player}
-        return any(shown.issuperset(line) for line in LINES)
+        visible = {cell for cell, stack in self.stacks.items() if stack and stack[-1].owner == player}
+        return any(visible.issuperset(line) for line in LINES)
 
 
 START = Position(dict.fromkeys(CELLS, ()), mover=1)

@@ -210,11 +210,11 @@ def orbits(variant: Variant, white: int, black: int, symmetries: list[dict[str, 
     for symmetry in symmetries:
         ways = Counter({(0, 0): 1})  # to colour the cycles so far, by men of each colour
         for length in cycle_lengths(symmetry):
-            more = Counter(ways)
+            extended = Counter(ways)
             for (w, b), count in ways.items():
-                more[w + length, b] += count
-                more[w, b + length] += count
-            ways = more
+                extended[w + length, b] += count
+                extended[w, b + length] += count
+            ways = extended
         fixed += ways[white, black]
     assert fixed % len(symmetries) == 0
     return fixed // len(symmetries)
@@ -247,9 +247,9 @@ def test_a_tier_has_a_position_for_each_orbit(men: str, white: int, black: int) 
 def test_48_symmetries_preserve_mills_if_both_players_fly() -> None:
     """Neighbours do not matter then, so the three squares can be permuted."""
     variant = VARIANTS["nine", True]
-    more = reference.symmetries(variant, keep_neighbours=False)
-    assert len(more) == 48
-    assert orbits(variant, 3, 3, more) == 56_922
+    symmetries = reference.symmetries(variant, keep_neighbours=False)
+    assert len(symmetries) == 48
+    assert orbits(variant, 3, 3, symmetries) == 56_922
 
 
 def test_the_sub_spaces_of_nine_mens_have_as_many_slots_as_gassers_index() -> None:

@@ -48,10 +48,10 @@ def test_a_game_is_played_to_its_end_against_the_table(run):
 def test_a_one_player_game_is_played_for_its_score(run):
     chosen = ("openspiel", "--game", WALK)
     assert "The best score is −5, in 5 moves" in run(*chosen)
-    shown = run("show", *chosen)
-    assert "score −5 in 5    UP" in shown
-    assert "score −100 in 1  RIGHT" in shown
-    assert "dead end" not in shown + run("stats", *chosen) + run("line", *chosen)
+    output = run("show", *chosen)
+    assert "score −5 in 5    UP" in output
+    assert "score −100 in 1  RIGHT" in output
+    assert "dead end" not in output + run("stats", *chosen) + run("line", *chosen)
     assert run("play", *chosen, typed="UP\nRIGHT\nRIGHT\nRIGHT\nDOWN\n").rstrip().endswith("A score of −5.")
 
 
