@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from perfectplay import hookimpl, make_game, solve_game, survey
-from perfectplay_dobutsu.kernels import ENUMERATED
+from perfectplay_dobutsu.rules import ENUMERATED
 from perfectplay_native.kernel import Kernel
 
 LEVELS = Path(__file__).with_name("dobutsu_levels.txt")

@@ -1,4 +1,4 @@
-"""A position as a board to draw and to click: what the terminal and the browser show."""
+"""The board that the terminal and the browser show, with its clicks and the reasons against illegal moves."""
 
 from __future__ import annotations
 
@@ -6,27 +6,31 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from perfectplay.game.board import Board, Cell, Click, Piece, Spelling, Tray
-from perfectplay_gobblet.layout import (
+from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
+from perfectplay_gobblet.rules import (
     CELLS,
     COPIES,
     PLAYERS,
+    SAME_CELL,
     SIZE_LETTERS,
     SIZES,
     STACKS,
     cell_name,
+    landing_obstacles,
+    lift_warning,
     lines,
     reserve,
+    revealed_lines,
     side,
     top,
+    why_not_carry,
 )
-from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
-from perfectplay_gobblet.reasons import BACK_TO_ITS_CELL, lift_warning, lines_under, why_not_carry, why_not_land_on_each
 
 _DRAWN_SIZES = (0.4, 0.65, 0.9)
 
 
 def board(position: int) -> Board:
-    """Return the board: both reserves, a click for each legal move, a reason against each other one."""
+    """Return the board with both reserves, a click for each legal move and a reason against every other."""
     won = lines(position, 1 - side(position))
     choices = _Choices() if won else _choices(position)
     return Board(
@@ -46,43 +50,43 @@ def board(position: int) -> Board:
 
 @dataclass(slots=True)
 class _Choices:
-    """What the mover can do with every piece he can take hold of."""
+    """The moves of every piece that the mover can lift."""
 
     clicks: list[Click] = field(default_factory=list)
     blocked: dict[str, dict[str, str]] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
 
-    def add(self, player: int, size: int, source: int, refused: dict[str, str]) -> None:
-        """A piece, and the names of the cells where it may not go, with the reasons."""
-        name, clicks = _grasp(player, size, source, tuple(refused))
+    def add(self, player: int, size: int, source: int, reasons: dict[str, str]) -> None:
+        """Add a piece; `reasons` are those against each cell where it may not go."""
+        name, clicks = _source_clicks(player, size, source, tuple(reasons))
         self.clicks += clicks
-        if refused:
-            self.blocked[name] = refused
+        if reasons:
+            self.blocked[name] = reasons
 
 
 def _choices(position: int) -> _Choices:
-    """The moves of a game that goes on."""
-    found, mover = _Choices(), side(position)
-    # Where a piece fits is a matter of its size; only one that hides a line of the opponent's has more to heed.
-    unfitting = [why_not_land_on_each(position, size) for size in SIZES]
+    """Return the moves of an unfinished game."""
+    choices, mover = _Choices(), side(position)
+    # Only the size decides where a piece fits, unless the piece hides a line of the opponent.
+    obstacles = [landing_obstacles(position, size) for size in SIZES]
     for size in SIZES:
         if reserve(position, mover, size):
-            found.add(mover, size, RESERVE, unfitting[size])
+            choices.add(mover, size, RESERVE, obstacles[size])
     for source in CELLS:
         owner, size = top(position, source) or (None, 0)
         if owner != mover:
             continue
         name = cell_name(source)
-        if lines_under(position, source):
-            found.warnings[name] = lift_warning(position, source) or ""
+        if revealed_lines(position, source):
+            choices.warnings[name] = lift_warning(position, source) or ""
             reasons = {cell_name(target): why_not_carry(position, source, target) for target in CELLS}
-            found.add(mover, size, source, {target: reason for target, reason in reasons.items() if reason})
+            choices.add(mover, size, source, {target: reason for target, reason in reasons.items() if reason})
         else:
-            found.add(mover, size, source, {**unfitting[size], name: BACK_TO_ITS_CELL})
-    return found
+            choices.add(mover, size, source, {**obstacles[size], name: SAME_CELL})
+    return choices
 
 
-# The parts of boards are few, and made once each: a server draws a thousand boards a second.
+# Boards are made of few distinct parts. They are cached because a server draws a thousand boards per second.
 
 
 _PIECES = {
@@ -91,10 +95,10 @@ _PIECES = {
 
 
 @cache
-def _grasp(player: int, size: int, source: int, refused: tuple[str, ...]) -> tuple[str, list[Click]]:
-    """The place to take hold of a piece, a cell or the tray of its kind; and the clicks on every cell not refused."""
+def _source_clicks(player: int, size: int, source: int, blocked: tuple[str, ...]) -> tuple[str, list[Click]]:
+    """Return the name of a piece's cell or tray, and the clicks on every target that is not blocked."""
     name = cell_name(source) if source != RESERVE else _tray_name(player, size)
-    return name, [click for target in CELLS if (click := _click(size, source, target, name)).target not in refused]
+    return name, [click for target in CELLS if (click := _click(size, source, target, name)).target not in blocked]
 
 
 @cache
@@ -114,7 +118,7 @@ def _tray_name(player: int, size: int) -> str:
 _DRAWN_TRAYS = {
     kind: [Tray(_tray_name(*kind), piece, count) for count in range(COPIES + 1)] for kind, piece in _PIECES.items()
 }
-"""For every kind of piece, its tray by how many are in it."""
+"""The trays of each kind of piece, indexed by the number of pieces in it."""
 
 
 _SPELLING = Spelling(

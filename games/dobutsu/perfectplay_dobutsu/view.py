@@ -1,16 +1,29 @@
-"""A position as a board to draw and to click: what the terminal and the browser show."""
+"""The board that the terminal and the browser show, with its clicks and the reasons against illegal moves."""
 
 from __future__ import annotations
 
 from perfectplay import Board, Cell, Click, Piece, Tray
-from perfectplay_dobutsu.attempts import FROM_HAND, game_over, source_of, target_of, why_not
-from perfectplay_dobutsu.kernels import RANKED
-from perfectplay_dobutsu.layout import CELLS, COLUMNS, IN_HAND, PLAYERS, board_of, cell_name, in_hand, side
 from perfectplay_dobutsu.notation import letter
+from perfectplay_dobutsu.rules import (
+    CELLS,
+    COLUMNS,
+    FROM_HAND,
+    IN_HAND,
+    PLAYERS,
+    RANKED,
+    board_of,
+    cell_name,
+    game_over,
+    in_hand,
+    side,
+    source_of,
+    target_of,
+    why_not,
+)
 
 
 def board(position: int) -> Board:
-    """Return the board: both hands, a click for each legal move, a reason against each other one."""
+    """Return the board with both hands, a click for each legal move and a reason against every other."""
     pieces, mover = board_of(position), side(position)
     clicks = tuple(
         Click(move, cell_name(target_of(move)), _source_name(source_of(move), mover)) for move in RANKED.moves(position)
@@ -36,7 +49,7 @@ def board(position: int) -> Board:
 
 
 def _blocked(position: int, legal: set[tuple[str | None, str | None]]) -> dict[str, dict[str, str]]:
-    """For each piece the mover can take hold of, why it may not go to each of the other cells."""
+    """Return the reasons against the illegal targets of each piece of the mover."""
     if game_over(position):
         return {}
     mover = side(position)

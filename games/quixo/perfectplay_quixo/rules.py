@@ -1,8 +1,8 @@
-"""One size of Quixo: rules from the C kernel, texts and board from here.
+"""The game on one board size: rules from the C kernel, with texts, reasons and the drawn board.
 
-A position is a number: a bit for each mark of X (bits 0 to 24), one for each mark of O (bits 32 to 56), cells row by
-row from the top left, and bit 63 is set when O is to move. A move is the cell where the cube is put back (bits 0 to 4),
-the cell where it is taken (bits 5 to 9), and whether it bore the mover's mark (bit 10).
+A position has a bit for each mark of X (bits 0 to 24) and of O (bits 32 to 56), with the cells row by row from the top
+left. Bit 63 is set when O is to move. A move is the cell where the cube is put back (bits 0 to 4), the cell where it is
+taken (bits 5 to 9), and whether it has the mover's mark (bit 10).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _MOVE = re.compile(r"([a-z]\d)\s*(?:→|->|-|\s)\s*([a-z]\d)", re.IGNORECASE)
 
 
 _RULES = """
-Take a cube from the border of the board that is blank or shows your mark, push the rest of its row or column over, and
-put it back, with your mark, at an end of that row or column other than where it was.
+Take a cube from the border of the board that is blank or shows your mark. Push it back in, with your mark, at another
+end of its row or column, which shifts the cubes between.
 
 {goal} of your marks in a row, a column or a diagonal win. Making such a line of your opponent's marks loses, even if
-the same move makes one of your own.
+the same move also makes a line of yours.
 """
 
 
@@ -45,10 +45,10 @@ class Quixo:
         self.grid = Grid(height, width, values=3)
         self.names = self.grid.names
         self._ends = [self._ends_of(cell) for cell in range(self.cells)]
-        self._barred = [self._why_not_put(cell) for cell in range(self.cells)]
+        self._blocked = [self._why_not_put(cell) for cell in range(self.cells)]
         tables = lib.quixo_board_new(width, height)
         if tables == ffi.NULL:
-            raise MemoryError(f"there is no room for the tables of a board of {width}×{height}")
+            raise MemoryError(f"not enough memory for the tables of a {width}×{height} board")
         self._kernel = Kernel(
             ffi,
             lib.quixo_kernel,
@@ -69,7 +69,7 @@ class Quixo:
 
     @hookimpl
     def encode(self, text: str) -> int:
-        """The position of `X.../..../..../...O:X`; ValueError says what is wrong."""
+        """Return the position of a text like `X.../..../..../...O:X`. Raise ValueError with the reason otherwise."""
         text = text.strip()
         if re.fullmatch(r"[0-9]{1,20}", text):
             if self._kernel.valid(int(text)):
@@ -77,7 +77,7 @@ class Quixo:
             raise ValueError(f"{text} is not a position of Quixo on {self.width}×{self.height}")
         board, _, player = text.rpartition(":")
         if player.upper() not in tuple(PLAYERS):
-            raise ValueError(f"who is to move? end the text with :X or :O, like {self.decode(0)}")
+            raise ValueError(f"the side to move is missing; end the text with :X or :O, like {self.decode(0)}")
         owners = self.grid.unpack(self.grid.read(board.upper(), LETTERS))
         marks = (1 << cell + _HALF * (owner - 1) for cell, owner in enumerate(owners) if owner)
         return sum(marks) | PLAYERS.index(player.upper()) << _SIDE_BIT
@@ -95,7 +95,7 @@ class Quixo:
 
     @hookimpl
     def colour_swapped(self, positions: Any) -> Any:
-        """X and O exchanged, the side to move too."""
+        """Exchange X and O, including the side to move."""
         side, half = np.uint64(1 << _SIDE_BIT), np.uint64(_HALF)
         marks = positions & ~side
         return marks << half | marks >> half | ~positions & side
@@ -108,17 +108,19 @@ class Quixo:
 
     @hookimpl
     def parse_move(self, position: int, text: str) -> int:
-        """The move `a4→a1` (`a4-a1` will do); ValueError says why it is none, or not legal here."""
+        """Return the move of a text like `a4→a1` or `a4-a1`. Raise ValueError with the reason if it is not legal."""
         match = _MOVE.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"{text!r} is not a move: write the cell to take from and the end to put in, like a1-a4")
+            raise ValueError(
+                f"{text!r} is not a move: write the cell to take from and the cell to put back, like a1-a4"
+            )
         for name in match.groups():
             if name.lower() not in self.names:
                 corners = f"{self.names[-self.width]} to {self.names[self.width - 1]}"
-                raise ValueError(f"there is no cell {name}: the board is {corners}")
+                raise ValueError(f"there is no cell {name}; the board is {corners}")
         source, target = (self.names.index(name.lower()) for name in match.groups())
         over = None if self._kernel.moves(position) else "the game is over"
-        if reason := over or self._why_not_take(position, source) or self._barred[source].get(self.names[target]):
+        if reason := over or self._why_not_take(position, source) or self._blocked[source].get(self.names[target]):
             raise ValueError(f"{self.names[source]}→{self.names[target]} is not legal: {reason}")
         return self._move(position, source, target)
 
@@ -127,7 +129,7 @@ class Quixo:
         return marked << 2 * _CELL_BITS | source << _CELL_BITS | target
 
     def _ends_of(self, cell: int) -> list[int]:
-        """Where a cube taken from a cell may be put in: the ends of its row and of its column."""
+        """Return where a cube taken from a cell may be put back: at the other ends of its row and column."""
         row, column = divmod(cell, self.width)
         first_of_row, last_row = row * self.width, (self.height - 1) * self.width
         ends = (first_of_row, first_of_row + self.width - 1, column, last_row + column)
@@ -141,17 +143,17 @@ class Quixo:
         return None
 
     def _why_not_put(self, source: int) -> dict[str, str]:
-        """For a cube from one cell, the names of all cells where it cannot be put in, each with the reason."""
+        """Return the reasons against all cells where a cube from `source` cannot be put back, by cell name."""
         ends = [self.names[end] for end in self._ends[source]]
-        reason = f"a cube from {self.names[source]} can be put in at {', '.join(ends)}"
-        barred = {name: reason for name in self.names if name not in ends}
-        return barred | {self.names[source]: "a cube must not go back to where it was taken"}
+        reason = f"a cube from {self.names[source]} can only be put back at {', '.join(ends)}"
+        reasons = {name: reason for name in self.names if name not in ends}
+        return reasons | {self.names[source]: "a cube must not be put back on its own cell"}
 
     # ---- the board ----
 
     @hookimpl
     def board(self, position: int) -> Board:
-        """A click on the cube to take, then one on the end to put it in."""
+        """Return the board, with a click on the cube to take and one on the cell to put it back."""
         owners = [self._owner(position, cell) for cell in range(self.cells)]
         stacks = [() if owner is None else (PIECES[owner],) for owner in owners]
         clicks: list[Click] = []
@@ -159,9 +161,9 @@ class Quixo:
         for source in range(self.cells) if self._kernel.moves(position) else ():
             if self._why_not_take(position, source):
                 continue
-            here = self.names[source]
-            clicks += [Click(self._move(position, source, end), self.names[end], here) for end in self._ends[source]]
-            blocked[here] = self._barred[source]
+            name = self.names[source]
+            clicks += [Click(self._move(position, source, end), self.names[end], name) for end in self._ends[source]]
+            blocked[name] = self._blocked[source]
         return Board(
             rows=self.height,
             columns=self.width,
@@ -175,5 +177,5 @@ class Quixo:
 
 
 def _side(position: int) -> int:
-    """0 if X is to move, 1 if O is."""
+    """Return 0 if X is to move, 1 if O is."""
     return position >> _SIDE_BIT

@@ -1,7 +1,7 @@
-"""The three boards: their points, lines and symmetries. The kernel, the texts and the drawing all start from here.
+"""The geometry of the three boards: points, lines and symmetries.
 
-A board is one, two or three squares, one inside the other, with a point at each corner and in the middle of each side.
-Where two points are neighbours on a line, a man can go from one to the other; three points on a line are a mill.
+A board is one, two or three nested squares, with a point at each corner and in the middle of each side. Men move
+between neighbouring points on a line, and three points on a line are a mill.
 
     nine men's                six men's         three men's
 
@@ -14,7 +14,7 @@ Where two points are neighbours on a line, a man can go from one to the other; t
     1 o-----o-----o
       a b c d e f g
 
-Points are numbered in reading order, and named by column and row.
+Points are numbered in reading order and named by column and row.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ MILL = 3
 """Men in a mill."""
 
 Place = tuple[int, int]
-"""(row, column), counted from the centre of the board."""
+"""(row, column) relative to the centre of the board."""
 
 _CORNERS: tuple[Place, ...] = ((-1, -1), (-1, 1), (1, 1), (1, -1))
 _MIDDLES: tuple[Place, ...] = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
 
 @dataclass(frozen=True)
-class Layout:
-    """A board of so many squares, for so many men a side; one square has a centre, and lines through it."""
+class Geometry:
+    """A board of nested squares for a number of men per player. A single square also has a centre point."""
 
     men: int
     squares: int
     captures: bool
-    """Whether a mill takes a man; otherwise it wins the game."""
+    """Whether a mill captures a man; otherwise it wins the game."""
 
     @property
     def width(self) -> int:
-        """Of the grid that the points lie on, in rows and in columns."""
+        """The number of rows and of columns of the grid that contains the points."""
         return 2 * self.squares + 1
 
     @cached_property
@@ -64,22 +64,22 @@ class Layout:
 
     @property
     def mills(self) -> list[int]:
-        """As masks."""
+        """The mills as masks."""
         return [sum(1 << point for point in line) for line in self.lines if len(line) == MILL]
 
     @property
     def neighbours(self) -> list[int]:
-        """Of each point, as a mask."""
-        near = [0] * len(self.places)
+        """The neighbours of each point as a mask."""
+        masks = [0] * len(self.places)
         for line in self.lines:
             for one, other in pairwise(line):
-                near[one] |= 1 << other
-                near[other] |= 1 << one
-        return near
+                masks[one] |= 1 << other
+                masks[other] |= 1 << one
+        return masks
 
     @property
     def symmetries(self) -> Group:
-        """Turns and reflections, and the outer square exchanged with the inner one."""
+        """Rotations, reflections, and the exchange of the outer and the inner square."""
         return Group(
             [
                 self._symmetry({(row, column): (column, -row) for row, column in self.places}),
@@ -107,12 +107,12 @@ class Layout:
         other = self.squares + 1 - ring
         return row * other // ring, column * other // ring
 
-    def _symmetry(self, goes_to: dict[Place, Place]) -> Symmetry:
-        return Symmetry(tuple(self.places.index(goes_to[place]) for place in self.places))
+    def _symmetry(self, images: dict[Place, Place]) -> Symmetry:
+        return Symmetry(tuple(self.places.index(images[place]) for place in self.places))
 
 
-LAYOUTS = {
-    "three": Layout(3, 1, captures=False),
-    "six": Layout(6, 2, captures=True),
-    "nine": Layout(9, 3, captures=True),
+GEOMETRIES = {
+    "three": Geometry(3, 1, captures=False),
+    "six": Geometry(6, 2, captures=True),
+    "nine": Geometry(9, 3, captures=True),
 }

@@ -1,14 +1,14 @@
-"""Builds the Quantik core: every C file here, with the functions declared in core.h for Python."""
+"""Builds the Quantik kernel and the functions that core.h declares for Python."""
 
 from pathlib import Path
 
 from perfectplay_native.build import game_ffi
 
-HERE = Path("games/quantik/perfectplay_quantik")
+HERE = Path(__file__).parent
 API = (HERE / "core.h").read_text()
 
 ffi = game_ffi(
-    "perfectplay_quantik._core",
+    "perfectplay_quantik._kernel",
     sources=[str(HERE / name) for name in ("canonical384.c", "core.c", "kernel.c", "pairs.c")],
     kernels=["quantik_kernel"],
     cdef=API[API.index("/* cdef */") : API.index("/* end cdef */")],

@@ -1,7 +1,7 @@
-"""One of OpenSpiel's games as a game of perfectplay's.
+"""A game of OpenSpiel as a game of perfectplay.
 
-A finished game is player 0's turn: so its value is what player 0 gets. A game that only a
-limit on the number of moves ends, which no text shows, is solved as if there were none: endless play is a draw.
+In a finished game player 0 is to move, so its value is player 0's return. A game that ends only by a limit on the
+number of moves, which no text shows, is solved without the limit, and endless play is a draw.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import pyspiel
 
 from perfectplay import About, PositionBatch, Status, hookimpl
-from perfectplay_openspiel.states import DRAWN, FIRST_MOVES, LOST, SECOND_MOVES, STANDING, WON, StateBook
+from perfectplay_openspiel.states import DRAWN, FIRST_MOVES, LOST, RESULT, SECOND_MOVES, WON, StateBook
 
 _STATUS = {
     FIRST_MOVES: Status.ONGOING,
@@ -25,18 +25,18 @@ _STATUS = {
     DRAWN: Status.DRAWN,
     WON: Status.WON,
 }
-_STATUSES = np.array([_STATUS.get(standing, 0) for standing in range(STANDING + 1)], dtype=np.uint8)
+_STATUSES = np.array([_STATUS.get(result, 0) for result in range(RESULT + 1)], dtype=np.uint8)
 
 
 class OpenSpielGame:
-    """A game with one or two players who see everything, without chance."""
+    """A game for one or two players with perfect information and without chance."""
 
     _scored = False
 
     def __init__(self, game: pyspiel.Game) -> None:
         self._game = game
         self._book = StateBook(game)
-        self._asked: tuple[int, dict[int, int]] = (-1, {})  # the engine asks for moves, then for what each leads to
+        self._last: tuple[int, dict[int, int]] = (-1, {})  # the engine calls `moves`, then `apply` for each move
 
     # ---- the rules ----
 
@@ -54,19 +54,19 @@ class OpenSpielGame:
 
     @hookimpl
     def apply(self, position: int, move: int) -> int:
-        asked, children = self._asked
-        return children[move] if asked == position else self._children(position)[move]
+        last, children = self._last
+        return children[move] if last == position else self._children(position)[move]
 
     def _children(self, position: int) -> dict[int, int]:
-        asked, children = self._asked
-        if asked != position:
+        last, children = self._last
+        if last != position:
             children = self._book.children(position)
-            self._asked = position, children
+            self._last = position, children
         return children
 
     @hookimpl
     def status(self, position: int) -> Status:
-        return _STATUS[position & STANDING]
+        return _STATUS[position & RESULT]
 
     @hookimpl
     def mover(self, position: int) -> int:
@@ -76,9 +76,7 @@ class OpenSpielGame:
     def walk(self) -> Iterator[PositionBatch]:
         for numbers, children, ends, returns in self._book.walk():
             scores = returns if self._scored else None
-            yield PositionBatch(
-                numbers, _STATUSES[numbers & STANDING], children, ends, movers=numbers & 1, scores=scores
-            )
+            yield PositionBatch(numbers, _STATUSES[numbers & RESULT], children, ends, movers=numbers & 1, scores=scores)
 
     @hookimpl
     def players(self) -> list[str]:
@@ -88,42 +86,42 @@ class OpenSpielGame:
     def about(self) -> About:
         return About(
             f"{self._game.get_type().long_name} (OpenSpiel)",
-            f"OpenSpiel's {self._game}, with its rules. Moves are what OpenSpiel calls actions, or their numbers.",
+            f"OpenSpiel's {self._game} with its rules. Moves are the texts or numbers of OpenSpiel's actions.",
         )
 
-    # ---- what people read and write ----
+    # ---- texts ----
 
     @hookimpl
     def encode(self, text: str) -> int:
         words = text.split()
         if not text.strip() or all(word.isdecimal() for word in words):
             return self._play(words)
-        found = self._book.find_text(text.strip().replace("\n", "/"))
-        if len(found) == 1:
-            return found[0]
-        what = "several positions are" if found else "no position of the game is"
-        raise ValueError(f"{what} shown so; a list of actions from the start will do too, such as '4 0 8'")
+        positions = self._book.find_text(text.strip().replace("\n", "/"))
+        if len(positions) == 1:
+            return positions[0]
+        fault = "several positions have" if positions else "no position of the game has"
+        raise ValueError(f"{fault} this text; write a list of actions from the start instead, such as '4 0 8'")
 
     def _play(self, words: list[str]) -> int:
         position = self._book.start
         for count, word in enumerate(words, 1):
             children = self._children(position)
             if int(word) not in children:
-                raise ValueError(f"action {word}, number {count} of the list, is not legal there")
+                raise ValueError(f"action {word}, number {count} of the list, is not legal")
             position = children[int(word)]
         return position
 
     @hookimpl
     def decode(self, position: int) -> str:
         text = self._book.text(position)
-        return text if self._book.find_text(text) == [position] else self._way(position)
+        return text if self._book.find_text(text) == [position] else self._actions(position)
 
-    def _way(self, position: int) -> str:
-        return " ".join(map(str, self._book.way(position)))
+    def _actions(self, position: int) -> str:
+        return " ".join(map(str, self._book.path(position)))
 
     @hookimpl
     def notations(self, position: int) -> dict[str, str]:
-        return {"text": self.decode(position), "actions": self._way(position)}
+        return {"text": self.decode(position), "actions": self._actions(position)}
 
     @hookimpl
     def format_move(self, position: int, move: int) -> str:
@@ -139,12 +137,14 @@ class OpenSpielGame:
                 return move
         if text.strip().isdecimal() and int(text) in legal:
             return int(text)
+        if not legal:
+            raise ValueError("the game is over")
         names = ", ".join(self.format_move(position, move) for move in legal[:10])
-        raise ValueError(f"legal are {names}{', …' if len(legal) > 10 else ''}" if legal else "the game is over")
+        raise ValueError(f"the legal moves are {names}{', …' if len(legal) > 10 else ''}")
 
 
 class ScoredOpenSpielGame(OpenSpielGame):
-    """A game that is won by more or less."""
+    """A game whose returns are scores."""
 
     _scored = True
 
@@ -157,34 +157,34 @@ class ScoredOpenSpielGame(OpenSpielGame):
 
 
 def open_game(name: str) -> OpenSpielGame:
-    """The game of this name, with scores where it has returns other than 1, 0 and -1; ValueError if it does not fit."""
+    """Return the game of this name, with scores if its returns are not 1, 0 and -1. Raise ValueError if unsupported."""
     if (short := name.partition("(")[0]) not in pyspiel.registered_names():
         raise ValueError(f"OpenSpiel has no game {short!r}")
-    if re.search(r"(file|filename|root)\s*=", name):  # a name may come from a browser's address
+    if re.search(r"(file|filename|root)\s*=", name):  # the name may come from a URL
         raise ValueError(f"{name} cannot be solved: it is read from a file")
     game = _load(name)
-    if problem := _misfit(game):
-        raise ValueError(f"{name} cannot be solved: {problem}")
+    if reason := _unsupported_reason(game):
+        raise ValueError(f"{name} cannot be solved: {reason}")
     plain = {game.min_utility(), game.max_utility()} <= {-1.0, 0.0, 1.0}
     return OpenSpielGame(game) if plain else ScoredOpenSpielGame(game)
 
 
 def _load(name: str) -> pyspiel.Game:
     safe = {kind.short_name for kind in pyspiel.registered_games() if kind.default_loadable}
-    trouble = "" if name in safe else _trouble(name)
-    if not trouble:
+    fault = "" if name in safe else _loading_error(name)
+    if not fault:
         try:
             return pyspiel.load_game(name)
-        except pyspiel.SpielError as error:  # one in Python, which the trial knows nothing of
-            trouble = str(error)
-    raise ValueError(f"OpenSpiel cannot load {name!r}: {trouble}")
+        except pyspiel.SpielError as error:  # a game in Python, which the trial process does not have
+            fault = str(error)
+    raise ValueError(f"OpenSpiel cannot load {name!r}: {fault}")
 
 
 _TRIAL = """
 import sys, pyspiel
 name = sys.argv[1]
 try:
-    if name.partition("(")[0] in pyspiel.registered_names():  # one in Python is known where it was imported
+    if name.partition("(")[0] in pyspiel.registered_names():  # games in Python are registered when imported
         state = pyspiel.load_game(name).new_initial_state()
         state.legal_actions(), str(state)
 except Exception as error:
@@ -193,27 +193,26 @@ except Exception as error:
 
 
 @lru_cache(maxsize=256)
-def _trouble(name: str) -> str:
-    """Why a game does not begin; empty where it does.
+def _loading_error(name: str) -> str:
+    """Return why a game cannot be started, or an empty string.
 
-    OpenSpiel crashes on some parameters that it does not check, and tells of others on stderr too: so a process of its
-    own finds out.
+    OpenSpiel crashes on some unchecked parameters and reports others on stderr, so this runs in a separate process.
     """
     done = subprocess.run([sys.executable, "-c", _TRIAL, name], capture_output=True, text=True, check=False)
     return "it crashes" if done.returncode < 0 else " ".join(done.stdout.split())
 
 
-def _misfit(game: pyspiel.Game) -> str | None:
-    """Why a game is not of the kind that can be solved; None if it is."""
+def _unsupported_reason(game: pyspiel.Game) -> str | None:
+    """Return why a game cannot be solved, or None if it can."""
     kind, types = game.get_type(), pyspiel.GameType
     if game.num_players() > 2:
-        return f"it has {game.num_players()} players, and one or two can be solved"
+        return f"it has {game.num_players()} players, but only games for one or two are supported"
     if kind.dynamics != types.Dynamics.SEQUENTIAL:
-        return "its players move at the same time"
+        return "its players move simultaneously"
     if kind.chance_mode != types.ChanceMode.DETERMINISTIC:
-        return "chance has a part in it"
+        return "it has chance events"
     if kind.information != types.Information.PERFECT_INFORMATION:
-        return "its players do not see everything"
+        return "it has imperfect information"
     if game.num_players() == 2 and kind.utility != types.Utility.ZERO_SUM:
-        return "what one player wins, the other need not lose"
+        return "it is not a zero-sum game"
     return None

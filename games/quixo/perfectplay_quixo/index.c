@@ -1,10 +1,10 @@
-/* Builds the index of board.h, and walks the index in order. */
+/* Builds the index of board.h and walks it in order. */
 #include "board.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- symmetries, and blocks that they map to themselves ---- */
+/* ---- symmetries, and the blocks that they preserve ---- */
 
 static void build_symmetries(quixo_board *board) {
     const unsigned last_row = board->height - 1, last_column = board->width - 1;
@@ -25,19 +25,19 @@ static void build_symmetries(quixo_board *board) {
 
 typedef struct {
     unsigned count;
-    uint8_t cells[MOST_CELLS]; /* in order */
-    uint8_t place[MOST_CELLS]; /* of a cell among them */
-    uint8_t contains[MOST_CELLS];
+    uint8_t cells[MAX_CELLS]; /* in order */
+    uint8_t place[MAX_CELLS]; /* index of a cell in `cells` */
+    uint8_t contains[MAX_CELLS];
 } block;
 
-/* Row by row from the outside inwards, each orbit of cells goes where it still fits: the first block gets half of the
- * cells, rounded up. */
+/* Divides the cells, orbit by orbit in row order. An orbit goes to the first block if it still fits; the first block
+ * gets half of the cells, rounded up. */
 static void divide(const quixo_board *board, block *first, block *second) {
-    uint8_t seen[MOST_CELLS] = {0};
+    uint8_t seen[MAX_CELLS] = {0};
     *first = *second = (block){0};
     for (unsigned cell = 0; cell < board->cells; cell++) {
         unsigned size = 0;
-        uint8_t orbit[MOST_SYMMETRIES];
+        uint8_t orbit[MAX_SYMMETRIES];
         for (unsigned s = 0; s < board->symmetries; s++) {
             const uint8_t image = board->cell_image[s][cell];
             if (!seen[image]) orbit[size++] = image;
@@ -68,7 +68,7 @@ static uint32_t type_of_code(const block *b, uint32_t code) {
     return pair_number(count[1], count[2]);
 }
 
-/* The marks on the board: ones in the lower half, twos in the upper. */
+/* Returns the marks on the board: ones in the lower half, twos in the upper. */
 static pp_position bits_of_code(const block *b, uint32_t code) {
     pp_position bits = 0;
     for (unsigned i = 0; i < b->count; i++, code /= 3)
@@ -89,21 +89,21 @@ static void build_line_codes(quixo_board *board, const block *first, const block
 
 /* ---- the first block ---- */
 
-typedef struct { /* while the tables are being built */
+typedef struct { /* needed only while the tables are built */
     uint32_t *images, *least;
-    uint8_t *by, *fixing; /* the symmetry that leads to the least image; the set of those that change nothing */
+    uint8_t *by, *fixing; /* the symmetry that gives the least image; the set of symmetries that fix the block */
     uint8_t members[GROUPS];
     unsigned groups;
-} workshop;
+} scratch;
 
-static unsigned group_of(workshop *w, uint8_t members) {
+static unsigned group_of(scratch *w, uint8_t members) {
     unsigned group = 0;
     while (group < w->groups && w->members[group] != members) group++;
     if (group == w->groups) w->members[w->groups++] = members;
     return group;
 }
 
-static void build_first(quixo_board *board, const block *first, workshop *w) {
+static void build_first(quixo_board *board, const block *first, scratch *w) {
     uint32_t counts[CLASSES] = {0};
     for (uint32_t code = 0; code < board->first_codes; code++) w->least[code] = code;
     for (unsigned s = 0; s < board->symmetries; s++) {
@@ -116,7 +116,7 @@ static void build_first(quixo_board *board, const block *first, workshop *w) {
     group_of(w, 1); /* TRIVIAL */
     for (uint32_t code = 0; code < board->first_codes; code++) {
         const uint32_t least = w->least[code];
-        if (least == code) { /* a representative: the first of its orbit to be met */
+        if (least == code) { /* a representative is the first of its orbit */
             const uint32_t class = type_of_code(first, code) * GROUPS + group_of(w, w->fixing[code]);
             board->anchors[code] = counts[class]++ << (CLASS_BITS + SYMMETRY_BITS) | class;
         } else {
@@ -136,11 +136,11 @@ static void build_first(quixo_board *board, const block *first, workshop *w) {
 
 /* ---- the second block ---- */
 
-/* Numbers the blocks type by type, and writes the numbers of all images. The blocks' codes in order go to w->least. */
-static void build_second(quixo_board *board, const block *second, workshop *w) {
-    uint32_t *type_first = board->type_first[TRIVIAL], next[MOST_TYPES + 1];
+/* Numbers the blocks type by type and writes the numbers of all images. Stores the codes in that order in w->least. */
+static void build_second(quixo_board *board, const block *second, scratch *w) {
+    uint32_t *type_first = board->type_first[TRIVIAL], next[MAX_TYPES + 1];
     for (uint32_t code = 0; code < board->second_codes; code++) type_first[type_of_code(second, code) + 1]++;
-    for (unsigned type = 0; type < MOST_TYPES; type++) type_first[type + 1] += type_first[type];
+    for (unsigned type = 0; type < MAX_TYPES; type++) type_first[type + 1] += type_first[type];
     memcpy(next, type_first, sizeof next);
     uint16_t *number = board->second_number[0];
     for (uint32_t code = 0; code < board->second_codes; code++) {
@@ -155,9 +155,9 @@ static void build_second(quixo_board *board, const block *second, workshop *w) {
     }
 }
 
-static void build_orbits(quixo_board *board, const block *second, const workshop *w, unsigned group) {
+static void build_orbits(quixo_board *board, const block *second, const scratch *w, unsigned group) {
     uint32_t total = 0;
-    for (unsigned type = 0; type < MOST_TYPES; type++) {
+    for (unsigned type = 0; type < MAX_TYPES; type++) {
         const uint32_t start = board->type_first[TRIVIAL][type], end = board->type_first[TRIVIAL][type + 1];
         const uint32_t type_start = total;
         for (uint32_t i = start; i < end; i++) {
@@ -178,7 +178,7 @@ static void build_orbits(quixo_board *board, const block *second, const workshop
         }
         board->type_first[group][type] = type_start;
     }
-    board->type_first[group][MOST_TYPES] = total;
+    board->type_first[group][MAX_TYPES] = total;
 }
 
 /* ---- tiers ---- */
@@ -211,14 +211,14 @@ static void build_places(quixo_board *board, const block *first, const block *se
         }
 }
 
-/* ---- making and unmaking ---- */
+/* ---- creation and destruction ---- */
 
 void quixo_board_free(quixo_board *board) {
     if (!board) return;
     free(board->anchors);
     free(board->places);
     free(board->first_bits);
-    for (unsigned s = 0; s < MOST_SYMMETRIES; s++) free(board->second_number[s]);
+    for (unsigned s = 0; s < MAX_SYMMETRIES; s++) free(board->second_number[s]);
     for (unsigned group = 0; group < GROUPS; group++) {
         free(board->orbit[group]);
         free(board->symmetric[group]);
@@ -227,34 +227,35 @@ void quixo_board_free(quixo_board *board) {
     free(board);
 }
 
-/* Room for one table: 0 if there is none. */
-static int make_room(void *table, size_t count, size_t size) {
-    void *room = calloc(count, size);
-    memcpy(table, &room, sizeof room);
-    return room != NULL;
+/* Allocates one table. Returns 0 if memory runs out. */
+static int allocate_table(void *table, size_t count, size_t size) {
+    void *memory = calloc(count, size);
+    memcpy(table, &memory, sizeof memory);
+    return memory != NULL;
 }
 
-static int make_index(quixo_board *board, workshop *w) {
+static int build_index(quixo_board *board, scratch *w) {
     block first, second;
     divide(board, &first, &second);
     build_line_codes(board, &first, &second);
     const size_t firsts = board->first_codes = power_of_3[first.count];
     const size_t seconds = board->second_codes = power_of_3[second.count];
     const size_t codes = firsts > seconds ? firsts : seconds;
-    int ok = make_room(&board->anchors, firsts, sizeof *board->anchors) &&
-             make_room(&board->first_bits, firsts, sizeof *board->first_bits) &&
-             make_room(&board->places, (size_t)board->tiers * (CLASSES + 1), sizeof *board->places) &&
-             make_room(&w->images, codes, sizeof *w->images) && make_room(&w->least, codes, sizeof *w->least) &&
-             make_room(&w->by, firsts, 1) && make_room(&w->fixing, firsts, 1);
+    int ok = allocate_table(&board->anchors, firsts, sizeof *board->anchors) &&
+             allocate_table(&board->first_bits, firsts, sizeof *board->first_bits) &&
+             allocate_table(&board->places, (size_t)board->tiers * (CLASSES + 1), sizeof *board->places) &&
+             allocate_table(&w->images, codes, sizeof *w->images) &&
+             allocate_table(&w->least, codes, sizeof *w->least) && allocate_table(&w->by, firsts, 1) &&
+             allocate_table(&w->fixing, firsts, 1);
     for (unsigned s = 0; ok && s < board->symmetries; s++)
-        ok = make_room(&board->second_number[s], seconds, sizeof *board->second_number[s]);
+        ok = allocate_table(&board->second_number[s], seconds, sizeof *board->second_number[s]);
     if (!ok) return 0;
     build_first(board, &first, w);
     build_second(board, &second, w);
     for (unsigned group = 0; group < w->groups; group++) {
-        ok = make_room(&board->orbit[group], seconds, sizeof *board->orbit[group]) &&
-             make_room(&board->symmetric[group], seconds, 1) &&
-             make_room(&board->second_bits[group], seconds, sizeof *board->second_bits[group]);
+        ok = allocate_table(&board->orbit[group], seconds, sizeof *board->orbit[group]) &&
+             allocate_table(&board->symmetric[group], seconds, 1) &&
+             allocate_table(&board->second_bits[group], seconds, sizeof *board->second_bits[group]);
         if (!ok) return 0;
         build_orbits(board, &second, w, group);
     }
@@ -263,7 +264,7 @@ static int make_index(quixo_board *board, workshop *w) {
 }
 
 quixo_board *quixo_board_new(uint32_t width, uint32_t height) {
-    if (width < 2 || width > LONGEST || height < 2 || height > LONGEST) return NULL;
+    if (width < 2 || width > MAX_LENGTH || height < 2 || height > MAX_LENGTH) return NULL;
     quixo_board *board = calloc(1, sizeof *board);
     if (!board) return NULL;
     board->width = width;
@@ -272,20 +273,20 @@ quixo_board *quixo_board_new(uint32_t width, uint32_t height) {
     board->tiers = pair_number(0, board->cells) + 1;
     quixo_build_lines(board);
     build_symmetries(board);
-    workshop w = {0};
-    const int made = make_index(board, &w);
+    scratch w = {0};
+    const int built = build_index(board, &w);
     free(w.images);
     free(w.least);
     free(w.by);
     free(w.fixing);
-    if (made) return board;
+    if (built) return board;
     quixo_board_free(board);
     return NULL;
 }
 
 /* ---- walking the index ---- */
 
-/* The class that holds a slot: the last that begins at it or before. */
+/* Returns the class that contains a slot: the last that begins at or before it. */
 static unsigned class_of_slot(const class_place *places, pp_slot slot) {
     unsigned low = 0, high = CLASSES;
     while (high - low > 1) {
