@@ -16,19 +16,21 @@ import pytest
 from starlette.testclient import TestClient
 
 from perfectplay.loading import GameInfo, load_game, make_game
+from perfectplay.match import Match
 from perfectplay.solving.strong import solve_game
 from perfectplay.web import library as library_module
-from perfectplay.web import request_guard, sessions
+from perfectplay.web import matches, requests
+from perfectplay.web.api import OPERATIONS
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
-from perfectplay.web.openapi import description
+from perfectplay.web.operations import describe
 
+from .conftest import tic_tac_toe
 from .plugins import twelve
 
 
 def check_schema(name: str, answer: Any) -> None:
-    document = description()
-    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    schema = {"$ref": f"#/components/schemas/{name}", "components": describe(OPERATIONS)["components"]}
     jsonschema.validate(answer, schema)
 
 
@@ -40,7 +42,7 @@ GETS = {
     "line": "Line",
     "moves": "Moves",
     "state/export": "State",
-    "game": "Game",
+    "game": "SessionGame",
     "history": "History",
     "solve": "Solve",
 }
@@ -57,7 +59,7 @@ def test_every_get_answers_as_described(client: TestClient, path: str, game: str
 def test_every_described_path_exists_and_the_other_way_round(client: TestClient) -> None:
     described = {
         (path, method)
-        for path, item in description()["paths"].items()
+        for path, item in describe(OPERATIONS)["paths"].items()
         for method in ("get", "post", "delete")
         if method in item
     }
@@ -133,7 +135,7 @@ def test_a_draw_in_a_game_with_scores_has_a_score_of_0(tmp_path: Path, monkeypat
 def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestClient) -> None:
     answer = client.get("/api/stones/position", params={"position": "8"}).json()
     assert (answer["outcome"], answer["remoteness"]) == (None, None)
-    assert answer["verdict"] == "Not in the table: play from the start never leads here"
+    assert answer["verdict"] == "Not in the table: it cannot be reached from the start"
     assert {move["move"]: move["outcome"] for move in answer["moves"]} == {"1": "loss", "2": "win"}
 
 
@@ -153,7 +155,7 @@ def test_a_session_plays_undoes_redoes_and_begins_anew(client: TestClient) -> No
     def post(path: str, **body: str) -> Any:
         response = client.post(f"/api/tictactoe/{path}", json=body)
         assert response.status_code == 200, response.text
-        check_schema("Game", response.json())
+        check_schema("SessionGame", response.json())
         return response.json()
 
     assert post("move", move="b2")["text"] == "....X...."
@@ -184,10 +186,10 @@ def test_a_third_repetition_ends_the_session_s_game_as_a_draw(client: TestClient
         assert answer.status_code == 200, answer.text
     assert answer.json()["result"] == {
         "winner": None,
-        "text": "Game over: a draw, this position stands for the third time",
+        "text": "Game over: draw by threefold repetition",
     }
     refused = client.post("/api/gobblet/move", json={"move": "L(1,1)"})
-    assert (refused.status_code, "third time" in refused.json()["error"]) == (409, True)
+    assert (refused.status_code, "threefold repetition" in refused.json()["error"]) == (409, True)
 
 
 def test_two_hundred_concurrent_sessions_do_not_mix(library: Library, games: types.SimpleNamespace) -> None:
@@ -223,16 +225,17 @@ def test_two_hundred_concurrent_sessions_do_not_mix(library: Library, games: typ
 
 
 def test_sessions_are_bounded_in_number_and_age(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    monkeypatch.setattr(matches, "MAX_SESSIONS", 3)
     now = [0.0]
-    kept = sessions.Sessions(clock=lambda: now[0])
-    tokens = [kept.begin()[0] for _ in range(3)]
-    assert kept.find(tokens[0]) is not None  # used: so the second is the longest unused
-    kept.begin()
-    assert [kept.find(token) is not None for token in tokens] == [True, False, True]
-    now[0] += sessions.MAX_IDLE_SECONDS + 1
-    assert [kept.find(token) for token in tokens] == [None] * 3
-    assert len(kept) == 0
+    sessions = matches.Sessions(clock=lambda: now[0])
+    match = Match(tic_tac_toe())
+    tokens = [sessions.save(None, match) for _ in range(3)]
+    assert sessions.find(tokens[0]) is not None  # now the second is the least recently used
+    sessions.save(None, match)
+    assert [sessions.find(token) is not None for token in tokens] == [True, False, True]
+    now[0] += matches.MAX_IDLE_SECONDS + 1
+    assert [sessions.find(token) for token in tokens] == [None] * 3
+    assert len(sessions) == 0
 
 
 def test_the_cookie_lives_on_while_it_is_used(client: TestClient) -> None:
@@ -256,21 +259,22 @@ def test_reading_begins_no_session(client: TestClient) -> None:
     ("path", "status", "part"),
     [
         ("/api/tictacto/position", 404, "did you mean 'tictactoe'?"),
-        ("/api/tictactoe/nothing", 404, "there is nothing here: /api lists"),
+        ("/api/tictactoe/nothing", 404, "see /api"),
         ("/api/tictactoe/position?position=XX", 400, "nine of . X O were expected"),
         ("/api/tictactoe/position?id=-1", 400, "whole number"),
         ("/api/tictactoe/position?id=99999999999999999999", 400, "is not a position"),
-        ("/api/tictactoe/check", 422, "?position="),
-        ("/api/tictactoe/position?id=0&position=.........", 422, "either id or position"),
-        ("/api/tictactoe/evaluate?foo=bar", 422, "'foo' is not a parameter here; it takes id, position"),
+        ("/api/tictactoe/check", 422, "position"),
+        ("/api/tictactoe/position?id=0&position=.........", 422, "either `id` or `position`"),
+        ("/api/tictactoe/evaluate?foo=bar", 422, "'foo'; known parameters: position, id"),
         ("/api/tictactoe/evaluate?postion=.........", 422, "did you mean 'position'?"),
         ("/api/tictactoe/evaluate?id=0&id=1", 422, "more than once"),
-        ("/api/games?all=1", 422, "it takes none"),
+        ("/api/games?all=1", 422, "no parameters"),
         ("/api/tictactoe/find?kind=best", 422, "any, win, loss, draw, puzzle"),
-        ("/api/tictactoe/find?kind=win&remoteness=99", 404, "no position of this kind: win in 99"),
+        ("/api/tictactoe/find?kind=win&remoteness=99", 404, "no such position: win in 99"),
         ("/api/tictactoe/find?remoteness=-1", 422, "whole number"),
         ("/api/tictactoe/replay?moves=b2+b2", 400, "move 2 of the link"),
         ("/api/tictactoe/replay?moves=b2&ply=2", 422, "at most the number of moves, 1"),
+        ("/api/tictactoe/replay?ply=x", 422, "ply: expected a whole number"),
         ("/docs", 404, "there is no game called 'docs'"),
         ("/openapi.json", 404, "/api"),
         ("/foo", 404, "there is no game called 'foo'"),
@@ -292,25 +296,27 @@ def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: 
     ("path", "arguments", "status", "part"),
     [
         ("move", {"json": {"move": "z9"}}, 400, "legal are a3"),
-        ("move", {"json": {"move": 5}}, 400, "must be a text"),
-        ("move", {"json": {}}, 400, '{"move": "…"}'),
+        ("move", {"json": {"move": 5}}, 400, "move: expected a string"),
+        ("move", {"json": {"move": "x" * 1001}}, 400, "1000"),
+        ("move", {"json": {"point": "b2"}}, 400, "unknown field point"),
+        ("move", {"json": {}}, 400, '{"move": …}'),
         ("move", {"json": ["b2"]}, 400, "the body must be"),
         ("move", {"content": b"{", "headers": {"content-type": "application/json"}}, 400, "not JSON"),
-        ("move", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "not JSON"),
+        ("move", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "the body must be"),
         ("move", {"content": b"move=b2"}, 415, "application/json"),
         ("move", {"content": b" " * 20_000}, 413, "too long"),
         (
             "move",
             {"content": b'{"move": "\\ud800"}', "headers": {"content-type": "application/json"}},
             400,
-            "cannot read '\\ud800' as a move here",
+            "not JSON",
         ),
-        ("undo", {}, 409, "no move to take back"),
-        ("redo", {}, 409, "no move to play again"),
+        ("undo", {}, 409, "no move to undo"),
+        ("redo", {}, 409, "no move to redo"),
         ("state/import", {"json": {"position": "?"}}, 400, "nine of"),
         ("move", {"json": {"move": "b2"}, "headers": {"origin": "http://evil.example"}}, 403, "own page"),
         ("move", {"json": {"move": "b2"}, "headers": {"sec-fetch-site": "cross-site"}}, 403, "own page"),
-        ("solve", {}, 409, "solved already"),
+        ("solve", {}, 409, "already solved"),
     ],
 )
 def test_a_wrong_request_is_refused_with_a_sentence(
@@ -324,11 +330,11 @@ def test_a_failure_of_the_server_shows_no_inside(library: Library, monkeypatch: 
     def fail(*arguments: object) -> None:
         raise RuntimeError("secret /etc/path")
 
-    monkeypatch.setattr("perfectplay.web.answers.evaluated_moves", fail)
-    client = TestClient(make_app(library))
+    monkeypatch.setattr("perfectplay.web.answers.rate_each_move", fail)
+    client = TestClient(make_app(library), raise_server_exceptions=False)
     response = client.get("/api/tictactoe/position")
     assert response.status_code == 500
-    assert response.json() == {"error": "the server failed on this request; its terminal says more"}
+    assert response.json() == {"error": "internal server error; see the server log"}
     assert "nosniff" in response.headers["x-content-type-options"]
 
 
@@ -346,21 +352,21 @@ def test_a_foreign_host_name_is_refused(library: Library) -> None:
     assert TestClient(app, base_url="http://localhost:8017").get("/api/games").status_code == 200
     assert TestClient(app, base_url="http://[::1]:8017").get("/api/games").status_code == 200
     refused = TestClient(app, base_url="http://rebound.example").get("/api/games")
-    assert (refused.status_code, "own address" in refused.json()["error"]) == (403, True)
+    assert (refused.status_code, "host name" in refused.json()["error"]) == (403, True)
 
 
 def test_other_machines_are_held_to_a_rate(library: Library) -> None:
     now = [0.0]
     client = TestClient(
-        request_guard.Guard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234)
+        requests.RequestGuard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234)
     )
 
     def answered(count: int) -> int:
         return [client.get("/static/icon.svg").status_code for _ in range(count)].count(200)
 
-    assert answered(int(request_guard.BURST) + 20) == request_guard.BURST
+    assert answered(int(requests.BURST) + 20) == requests.BURST
     now[0] += 0.1
-    assert answered(20) == request_guard.RATE / 10
+    assert answered(20) == requests.RATE / 10
 
 
 # ---- solving, variants ----
@@ -371,7 +377,7 @@ def test_a_game_is_solved_on_request(tmp_path: Path, games: types.SimpleNamespac
     client = TestClient(make_app(library))
     before = client.get("/api/tictactoe/solve").json()
     assert before["state"] == "unsolved"
-    assert before["estimate"].startswith("765 positions: some 1.0 s, ")
+    assert before["estimate"].startswith("765 positions: about 1.0 s, ")
     assert client.get("/api/tictactoe/evaluate").status_code == 409
     started = client.post("/api/tictactoe/solve")
     assert started.status_code == 202

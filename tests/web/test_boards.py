@@ -15,9 +15,9 @@ from playwright.sync_api import expect
 from perfectplay.board import Board, Cell, Click, Piece, board_fault, headings, player_colours
 from perfectplay.display.board_text import draw
 from perfectplay.loading import make_game
-from perfectplay.web.boards import board_json
+from perfectplay.web.answers import draw_board
 from perfectplay.web.library import Library
-from perfectplay.web.requests import Answer
+from perfectplay.web.requests import JSONAnswer
 
 from .conftest import mutorere
 from .pages import OpenPage, expect_plies, play, plies, texts, verdict
@@ -315,16 +315,16 @@ def test_parts_are_written_once_but_those_that_may_change_anew() -> None:
     cells = Cell("a1", 0, 0, tuple(pieces)), Cell("b1", 0, 1, pieces)  # type: ignore[arg-type]
     board = Board(1, 2, cells, to_move=0)
     assert board_fault(board) is None
-    before = json.loads(Answer(board_json(board)).body)["cells"]
+    before = json.loads(JSONAnswer(draw_board(board)).body)["cells"]
     assert [len(cell["stack"]) for cell in before] == [1, 1]
     pieces.append(Piece(1, "o", size=7.0))
     assert "size is 7.0" in (board_fault(board) or "")
-    after = json.loads(Answer(board_json(board)).body)["cells"]
+    after = json.loads(JSONAnswer(draw_board(board)).body)["cells"]
     assert [len(cell["stack"]) for cell in after] == [1, 2]
 
 
 def test_a_text_that_is_not_unicode_is_written_all_the_same() -> None:
     cells = Cell("a1", 0, 0, (Piece(0, "\ud800"),)), Cell("b1", 0, 1)
-    written = json.loads(Answer(board_json(Board(1, 2, cells, to_move=0))).body)
+    written = json.loads(JSONAnswer(draw_board(Board(1, 2, cells, to_move=0))).body)
     assert [cell["id"] for cell in written["cells"]] == ["a1", "b1"]
     assert written["cells"][0]["stack"][0]["label"] == "\ud800"

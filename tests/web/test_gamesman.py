@@ -5,15 +5,17 @@ from __future__ import annotations
 from urllib.parse import quote
 
 import jsonschema
+import msgspec
 import pytest
 from starlette.testclient import TestClient
 
 from perfectplay import load_game, solve_game
 from perfectplay.queries.sampling import random_positions
+from perfectplay.web.api import OPERATIONS
 from perfectplay.web.app import make_app
-from perfectplay.web.gamesman import position_json
+from perfectplay.web.gamesman import describe_position
 from perfectplay.web.library import Library
-from perfectplay.web.openapi import description
+from perfectplay.web.operations import describe
 
 
 def test_games_variants_and_rules_are_listed(client):
@@ -51,7 +53,6 @@ def test_a_tie_is_not_a_draw_and_the_best_moves_come_first(client):
 @pytest.mark.parametrize(
     ("path", "schema"),
     [
-        ("", "UwapiGames"),
         ("stones/", "UwapiGame"),
         ("stones/regular/", "UwapiVariant"),
         ("stones/regular/positions/?p=7", "UwapiPosition"),
@@ -62,7 +63,7 @@ def test_a_tie_is_not_a_draw_and_the_best_moves_come_first(client):
 def test_every_answer_is_as_described(client, path, schema):
     answer = client.get(f"/uwapi/{path}")
     assert answer.status_code == 200
-    components = description()["components"]
+    components = describe(OPERATIONS)["components"]
     jsonschema.validate(answer.json(), {"$ref": f"#/components/schemas/{schema}", "components": components})
 
 
@@ -94,7 +95,7 @@ def test_scores_and_turns_that_stay():
             if position in seen:
                 continue
             seen.add(position)
-            found = position_json(game, table, position)
+            found = msgspec.to_builtins(describe_position(game, table, position))
             assert found["winby"] == table.probe(position).score
             for move in found["moves"]:
                 child = game.encode(move["position"])
@@ -113,7 +114,7 @@ def test_scores_and_turns_that_stay():
 def test_a_puzzle_has_moves_that_bring_the_end_nearer():
     game = load_game("openspiel", game="cliff_walking(height=3,width=4,horizon=12)")
     with solve_game(game).table as table:
-        found = position_json(game, table, game.start())
+        found = msgspec.to_builtins(describe_position(game, table, game.start()))
     assert found["moves"]
     assert all(isinstance(move["deltaRemoteness"], int) for move in found["moves"])
 
@@ -122,7 +123,7 @@ def test_a_win_by_more_comes_before_a_quicker_one():
     game = load_game("kalah", pits=3, seeds=3)
     with solve_game(game, save=False).table as table:
         for position in random_positions(table, 500, seed=1).tolist():
-            found = position_json(game, table, position)
+            found = msgspec.to_builtins(describe_position(game, table, position))
             worth = []
             for move in found["moves"]:
                 child = game.encode(move["position"])

@@ -7,7 +7,6 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import jsonschema
 import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
@@ -16,10 +15,10 @@ from perfectplay.loading import load_game, make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
-from perfectplay.web.schemas import SCHEMAS
 
 from .pages import OpenPage, expect_plies, play, texts
 from .plugins import peg, twelve
+from .test_api import check_schema
 
 
 @pytest.fixture
@@ -39,23 +38,18 @@ def outcomes(games: types.SimpleNamespace, tmp_path: Path) -> Iterator[Library]:
     library.close()
 
 
-def fitting(name: str, answer: object) -> None:
-    """AssertionError where an answer is not as the interface says."""
-    jsonschema.validate(answer, {"$ref": f"#/components/schemas/{name}", "components": {"schemas": SCHEMAS}})
-
-
 @pytest.mark.parametrize("game", ["tictactoe", "quixo-height=3-width=3", "peg", "twelve"])
 def test_json_has_nulls_for_distances(game: str, outcomes: Library) -> None:
     client = TestClient(make_app(outcomes))
     found = client.get(f"/api/{game}/position").json()
-    fitting("Position", found)
+    check_schema("Position", found)
     assert found["outcome"] in ("win", "draw", "loss")
     assert found["remoteness"] is None
     assert "score" not in found
     assert {move["remoteness"] for move in found["moves"]} == {None}
     assert not re.search(r"null|None|\b0 pl|endless|never end", found["verdict"])
     overview = client.get(f"/api/{game}/overview").json()
-    fitting("Overview", overview)
+    check_schema("Overview", overview)
     assert (overview["values"], overview["ties"], overview["histogram"], overview["longest"]) == (
         "outcome",
         None,
