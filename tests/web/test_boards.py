@@ -99,10 +99,10 @@ def test_a_puzzle_has_one_player_and_is_solved(open_page: OpenPage, kinds_server
     assert texts(page, ".group h3") == ["✓\nLeads to the solution\n1", "✗\nLeads to a dead end\n1"]
     expect(page.locator("#moves .chip.best")).to_have_accessible_name("4-2: Solved in 2, best")
     page.locator("#moves .chip.loss").click()
-    expect(page.locator("#notice")).to_have_text("Undo to try something else, or begin a new game.")
+    expect(page.locator("#notice")).to_have_text("Undo to try something else, or start a new game.")
     assert texts(page, "#history .mark") == ["??"]
     page.click("#tab-explore")
-    expect(page.locator("#overview")).to_contain_text("Can be solved")
+    expect(page.locator("#overview")).to_contain_text("Solvable")
     page.click("#tab-learn")
     shown = page.locator("body").inner_text()
     assert not re.search(r"\b(wins?|won|win(ning)?|loss|los(es|ing|t)|draws?|drawn|opponent)\b", shown, re.IGNORECASE)
@@ -135,7 +135,7 @@ def test_a_game_with_scores_shows_them(open_page: OpenPage, kinds_server: str) -
     assert re.fullmatch(r"(First|Second) player wins by \d+ in \d+ plies.*", verdict(page))
     assert texts(page, "#actions .badge") == ["L −3", "L −5"]
     assert texts(page, "#moves .in") == ["−3 in 5", "−5 in 5"]
-    expect(page.locator("#notice")).to_have_text("Choose a move under the board.")
+    expect(page.locator("#notice")).to_have_text("Choose a move below the board.")
 
 
 # ---- what plugins get wrong ----

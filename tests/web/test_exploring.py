@@ -42,14 +42,14 @@ def test_positions_are_found_by_outcome_and_distance(open_page: OpenPage, small_
     expect(page.locator("#verdict p")).to_have_text(re.compile(r"wins in 4 plies \(2 of its moves\)"))
     page.fill("#find-plies", "77")
     page.click("#find button")
-    expect(page.locator("#find-reason")).to_contain_text("no position of this kind: loss in 77")
+    expect(page.locator("#find-reason")).to_contain_text("no such position: loss in 77")
 
 
 def test_a_puzzle_hides_every_value_until_it_is_solved(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe", expected="404")
     page.click("#tab-explore")
     page.click("#find-puzzle")
-    expect(page.locator("#verdict p")).to_have_text(re.compile("Puzzle: .* is to move, and one move wins"))
+    expect(page.locator("#verdict p")).to_have_text(re.compile("Puzzle: .* to move, only one move wins"))
     page.click("#tab-analysis")
     assert page.locator(".badge, .group, #chart svg, #history .mark").count() == 0
     moves: list[dict[str, Any]] = page.evaluate(
@@ -62,7 +62,7 @@ def test_a_puzzle_hides_every_value_until_it_is_solved(open_page: OpenPage, smal
     page.click("#undo")
     expect(page.locator("#verdict p")).to_have_text(re.compile("^Puzzle: "))
     page.locator(f'#moves [data-move="{moves[0]["move"]}"]').click()
-    expect(page.locator("#notice")).to_contain_text("is right")
+    expect(page.locator("#notice")).to_contain_text("is correct")
 
 
 def test_a_random_position_has_a_link_of_its_own(open_page: OpenPage, small_server: str) -> None:
@@ -96,7 +96,7 @@ def about(): return About("Seven <b>Stones</b>", "Take one or two.\\n\\nWho take
 def test_one_click_begins_a_game_against_perfect_play(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
     page.click("#tab-learn")
-    assert "Perfect: never slips" in page.locator("#strength").inner_text()
+    assert "Perfect: only best moves" in page.locator("#strength").inner_text()
     page.get_by_role("button", name="Play Second").click()
     page.wait_for_selector("#player-bottom.moving")  # the table has begun, and the board is turned to the player
     assert page.locator("#player-bottom strong").inner_text() == "Second"
@@ -107,8 +107,8 @@ def test_with_the_hints_off_nothing_tells_the_value(open_page: OpenPage, small_s
     page = open_page(f"{small_server}/tictactoe")
     play(page, "b2", "b3")
     page.click("#hints")
-    assert verdict(page) == "First player is to move"
-    assert page.title() == "Tictactoe: First player is to move"
+    assert verdict(page) == "First player to move"
+    assert page.title() == "Tictactoe: First player to move"
     assert page.locator(".badge, .group, #chart svg, #history .mark, #line .step, .shaft").count() == 0
     shown = page.locator("main").inner_text() + page.locator("main").inner_html()
     assert not re.search(r"\b(wins in|Draw in|Win in|Loss in|throws)\b", shown)
@@ -262,14 +262,14 @@ def test_variants_are_chosen_by_their_options(
     expect(page).to_have_url(re.compile(r"/take-last=wins-quick-end=no-stones=5$"))
     expect(page.locator("#games [aria-current]")).to_have_text("Take: stones 5")
     expect(page.locator("#solve-card")).to_contain_text("solve take --stones 5")
-    takes = r"positions: some [\d.]+ s, \d+ MiB of memory, [\d.]+ \w+ on disk\. It can be stopped at any time\."
+    takes = r"positions: about [\d.]+ s, \d+ MiB of memory, [\d.]+ \w+ on disk\. You can stop it at any time\."
     expect(page.locator("#solve-card .estimate")).to_have_text(re.compile(takes))
     page.go_back()
     expect(page.locator("#games [aria-current]")).to_have_text("Take")
     page.click("#games-open")
     expect(page.locator("#option-stones")).to_have_value("7")  # as in this variant, not in the other
     page.fill("#games-filter", "zzz")
-    expect(page.locator("#games-found")).to_have_text("No game is called so.")
+    expect(page.locator("#games-found")).to_have_text("No matching games.")
 
 
 def test_many_games_are_found_by_typing(

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
+from perfectplay import wording
 from perfectplay.loading import load_game, make_game
 from perfectplay.solving.strong import solve_game
 from perfectplay.web.app import make_app
@@ -74,13 +75,13 @@ def test_the_page_shows_outcomes_and_says_what_is_missing(
 ) -> None:
     page = open_page(f"{serve(outcomes)}/quixo-height=3-width=3")
     expect(page.locator("#verdict p")).to_have_text("X wins")
-    expect(page.locator("#unknown")).to_have_text("This table knows who wins, not in how many moves.")
+    expect(page.locator("#unknown")).to_have_text(wording.outcomes_only(puzzle=False))
     play(page, *texts(page, "#moves [data-move]")[:1])
     page.click("#best")
     expect_plies(page, 2)
     assert not re.search(r"\bnull\b|undefined|NaN|endless", page.locator("body").inner_text())
     assert not re.search(r"\d+ pl|in \d", page.locator("#verdict").inner_text() + page.locator("#moves").inner_text())
-    expect(page.locator("#line")).to_contain_text("need not come nearer to an end")
+    expect(page.locator("#line")).to_contain_text("need not approach the end")
     assert page.locator("#chart svg").count() == 1
     page.click("#tab-explore")
     expect(page.locator("#overview .facts")).to_contain_text("2,862")
@@ -102,5 +103,5 @@ def test_a_draw_and_a_puzzle_have_no_number_either(
     expect(page.locator("#verdict p")).to_have_text("Draw: neither player can force a win")
     assert "endless" not in page.locator("body").inner_text()
     page = open_page(f"{address}/peg")
-    expect(page.locator("#unknown")).to_contain_text("what can be solved")
+    expect(page.locator("#unknown")).to_have_text(wording.outcomes_only(puzzle=True))
     assert not re.search(r"\bnull\b|undefined|NaN", page.locator("body").inner_text())

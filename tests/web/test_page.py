@@ -38,7 +38,7 @@ def test_moves_stand_in_groups_best_first(open_page: OpenPage, gobblet_server: s
 
 def test_a_position_that_is_not_in_the_table_says_so(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/stones?position=8")
-    assert verdict(page) == "Not in the table: play from the start never leads here"
+    assert verdict(page) == "Not in the table: it cannot be reached from the start"
     assert "draw" not in (page.locator("#verdict").get_attribute("class") or "")
 
 
@@ -250,7 +250,7 @@ def test_the_editor_says_why_a_position_is_impossible(open_page: OpenPage, gobbl
     assert page.locator("#editor-go").is_disabled()
     for text in ("74242", "AAAAAAABIgI", "s,m,sL/.,.,./.,.,.:orange"):  # every notation is read
         page.fill("#editor-text", text)
-        expect(page.locator("#editor-reason")).to_have_text("A position: Orange wins in 9 plies (5 of its moves)")
+        expect(page.locator("#editor-reason")).to_have_text("Valid position: Orange wins in 9 plies (5 of its moves)")
     page.keyboard.press("Enter")
     expect(page.locator("#verdict p")).to_have_text("Orange wins in 9 plies (5 of its moves)")
     assert page.locator("#editor-text").input_value() == "s,m,sL/.,.,./.,.,.:orange"  # to edit further
@@ -264,13 +264,13 @@ def test_a_position_is_set_up_by_clicking(open_page: OpenPage, gobblet_server: s
         page.click(f'#setup-board [data-key="{cell}"]')
     expect(page.locator("#editor-text")).to_have_value("S,.,./.,S,./.,S,.:orange")
     expect(page.locator("#editor-reason")).to_contain_text("Orange has 3 small pieces")
-    page.click('#setup-pieces [aria-label="Take away"]')
+    page.click('#setup-pieces [aria-label="Remove"]')
     page.click('#setup-board [data-key="(2,1)"]')
     page.click('#setup-pieces [aria-label="Blue l"]')
     page.click('#setup-board [data-key="(0,0)"]')
     page.click('#setup-mover [aria-label="Blue to move"]')
     expect(page.locator("#editor-text")).to_have_value("Sl,.,./.,S,./.,.,.:blue")
-    expect(page.locator("#editor-reason")).to_contain_text("A position: ")
+    expect(page.locator("#editor-reason")).to_contain_text("Valid position: ")
     page.click("#editor-go")
     expect(page).to_have_url(re.compile(r"\?position=Sl,\.,\./\.,S,\./\.,\.,\.:blue$"))
 
@@ -282,9 +282,9 @@ def test_a_third_repetition_is_announced_and_leaves_the_explorer_free(open_page:
     page = open_page(f"{gobblet_server}/gobblet")
     round_trip = ["(0,0)→(0,1)", "(2,2)→(2,1)", "(0,1)→(0,0)", "(2,1)→(2,2)"]
     play(page, "S(0,0)", "S(2,2)", *round_trip)
-    expect(page.locator("#notice")).to_contain_text("second time")
+    expect(page.locator("#notice")).to_contain_text("occurred twice")
     play(page, *round_trip)
-    expect(page.locator("#notice")).to_contain_text("A draw by repetition: this position stands for the third time")
+    expect(page.locator("#notice")).to_contain_text("draw by threefold repetition")
     play(page, "L(1,1)")  # the explorer is not locked by it
 
 
@@ -319,7 +319,7 @@ def test_a_game_is_solved_from_the_page(
     open_page: OpenPage, tmp_path: Path, games: types.SimpleNamespace, serve: Callable[[Library], str]
 ) -> None:
     page = open_page(serve(Library(tmp_path, [games.tic_tac_toe()])) + "/tictactoe")
-    assert verdict(page) == "Not solved yet: there is no table of this game"
+    assert verdict(page) == "Not solved yet: this game has no table"
     assert page.locator("#solve-card pre").inner_text() == "solve tictactoe"
     play(page, "b2")  # it can be played all the same
     page.get_by_role("button", name="Solve it now").click()

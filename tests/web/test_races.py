@@ -29,10 +29,10 @@ def test_a_late_list_of_games_takes_no_notice_away(open_page: OpenPage, small_se
     page = open_page(f"{small_server}/tictactoe", expected="400")
     held = hold(page, "**/api/games")
     page.goto(f"{small_server}/tictactoe?position=nonsense")
-    expect(page.locator("#notice")).to_contain_text("The link cannot be followed")
+    expect(page.locator("#notice")).to_contain_text("The link cannot be opened")
     wait_for_one(page, held).continue_()
     expect(page.locator("#games a")).to_have_count(3)
-    expect(page.locator("#notice")).to_contain_text("The link cannot be followed")
+    expect(page.locator("#notice")).to_contain_text("The link cannot be opened")
 
 
 def test_what_is_said_of_a_move_stands_while_the_table_answers(open_page: OpenPage, small_server: str) -> None:
@@ -75,7 +75,7 @@ def test_the_table_s_reply_does_not_give_a_puzzle_away(open_page: OpenPage, smal
     page = open_page(f"{small_server}/tictactoe?position=XX.OO....")
     page.evaluate("() => history.replaceState({ ...history.state, puzzle: '1' }, '')")
     page.reload()
-    puzzle = re.compile("^Puzzle: First player is to move")
+    puzzle = re.compile("^Puzzle: First player to move")
     expect(page.locator("#verdict p")).to_have_text(puzzle)
     page.locator(".skip").press("Enter")
     expect(page).to_have_url(re.compile("#board$"))  # nothing else has changed

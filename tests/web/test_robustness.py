@@ -22,7 +22,7 @@ from .pages import OpenPage, expect_plies, hold, play, plies, stop_the_clock, ve
 def test_the_editor_forgets_the_text_of_another_game(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
     page.fill("#editor-text", "XO.......")
-    expect(page.locator("#editor-reason")).to_contain_text("A position: ")
+    expect(page.locator("#editor-reason")).to_contain_text("Valid position: ")
     page.get_by_role("link", name="Stones").click()
     expect(page.locator("#board pre")).to_have_text("7")
     assert page.locator("#editor-text").input_value() == "7"
@@ -61,7 +61,7 @@ def test_a_lost_server_is_said_and_asked_again_by_itself(open_page: OpenPage, sm
     page.route("**/replay?*", lose)
     page.click('[data-place="b2"]')
     expect(page.locator("#notice")).to_contain_text("The server does not answer")
-    expect(page.locator("#notice")).to_contain_text("Trying again")
+    expect(page.locator("#notice")).to_contain_text("Retrying")
     page.unroute("**/replay?*")
     expect_plies(page, 1)  # without another click
     expect(page.locator("#notice")).to_have_text("The server answers again. Choose where to move.")
@@ -79,7 +79,7 @@ def test_a_server_that_asks_for_a_pause_gets_one(open_page: OpenPage, small_serv
 
     page.route("**/replay?*", refuse)
     page.click('[data-place="b2"]')
-    expect(page.locator("#notice")).to_have_text("The server asks for a pause. Trying again…")
+    expect(page.locator("#notice")).to_have_text("Server busy, retrying…")
     page.unroute("**/replay?*")
     page.clock.run_for(6900)
     assert plies(page) == 0
@@ -103,7 +103,7 @@ def test_a_damaged_table_is_called_damaged(
     file = tmp_path / "tictactoe" / "data.mdb"
     file.write_bytes(b"\0" * file.stat().st_size)
     page = open_page(serve(Library(tmp_path, [games.tic_tac_toe()])) + "/tictactoe", expected="409")
-    assert verdict(page) == "Not known: the table is damaged"
+    assert verdict(page) == "Unknown: the table is damaged"
     expect(page.locator("#solve-card h2")).to_have_text("The table of Tictactoe is damaged")
     assert page.get_by_role("button", name="Solve it now").count() == 0
     refused = page.request.post(page.url.replace("/tictactoe", "/api/tictactoe/solve"))
@@ -112,20 +112,20 @@ def test_a_damaged_table_is_called_damaged(
 
 def test_a_link_to_no_id_says_so_and_shows_the_start(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe?id=99999999", expected="400")
-    expect(page.locator("#notice")).to_contain_text("The link cannot be followed: 99999999 is not a position")
+    expect(page.locator("#notice")).to_contain_text("The link cannot be opened: 99999999 is not a position")
     assert verdict(page) == "Draw in 9 plies"
 
 
 @pytest.mark.parametrize(
     ("query", "fault"),
     [
-        ("postion=X........", "'postion' is not a parameter here: did you mean 'position'?"),
-        ("id=0&position=X........", "say either id or position, not both"),
+        ("postion=X........", "unknown parameter 'postion': did you mean 'position'?"),
+        ("id=0&position=X........", "give either `id` or `position`, not both"),
     ],
 )
 def test_a_link_with_a_wrong_parameter_says_so(open_page: OpenPage, small_server: str, query: str, fault: str) -> None:
     page = open_page(f"{small_server}/tictactoe?{query}", expected="422")
-    expect(page.locator("#notice")).to_contain_text(f"The link cannot be followed: {fault}")
+    expect(page.locator("#notice")).to_contain_text(f"The link cannot be opened: {fault}")
     assert verdict(page) == "Draw in 9 plies"
 
 
@@ -174,7 +174,7 @@ def test_the_focus_stays_where_one_works(open_page: OpenPage, small_server: str)
 def test_the_focus_stays_outside_the_board_too(open_page: OpenPage, gobblet_server: str, small_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet")
     page.click("#setup summary")
-    for name in ("Orange M", "Take away"):
+    for name in ("Orange M", "Remove"):
         page.locator(f'#setup-pieces [aria-label="{name}"]').press("Enter")
         expect(page.locator(f'#setup-pieces [aria-label="{name}"]')).to_have_attribute("aria-pressed", "true")
         expect(page.locator(f'#setup-pieces [aria-label="{name}"]')).to_be_focused()
@@ -232,7 +232,7 @@ def test_where_a_page_may_not_copy_people_can(open_page: OpenPage, small_server:
     expect(page.locator("#notations input")).to_be_focused()
     assert page.evaluate("() => document.activeElement.selectionEnd") == 9
     page.click("#copy-link")
-    expect(page.locator("#copy-link")).to_have_text("It is the page's address")
+    expect(page.locator("#copy-link")).to_have_text("Copy the URL from the address bar")
 
 
 def test_arrows_walk_over_the_board(open_page: OpenPage, small_server: str) -> None:

@@ -92,4 +92,4 @@ def test_a_whole_game(open_page: OpenPage, kinds_server: str, game: str, press: 
         press_move(page, press, moves[-1 if before % 2 and game != "peg" else 0])
         expect_plies(page, before + 1)
     assert verdict(page) == ENDS[game]
-    expect(page.locator("#notice")).to_have_text("Undo to try something else, or begin a new game.")
+    expect(page.locator("#notice")).to_have_text("Undo to try something else, or start a new game.")
