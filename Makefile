@@ -7,7 +7,7 @@ C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
 help:
 	@echo 'make install   an environment in .venv; again after a change to C'
-	@echo 'make format    format and lint Python and C'
+	@echo 'make format    format and lint Python, C and JavaScript'
 	@echo 'make types     check the types'
 	@echo 'make quick     the quick tests'
 	@echo 'make test      all tests, the complete solves included'
@@ -22,6 +22,7 @@ format:
 	$(BIN)/ruff format .
 	$(BIN)/ruff check .
 	$(BIN)/clang-format -i --style=file --fallback-style=none $(C_FILES)
+	@if test -x node_modules/.bin/prettier; then npm run --silent format; else echo 'run `npm ci` to format JavaScript'; fi
 
 types:
 	$(BIN)/mypy

@@ -33,6 +33,16 @@ def test_the_c_code_is_formatted() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_javascript_is_formatted() -> None:
+    prettier = ROOT / "node_modules" / ".bin" / "prettier"
+    if not prettier.exists():
+        pytest.skip("prettier is not installed; run `npm ci`")
+    files = [str(path) for path in tracked_files() if path.suffix == ".js" and path.is_file()]
+    assert files
+    done = subprocess.run([prettier, "--check", *files], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_file_names_a_place_on_somebodys_machine() -> None:
     pattern = re.compile(r"/(?:home|root|Users)/\w|/work/\w")
     for path in tracked_files():

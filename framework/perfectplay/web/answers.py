@@ -47,9 +47,7 @@ Remoteness = Annotated[
         "and for every value of a table of outcomes."
     ),
 ]
-TableValues = Annotated[
-    Literal["full", "outcome"], Meta(description="What the table stores of a position; outcome: only who wins.")
-]
+TableValues = Annotated[Literal["full", "outcome"], Meta(description="The table's values: complete, or only who wins.")]
 
 
 class Answer(Struct, forbid_unknown_fields=True):

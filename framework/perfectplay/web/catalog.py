@@ -61,7 +61,7 @@ class Solve(Answer, kw_only=True):
 
     state: Literal["unsolved", "solving", "done", "failed", "damaged"]
     command: str | UnsetType = UNSET
-    estimate: Annotated[str | None, Meta(description="What a solve takes.")] | UnsetType = UNSET
+    estimate: Annotated[str | None, Meta(description="The cost of a solve.")] | UnsetType = UNSET
     phase: str | UnsetType = UNSET
     fraction: Annotated[float, Meta(ge=0, le=1)] | UnsetType | None = UNSET
     text: str | UnsetType = UNSET

@@ -78,25 +78,27 @@ class Probed(Answer):
 
 def count_table(served: ServedGame, table: Table) -> Overview:
     """Return the table's statistics. They are counted once, because an open table does not change."""
-    if served.overview is None:
-        statistics = survey(table)
-        total = statistics.total
-        served.overview = Overview(
-            game=served.game.identity,
-            complete=table.complete,
-            positions=total.positions,
-            wins=total.wins,
-            losses=total.losses,
-            draws=total.draws + total.ties + total.outcome_draws,
-            ties=None if table.outcomes_only else total.ties,
-            endless=None if table.outcomes_only else total.draws,
-            values="outcome" if table.outcomes_only else "full",
-            bytes=statistics.bytes,
-            moves=None if statistics.branching is None else round(statistics.branching.moves, 1),
-            histogram=[Bar(remoteness=plies, **counts) for plies, counts in statistics.by_remoteness.items()],
-            longest=[_describe(served, position) for position in statistics.longest_wins],
-        )
-    return served.overview
+    if isinstance(served.overview, Overview):
+        return served.overview
+    statistics = survey(table)
+    total = statistics.total
+    overview = Overview(
+        game=served.game.identity,
+        complete=table.complete,
+        positions=total.positions,
+        wins=total.wins,
+        losses=total.losses,
+        draws=total.draws + total.ties + total.outcome_draws,
+        ties=None if table.outcomes_only else total.ties,
+        endless=None if table.outcomes_only else total.draws,
+        values="outcome" if table.outcomes_only else "full",
+        bytes=statistics.bytes,
+        moves=None if statistics.branching is None else round(statistics.branching.moves, 1),
+        histogram=[Bar(remoteness=plies, **counts) for plies, counts in statistics.by_remoteness.items()],
+        longest=[_describe(served, position) for position in statistics.longest_wins],
+    )
+    served.overview = overview
+    return overview
 
 
 def find_position(served: ServedGame, table: Table, kind: str, remoteness: int | None, seed: int | None) -> Found:

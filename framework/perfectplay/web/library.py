@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import unquote
 
 from perfectplay.errors import PerfectPlayError
@@ -22,9 +22,6 @@ from perfectplay.tables.locations import find_tables, has_table, table_path
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import Table
 from perfectplay.web.solve_job import SolveJob
-
-if TYPE_CHECKING:
-    from perfectplay.web.exploring import Overview
 
 MAX_REQUESTED_VARIANTS = 50
 """How many variants without a table, requested by address, are kept in memory."""
@@ -40,8 +37,8 @@ class ServedGame:
     job: SolveJob | None = None
     problem: str | None = None
     """Why an existing table cannot be read."""
-    overview: Overview | None = None
-    """The table's statistics, once they have been counted."""
+    overview: Any = None
+    """The table's statistics (`exploring.Overview`), once they have been counted."""
     estimate: str | None = None
     """The cost of a solve, once it has been estimated."""
     start: int = field(init=False)

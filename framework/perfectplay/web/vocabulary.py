@@ -35,7 +35,7 @@ class Vocabulary(Struct, rename="camel", kw_only=True):
     outcomes: ByOutcome
     """Names in a table of outcomes."""
     outcomes_note: str
-    """What such a table does not contain."""
+    """A note that such a table has no distances."""
     axis: tuple[str, str, str]
     """The chart's upper half, middle and lower half."""
     question: str

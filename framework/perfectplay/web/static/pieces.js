@@ -25,7 +25,7 @@ const OUTLINES = new Map([
   ]],
 ]);
 
-export const ownerClass = (owner) => (owner === 0 || owner === 1 ? `owner${owner}` : "nobody");
+export const ownerClass = (owner) => (owner === 0 || owner === 1 ? `owner${owner}` : "neutral");
 
 const formatPoints = (points, radius) =>
   points.map(([x, y]) => `${(50 + x * radius).toFixed(2)},${(50 + y * radius).toFixed(2)}`).join(" ");

@@ -58,7 +58,7 @@ export const listedGame = () => state.games.find((game) => game.name === state.g
 /** Whether the table contains only who wins, so that no value has a number. */
 export const outcomesOnly = () => listedGame()?.values === "outcome";
 
-/** How the game has ended by rule, or null. After a repetition one may keep exploring. */
+/** How the game has ended by rule, or null. A repetition does not stop exploring. */
 export const ending = () => currentPosition().result?.text ?? null;
 
 /** The result by repetition, or null. */

@@ -65,7 +65,7 @@ export function formatLong(value) {
   return `${names[value.outcome]}${margin} in ${value.remoteness}`;
 }
 
-/** What a table of outcomes does not contain; "" for any other table. */
+/** A note that a table of outcomes has no distances; "" for any other table. */
 export const outcomesNote = () => (outcomesOnly() ? vocabulary().outcomesNote : "");
 
 export const formatCount = (number) => number.toLocaleString("en");

@@ -46,7 +46,7 @@ function repetitionNotice() {
   return "This position has occurred twice; a third time is a draw.";
 }
 
-/** What the user can do, for when there is nothing more important to say. */
+/** The next step for the user, shown when there is no more important message. */
 export function advice() {
   const { board, moves } = currentPosition();
   if (ending()) return "Undo to try something else, or start a new game.";
