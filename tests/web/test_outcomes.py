@@ -1,4 +1,4 @@
-"""A table of outcomes behind the server: values without a number, in JSON and in a real Chromium."""
+"""A server with a table of outcomes: values without numbers, in JSON and in a real Chromium."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .test_api import check_schema
 
 @pytest.fixture
 def outcomes(games: types.SimpleNamespace, tmp_path: Path) -> Iterator[Library]:
-    """A game with draws, one with cycles, a puzzle and a game with scores, all with outcomes alone."""
+    """Tables of outcomes: a game with draws, one with cycles, a puzzle and a game with scores."""
     directory = tmp_path / "outcomes"
     solved = [
         games.tic_tac_toe(),
@@ -40,7 +40,7 @@ def outcomes(games: types.SimpleNamespace, tmp_path: Path) -> Iterator[Library]:
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "quixo-height=3-width=3", "peg", "twelve"])
-def test_json_has_nulls_for_distances(game: str, outcomes: Library) -> None:
+def test_distances_are_null_in_json(game: str, outcomes: Library) -> None:
     client = TestClient(make_app(outcomes))
     found = client.get(f"/api/{game}/position").json()
     check_schema("Position", found)
@@ -70,7 +70,7 @@ def test_json_has_nulls_for_distances(game: str, outcomes: Library) -> None:
     assert "scores" not in probed
 
 
-def test_the_page_shows_outcomes_and_says_what_is_missing(
+def test_the_page_shows_outcomes_without_distances(
     open_page: OpenPage, serve: Callable[[Library], str], outcomes: Library
 ) -> None:
     page = open_page(f"{serve(outcomes)}/quixo-height=3-width=3")
@@ -95,7 +95,7 @@ def test_the_page_shows_outcomes_and_says_what_is_missing(
     expect(page.locator("#verdict p")).to_have_text(re.compile(r"^[XO] wins$|^Game over"))
 
 
-def test_a_draw_and_a_puzzle_have_no_number_either(
+def test_draws_and_puzzles_have_no_number(
     open_page: OpenPage, serve: Callable[[Library], str], outcomes: Library
 ) -> None:
     address = serve(outcomes)

@@ -1,4 +1,4 @@
-"""The page in a real Chromium: what it shows, playing with mouse, touch and keyboard, history, links and positions."""
+"""The page in a real Chromium: its content, playing with mouse, touch and keyboard, history, links and positions."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_layout_does_not_move(open_page: OpenPage, gobblet_server: str) -> N
     page = open_page(f"{gobblet_server}/gobblet", before=watch)
     page.wait_for_selector("#line .step")
     page.evaluate(FRAMES)
-    assert page.evaluate("window.shift") < 0.1  # what browsers call good
+    assert page.evaluate("window.shift") < 0.1  # "good" in browsers' terms
     places = """() => ['#board', '#moves', '.toolbar', '#player-top', '#chart', '#line', '#position-card']
       .map((each) => document.querySelector(each).getBoundingClientRect().y + scrollY)"""
     before = page.evaluate(places)

@@ -1,4 +1,4 @@
-"""The server as such: limits, caching, the names it answers to, whole tables and many positions at once."""
+"""The server: limits, caching, compression, host names, and many positions at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from perfectplay.tables.compacting import compact_table
 from perfectplay.tables.opening import open_table
 from perfectplay.tables.table import CompactTable
 from perfectplay.web import app as app_module
-from perfectplay.web import matches, requests
+from perfectplay.web import matches
 from perfectplay.web.api import OPERATIONS
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
@@ -33,7 +33,7 @@ from perfectplay.web.operations import describe
 
 @contextmanager
 def running_server(library: Library, *, open_to_others: bool = False) -> Iterator[int]:
-    """A server as `solve serve` runs it; yields its port."""
+    """Run a server as `solve serve` does; yields its port."""
     options = app_module.server_options(open_to_others=open_to_others)
     app = make_app(library, open_to_others=open_to_others)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off", **options))
@@ -57,7 +57,7 @@ def ask(port: int, path: str = "/api/games") -> bytes:
 
 @contextmanager
 def unfinished_requests(port: int) -> Iterator[list[socket.socket]]:
-    """Two hundred connections, half with a part of a head, half with a part of a body."""
+    """Open 200 connections, half with a part of the headers, half with a part of a body."""
     with ExitStack() as stack:
         slow = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)) for _ in range(200)]
         for connection in slow[::2]:
@@ -118,7 +118,7 @@ def test_a_connection_is_used_for_many_requests(library: Library, open_to_others
         connection.close()
 
 
-# ---- the wire ----
+# ---- files and compression ----
 
 
 def test_the_page_is_small_and_its_files_are_cached(client: TestClient) -> None:
@@ -138,7 +138,7 @@ def test_the_page_is_small_and_its_files_are_cached(client: TestClient) -> None:
     assert total <= 60_000, total
 
 
-def test_json_is_packed_only_for_those_who_unpack(client: TestClient) -> None:
+def test_json_is_compressed_only_on_request(client: TestClient) -> None:
     plain = client.get("/api/tictactoe/position", headers={"accept-encoding": "identity"})
     assert "content-encoding" not in plain.headers
     with client.stream("GET", "/api/tictactoe/position", headers={"accept-encoding": "gzip"}) as packed:
@@ -146,38 +146,30 @@ def test_json_is_packed_only_for_those_who_unpack(client: TestClient) -> None:
         assert json.loads(gzip.decompress(b"".join(packed.iter_raw()))) == plain.json()
 
 
-def test_a_method_that_is_not_possible_is_told_the_ones_that_are(client: TestClient) -> None:
+def test_a_wrong_method_is_answered_with_the_allowed_ones(client: TestClient) -> None:
     allowed = client.put("/api/tictactoe/solve").headers["allow"]
     assert set(allowed.replace(" ", "").split(",")) == {"GET", "HEAD", "POST", "DELETE"}
     assert client.get("/api/tictactoe/move").status_code == 405
 
 
-def test_the_interface_describes_itself(client: TestClient) -> None:
-    said = client.get("/api").json()
-    assert "POST /api/{game}/probe: The values of up to 10,000 positions" in said["paths"]
+def test_the_api_describes_itself(client: TestClient) -> None:
+    summary = client.get("/api").json()
+    assert "POST /api/{game}/probe: The values of up to 10,000 positions" in summary["paths"]
     document = client.get("/api/openapi.json").json()
     names = document["paths"]["/api/{game}/evaluate"]["parameters"][0]["schema"]["enum"]
     assert names == ["tictactoe", "stones", "gobblet"]
     assert document["components"] == json.loads(json.dumps(describe(OPERATIONS)["components"]))
 
 
-# ---- who may ask ----
+# ---- host names ----
 
 
-def test_a_server_open_to_others_still_checks_the_host(library: Library) -> None:
+def test_a_server_open_to_others_checks_the_host_name(library: Library) -> None:
     app = make_app(library, hosts={"localhost", "games.example"}, open_to_others=True)
     for host, status in [("localhost", 200), ("games.example", 200), ("192.0.2.7", 200), ("rebound.example", 403)]:
         assert TestClient(app, base_url=f"http://{host}:8017").get("/api/games").status_code == status, host
     closed = make_app(library, hosts={"localhost"})
     assert TestClient(closed, base_url="http://192.0.2.7:8017").get("/api/games").status_code == 403
-
-
-def test_who_is_too_fast_is_told_when_to_come_again(library: Library) -> None:
-    guarded = requests.RequestGuard(make_app(library), hosts=None, clock=lambda: 0.0)
-    client = TestClient(guarded, client=("192.0.2.7", 1234))
-    answers_ = [client.get("/static/icon.svg") for _ in range(int(requests.BURST) + 1)]
-    assert answers_[-1].status_code == 429
-    assert answers_[-1].headers["retry-after"] == "1"
 
 
 # ---- many positions ----
@@ -207,26 +199,26 @@ def test_many_positions_are_probed_at_once(client: TestClient, games: types.Simp
         ({"positions": ["?"]}, 400, "nine of"),
     ],
 )
-def test_a_wrong_batch_is_refused(client: TestClient, body: object, status: int, part: str) -> None:
+def test_a_wrong_probe_is_refused(client: TestClient, body: object, status: int, part: str) -> None:
     answer = client.post("/api/tictactoe/probe", json=body)
     assert (answer.status_code, part in answer.json()["error"]) == (status, True), answer.text
 
 
-def test_a_line_of_a_compact_table_does_not_keep_the_others_waiting(
+def test_a_line_of_a_compact_table_does_not_block_other_requests(
     tmp_path: Path, games: types.SimpleNamespace, small_tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each probe unpacks a frame, beside the loop: while one line is on its way, others are answered."""
+    """Each probe unpacks a frame, outside the event loop."""
     game = games.tic_tac_toe()
     with open_table(game, small_tables / "tictactoe") as table:
         compact_table(table, tmp_path / "tictactoe", progress=lambda done: None)
     compact, plain = Library(tmp_path, [game]), Library(small_tables, [game])
     assert isinstance(compact.games["tictactoe"].table, CompactTable)
-    begun, go_on, probe = threading.Event(), threading.Event(), CompactTable.get
+    started, resume, probe = threading.Event(), threading.Event(), CompactTable.get
 
     def slow_probe(table: CompactTable, *arguments: Any) -> Any:
         if threading.current_thread() is not loop:
-            begun.set()
-            go_on.wait(10)
+            started.set()
+            resume.wait(10)
         return probe(table, *arguments)
 
     monkeypatch.setattr(CompactTable, "get", slow_probe)
@@ -235,10 +227,10 @@ def test_a_line_of_a_compact_table_does_not_keep_the_others_waiting(
         loop = next(thread for thread in threading.enumerate() if thread.name == "server")
         waiting = threading.Thread(target=lambda: found.append(ask(port, "/api/tictactoe/line")))
         waiting.start()
-        assert begun.wait(10), "the line is worked out beside the loop"
+        assert started.wait(10), "the line is computed outside the event loop"
         assert ask(port, "/api/tictactoe/check?position=.........").startswith(b"HTTP/1.1 200")
         assert waiting.is_alive()
-        go_on.set()
+        resume.set()
         waiting.join()
     line = TestClient(make_app(plain)).get("/api/tictactoe/line").json()
     assert json.loads(found[0].partition(b"\r\n\r\n")[2]) == line
@@ -247,12 +239,12 @@ def test_a_line_of_a_compact_table_does_not_keep_the_others_waiting(
     plain.close()
 
 
-def test_variants_are_known_by_their_address_only_if_they_exist(client: TestClient) -> None:
+def test_only_existing_variants_have_an_address(client: TestClient) -> None:
     assert client.get("/tictactoe-width=5").status_code == 404
     assert client.get("/api/tictactoe-width=5/evaluate").status_code == 404
 
 
-def test_options_with_their_defaults_may_be_left_out_of_an_address(tmp_path: Path) -> None:
+def test_an_address_may_omit_default_options(tmp_path: Path) -> None:
     library = Library(tmp_path, [load_game("dots", rows=1), load_game("dots"), load_game("morris")])
     client = TestClient(make_app(library), follow_redirects=False)
     for short, whole in {
@@ -274,16 +266,16 @@ def test_options_with_their_defaults_may_be_left_out_of_an_address(tmp_path: Pat
 # ---- sessions and links ----
 
 
-def test_a_session_has_so_many_games(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sessions_games_are_limited(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matches, "MAX_GAMES", 1)
     assert client.post("/api/tictactoe/move", json={"move": "b2"}).json()["ply"] == 1
     assert client.get("/api/tictactoe/game").json()["ply"] == 1
     client.post("/api/stones/move", json={"move": "2"})
     assert client.get("/api/stones/game").json()["ply"] == 1
-    assert client.get("/api/tictactoe/game").json()["ply"] == 0, "the game that was longest not played is forgotten"
+    assert client.get("/api/tictactoe/game").json()["ply"] == 0, "the least recently played game is dropped"
 
 
-def test_a_blank_that_is_part_of_a_move_stays_in_it(games: types.SimpleNamespace, small_tables: Path) -> None:
+def test_white_space_in_a_moves_name_is_kept(games: types.SimpleNamespace, small_tables: Path) -> None:
     hook = "\n@hookimpl\ndef format_move(position, move): return f'take\u00a0{move} now'\n"
     game = games.game_of(games.codes["SUBTRACTION"] + hook, "stones")
     client = TestClient(make_app(Library(small_tables, [game])))
