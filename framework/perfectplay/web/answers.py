@@ -34,7 +34,8 @@ Id = Annotated[
     ),
 ]
 Count = Annotated[int, Meta(ge=0)]
-Player = Annotated[Literal[0, 1] | None, Meta(description="0 is the player who begins; null where it is not known.")]
+Owner = Annotated[int, Meta(ge=0, le=1)]
+Player = Annotated[Owner | None, Meta(description="0 is the player who begins; null where it is not known.")]
 Players = Annotated[list[str], Meta(min_length=1, max_length=2)]
 Outcome = Annotated[
     Literal["win", "draw", "loss"] | None,
@@ -100,7 +101,7 @@ class DrawnBoard(Answer):
     rows: float
     columns: float
     cells: Sequence[Cell]
-    to_move: Literal[0, 1]
+    to_move: Owner
     players: Sequence[str]
     colours: tuple[str, str]
     trays: Sequence[Tray]
@@ -260,7 +261,7 @@ def draw_board(board: Board) -> DrawnBoard:
         rows=board.rows,
         columns=board.columns,
         cells=board.cells,
-        to_move=1 if board.to_move else 0,
+        to_move=board.to_move,
         players=board.players,
         colours=player_colours(board),
         trays=board.trays,
@@ -308,7 +309,7 @@ def describe_position(
         verdict=verdict(served, position, mover, value),
         result=find_result(served, position, mover),
         mover=sides(game, mover)[0],
-        to_move=mover,  # type: ignore[arg-type]  # 0, 1 or None
+        to_move=mover,
         players=list(game.players),
         board=None if board is None else draw_board(board),
         board_problem=problem,

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -50,8 +50,11 @@ MAX_IDLE_SECONDS = 24 * 3600.0
 REPEATED = "Game over: draw by threefold repetition"
 
 Mark = Annotated[
-    Literal["", "?!", "?", "??"],
-    Meta(description="?! takes longer than necessary; ? or ?? gives away a score or an outcome."),
+    str,
+    Meta(
+        description="?! takes longer than necessary; ? or ?? gives away a score or an outcome.",
+        extra_json_schema={"enum": ["", "?!", "?", "??"]},
+    ),
 ]
 
 
@@ -221,7 +224,7 @@ def _judge_moves(served: ServedGame, match: Match, values: _Evaluation) -> list[
                 move=name,
                 id=str(match.positions[ply]),
                 changed_outcome=bool(best and worth and best.outcome is not worth.outcome),
-                mark=mark,  # type: ignore[arg-type]  # `judge` returns one of these marks
+                mark=mark,
                 comment=comment,
                 **value_fields(served, worth),
             )
@@ -252,7 +255,7 @@ def answer_replay(served: ServedGame, match: Match, ply: int) -> Replay:
         timeline.append(
             TimelineEntry(
                 id=str(position),
-                to_move=movers[index],  # type: ignore[arg-type]  # 0, 1 or None
+                to_move=movers[index],
                 verdict=verdict(served, position, movers[index], value),
                 move=move.move if move else None,
                 mark=move.mark if move else "",

@@ -57,14 +57,14 @@ let refreshExplore = () => {};
 /** Shows a game after `ply` of its moves. Returns whether that succeeded.
  *  `method` records the view in the browser's history: pushState, replaceState or null. */
 async function visit(target, { method = "pushState", fresh = false, onError = fail } = {}) {
-  const { game = state.game, start = state.start, moves = state.moves, puzzle = null, wrong = {} } = target;
+  const { game = state.game, start = state.start, moves = state.moves, puzzle = null, extra = {} } = target;
   const { ply = moves.length } = target;
   stopComputer({ keepAuto: fresh });
   if (!fresh) feedback = null;
   pendingVisit?.abort();
   const { signal } = (pendingVisit = new AbortController());
   try {
-    const query = { ...wrong, position: start, moves: moves.map(linkName).join(" "), ply };
+    const query = { ...extra, position: start, moves: moves.map(linkName).join(" "), ply };
     const replay = await api.replay(game, query, signal);
     if (signal.aborted) return false;
     if (game !== state.game) state.auto = false;
@@ -334,8 +334,8 @@ async function visitAddress() {
   const name = decodeURIComponent(location.pathname.slice(1)) || document.querySelector("meta[name=game]")?.content;
   if (!name) return fail(new Error("No games are installed."));
   const query = Object.fromEntries(new URLSearchParams(location.search));
-  const { position, id, moves: text = "", ply: number, ...wrong } = query;
-  if (position !== undefined && id !== undefined) wrong.id = id; // the server explains the error
+  const { position, id, moves: text = "", ply: number, ...extra } = query;
+  if (position !== undefined && id !== undefined) extra.id = id; // the server explains the error
   const moves = text.split(" ").filter(Boolean);
   const ply = Math.min(Number(number ?? moves.length) || 0, moves.length);
   const showStart = async (error) => {
@@ -345,7 +345,7 @@ async function visitAddress() {
   const onError = location.search ? showStart : fail;
   try {
     const start = position ?? (id === undefined ? null : (await api.position(name, id)).text);
-    await visit({ game: name, start, moves, ply, wrong }, { method: "replaceState", onError });
+    await visit({ game: name, start, moves, ply, extra }, { method: "replaceState", onError });
   } catch (error) {
     await onError(error);
   }
