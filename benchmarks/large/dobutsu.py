@@ -107,7 +107,7 @@ def enumerated() -> None:
     with solution.table as table:
         found = survey(table)
         tier = found.tiers[0]
-        counts = (tier.positions, tier.wins, tier.losses, tier.draws)
+        counts = (tier.positions, tier.wins, tier.losses, tier.endless_draws)
         check("unfinished positions, won, lost, drawn", counts, tuple(UNFINISHED.values()))
         check("reachable positions", found.total.positions - 1, REACHABLE)  # one is left of all with the lion taken
         check("deepest win", found.total.longest_win, DEEPEST)

@@ -17,11 +17,10 @@ import pytest
 
 from perfectplay.game.game import Game
 from perfectplay.solve import solve as strong
-from perfectplay.table.lmdb_reader import TableReader
-from perfectplay.table.lmdb_store import new_table
+from perfectplay.table.lmdb_reader import DATA_FILE, TableReader
+from perfectplay.table.lmdb_store import WriterLock, new_table
 from perfectplay.table.locations import table_path
-from perfectplay.table.lock import DATA_FILE, WriterLock
-from perfectplay.table.records import META, TableInfo, TierRecord, enveloped, opened, table_hash
+from perfectplay.table.records import META, TableInfo, TierRecord, seal, table_hash, unseal
 
 
 def change_value(game: Game, *, index: int, code: int, tier: int = 0) -> int:
@@ -97,7 +96,7 @@ def forge_info(path: Path, **changes: Any) -> None:
     """Change the metadata, with a right checksum."""
 
     def change(stored: bytes) -> bytes:
-        info = TableInfo.from_json(opened(META, memoryview(stored)))
-        return enveloped(META, replace(info, **changes).to_json())
+        info = TableInfo.from_json(unseal(META, memoryview(stored)))
+        return seal(META, replace(info, **changes).to_json())
 
     edit(path, META, change)

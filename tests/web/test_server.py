@@ -20,8 +20,8 @@ from starlette.testclient import TestClient
 
 from perfectplay.game.loading import load_game
 from perfectplay.table.compaction import compact_table
-from perfectplay.table.opening import open_table
-from perfectplay.table.table import CompactTable
+from perfectplay.table.locations import open_table
+from perfectplay.table.compact import CompactTable
 from perfectplay.web import api, connections, request_guard
 from perfectplay.web.app import make_app
 from perfectplay.web.connections import server_options

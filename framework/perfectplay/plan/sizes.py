@@ -12,15 +12,15 @@ from perfectplay.game import wording
 from perfectplay.game.game import Game
 from perfectplay.memory import Available, available_memory
 from perfectplay.plan.estimate import FIRST_SAMPLE, Count, estimate_positions
-from perfectplay.table.lmdb_store import COMMIT_BYTES
+from perfectplay.table.store import WRITE_BUFFER
 from perfectplay.tiers.order import TierSizes
 from perfectplay_native.kernel import Kernel
 
 PROGRAM_MEMORY = 40 << 20
 """Python and what it loads."""
 
-FIXED_MEMORY = PROGRAM_MEMORY + COMMIT_BYTES
-"""Of a memory budget, what is not the engine's: the program, and a store's dirty pages (LMDB's, say)."""
+FIXED_MEMORY = PROGRAM_MEMORY + WRITE_BUFFER
+"""The part of a memory budget that the engine cannot use: the program and the write buffer of the store."""
 
 SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
 

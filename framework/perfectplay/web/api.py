@@ -17,7 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from perfectplay.errors import UsageError
 from perfectplay.game.match import Match
-from perfectplay.table.table import CompactTable, Table
+from perfectplay.table.compact import CompactTable
+from perfectplay.table.table import Table
 from perfectplay.web import answers, exploring, games, matches
 from perfectplay.web.library import Library, ServedGame
 from perfectplay.web.openapi import description, summary

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tools.campaigns import ladder
 
 from perfectplay import Game, Outcome, open_table, solve_game, verify_table
 from perfectplay.analysis.moves import rate_moves
@@ -18,10 +19,9 @@ from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.table.locations import table_path
 
 from ..damage import stop_after_tiers
-from . import ladder
 
 HOOKS = ("start", "tier", "moves", "apply", "undo", "canonicalize")
-RUNNER = [sys.executable, str(Path(__file__).with_name("solve_ladder.py"))]
+RUNNER = [sys.executable, str(Path(__file__).parents[3] / "tools" / "campaigns" / "solve_ladder.py")]
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_a_file_size_limit_stops_the_solve_and_loses_nothing(game, golden, tmp_p
     full = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, preexec_fn=limit)
     assert full.returncode != 0
     assert "larger than the limit allows" in full.stderr
-    assert "what was solved so far is kept" in full.stderr
+    assert "all tiers solved so far are saved" in full.stderr
     done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == golden
 

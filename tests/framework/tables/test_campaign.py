@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from . import campaign
+from tools.campaigns import campaign
 
 ROOT = Path(__file__).parents[3]
 
@@ -42,7 +41,7 @@ def test_a_disk_that_is_full_at_any_point_is_reported_and_resumed_from(faults):
 
 def test_memory_that_runs_out_anywhere_is_an_error_and_loses_nothing(program):
     program("gcc")
-    command = [sys.executable, "-m", "tests.framework.tables.memory_campaign", "--every", "199"]
+    command = [sys.executable, "-m", "tools.campaigns.memory_campaign", "--every", "199"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert len(ran.stdout.splitlines()) == 7
@@ -54,7 +53,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing_whatever_is_written(program):
     if subprocess.run([*space, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True).returncode != 0:
         pytest.skip("mounting a small disk needs root, or namespaces of one's own")
     size = ["--width", "3", "--height", "3", "--kibibytes", "12"]
-    command = [sys.executable, "-m", "tests.framework.tables.disk_campaign", *size]
+    command = [sys.executable, "-m", "tools.campaigns.disk_campaign", *size]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert len(ran.stdout.splitlines()) == 10

@@ -8,13 +8,12 @@ import threading
 
 import numpy as np
 import pytest
+from tools.campaigns import ladder
 
 from perfectplay import open_table, solve_game
 from perfectplay.errors import TableError, UsageError
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.locations import table_path
-
-from . import ladder
 
 
 @pytest.fixture(params=["memory", "disk", "compact"])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tools.campaigns.campaign import BROKEN, REPORTED, RIGHT, in_child
 
 from perfectplay import open_table, solve_game, verify_table
 from perfectplay.errors import Interrupted, TableError
@@ -17,7 +18,6 @@ from perfectplay.table.locations import find_tables, table_path
 from perfectplay.web.library import ServedGame
 
 from ..damage import stop_after_tiers
-from .campaign import BROKEN, REPORTED, RIGHT, in_child
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become two other users")
 

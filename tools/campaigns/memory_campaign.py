@@ -1,6 +1,6 @@
 """Memory that runs out: every request of our code, of LMDB, NumPy and cffi in a small piece of work fails once.
 
-    python -m tests.framework.tables.memory_campaign [--every 1]
+    python -m tools.campaigns.memory_campaign [--every 1]
 
 What may come of it: the right answer, or one clear error; and afterwards the same work can be done. A library that is
 preloaded (failing_requests.c) makes the requests fail, so this runs as a program of its own. It needs gcc and glibc.

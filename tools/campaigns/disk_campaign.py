@@ -1,6 +1,6 @@
 """Disks that are full: a solve on a disk of one mebibyte, then two, and so on until it has room; other work likewise.
 
-    python -m tests.framework.tables.disk_campaign [--kibibytes 1024] [--width 5] [--height 4]
+    python -m tools.campaigns.disk_campaign [--kibibytes 1024] [--width 5] [--height 4]
 
 Each time: one line that says so, nothing half-written under a final name, and on a larger disk the same command ends
 well. The disks are real (tmpfs, in a mount namespace of this program's own), so this needs Linux, and either root or
@@ -26,7 +26,7 @@ from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError
 from perfectplay.prove.proof import proof_path, read_proof
 from perfectplay.table.compaction import compact_table
-from perfectplay.table.lock import DATA_FILE
+from perfectplay.table.lmdb_reader import DATA_FILE
 
 from .campaign import BROKEN, REPORTED, RIGHT, WRONG, in_child
 

@@ -1,6 +1,6 @@
 """Fault injection: kills, flipped bits and full disks, as many as asked for. Run it as a program for the long campaign.
 
-    python -m tests.framework.tables.campaign --kills 300 --flips 2000 --full 40
+    python -m tools.campaigns.campaign --kills 300 --flips 2000 --full 40
 
 Each fault happens in a forked child, so that a crash is seen as one. What may come out of it: the right answers, or one
 clear error. What may not: a wrong answer, a crash, anything that keeps the next run from ending with the same table.
@@ -33,10 +33,9 @@ from perfectplay.errors import PerfectPlayError, TableError
 from perfectplay.prove.proof import proof_path, read_proof
 from perfectplay.solve.solve import Solve
 from perfectplay.table.compaction import compact_table
-from perfectplay.table.lmdb_pages import read_snapshot
+from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.locations import table_path
-from perfectplay.table.lock import DATA_FILE
 
 from . import ladder
 from .solved import BROKEN, REPORTED, RIGHT, WRONG, Solved
