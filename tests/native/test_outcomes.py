@@ -306,7 +306,7 @@ def test_tables_of_the_two_kinds_are_never_mixed_up(graph_module: ModuleType, tm
             solve_game(game, backend=backend, directory=place, values=there).table.close()
             for other in ("memory", "lmdb"):
                 with pytest.raises(
-                    TableError, match=r"holds a table of graph with (outcomes alone|full values): use it"
+                    TableError, match=r"holds a table of graph with (outcomes only|full values): use it"
                 ):
                     solve_game(game, backend=other, directory=place, values=wanted)
             with open_table(game, place / game.identity) as table:
