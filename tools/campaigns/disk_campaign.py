@@ -119,7 +119,7 @@ class DiskCampaign:
     # ---- checks ----
 
     def _check_files(self) -> int:
-        """Check that every file under its final name is right, and complete if its metadata say so."""
+        """Check that every file under its final name is right, and that tables marked as complete are."""
         for place in (self.disk / self.game.identity, self.disk / "compact"):
             if (place / DATA_FILE).exists():
                 with open_table(self.game, place) as table:

@@ -23,7 +23,8 @@ from perfectplay.table.records import FULL, OUTCOME
 from perfectplay.tiers.order import TierSizes
 from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError
-from perfectplay_native.kernel import INDEX_BITS, Kernel
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import INDEX_BITS
 
 SECONDS = 8.0
 """Processor time that a plan may take."""
