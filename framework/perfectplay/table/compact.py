@@ -102,7 +102,7 @@ class CompactStore(TableReader):
                 f"the table in {self.path} has compact form {form}, but this version of perfectplay reads form {FORM}: "
                 "delete it and solve again"
             )
-        if not isinstance(frame_slots, int) or frame_slots < 1 or BLOCK_SLOTS % frame_slots:
+        if not isinstance(frame_slots, int) or frame_slots < 1 or frame_slots % RUN_SLOTS or BLOCK_SLOTS % frame_slots:
             raise self.source.damage("its frames have an impossible size")
         self.frame_slots = frame_slots
         self.kernel = kernel
@@ -205,7 +205,7 @@ class CompactStore(TableReader):
 
     def _cached(self, record: Record, frame: int) -> Any:
         """Return an unpacked frame from the cache of the most recent ones."""
-        name = (frame_kind(record), record.tier, frame)
+        name = (_kind(record), record.tier, frame)
         with self.lock:
             if name in self._cache:
                 self._cache.move_to_end(name)
@@ -220,7 +220,7 @@ class CompactStore(TableReader):
     def _unpack(self, record: Record, frame: int) -> Any:
         """Unpack a frame: of values as `ValueFrames.unpack` does, of keys as an array."""
         ends, checksums = self._frame_index(record)[:2]
-        frames = self.source.entries[number_key(frame_kind(record), record.tier)]
+        frames = self.source.entries[number_key(_kind(record), record.tier)]
         packed = frames[int(ends[frame - 1]) if frame else 0 : int(ends[frame])]
         if checksum(packed) != checksums[frame]:
             raise self.source.damage(f"tier {record.tier}, frame {frame} has a wrong checksum")
@@ -234,7 +234,7 @@ class CompactStore(TableReader):
 
     def _frame_index(self, record: Record) -> Array:
         """Return the ends and checksums of a tier's frames, and for keys the first key of each, as rows."""
-        kind = frame_kind(record)
+        kind = _kind(record)
         key = number_key(kind.upper(), record.tier)
         if key not in self._indices:
             frames, rows = -(-record.size // self.frame_slots), 2 if isinstance(record, TierRecord) else 3
@@ -253,8 +253,7 @@ class CompactStore(TableReader):
         self._index.close(partial(TableError, f"the table {self.path} is closed"))
 
 
-def frame_kind(record: Record) -> bytes:
-    """Return the kind of key under which the frames of a record are stored."""
+def _kind(record: Record) -> bytes:
     return b"c" if isinstance(record, TierRecord) else b"d"
 
 

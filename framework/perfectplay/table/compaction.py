@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from perfectplay.errors import TableError, UsageError
-from perfectplay.table.compact import FORM, CompactStore, Record, ValueFrames, frame_kind, pack_keys
+from perfectplay.table.compact import FORM, CompactStore, Record, ValueFrames, pack_keys
 from perfectplay.table.lmdb_reader import TableReader
-from perfectplay.table.lmdb_store import LOCK_FILE, NEW_FILE, Item, LmdbStore, WriterLock, new_table, sealed_item
+from perfectplay.table.lmdb_store import LOCK_FILE, NEW_FILE, LmdbStore, WriterLock, new_table, sealed_item
 from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key
 from perfectplay.table.store import Array, Block, Store
 from perfectplay.table.table import Table
@@ -127,37 +127,34 @@ class _Packing:
 
     def run(self, progress: Callable[[int], None]) -> None:
         keys, slots = self.source.key_records(), 0
-        with closing(Engine(self.kernel, tiers=max([*self.source.tier_records(), 0]) + 1)) as positions:
+        with closing(Engine(self.kernel, tiers=max([*self.source.tier_records(), 0]) + 1)) as index:
             for record in sorted(self.source.tier_records().values(), key=lambda r: r.tier):
-                key_blocks = None
                 if record.tier in keys:
                     key_blocks = self.source.key_blocks(keys[record.tier])
                     self._write_keys(keys[record.tier], key_blocks)
+                    positions = partial(self._frame, key_blocks, np.dtype("<u8"))
                 else:
-                    positions.define(record.tier, record.size)
-                frames = self._value_frames(record, positions, key_blocks)
-                items = self._items(record, _report(frames, slots, progress))
-                self.target.commit([*items, sealed_item(b"T", record.tier, record.to_json())])
+                    index.define(record.tier, record.size)
+                    positions = partial(self._unrank, index, record)
+                self._write(record, self._value_frames(record, positions, partial(_report, progress, slots)))
                 slots += record.size
                 progress(slots)
 
     def _value_frames(
-        self, record: TierRecord, index: Engine, key_blocks: list[Block] | None
-    ) -> Iterator[tuple[int, bytes]]:
-        """Yield the first slot of each frame, and the packed frame."""
+        self, record: TierRecord, positions: Callable[[int], Array], progress: Callable[[int], None]
+    ) -> Iterator[bytes]:
+        """Yield packed frames. `positions` returns the positions of the frame that begins at a slot."""
         value_blocks, frames = self.source.value_blocks(record), ValueFrames(record)
 
         def pack(first: int) -> bytes:
             codes = self._frame(value_blocks, record.dtype, first)
             if not self.omits:
                 return frames.pack(codes, np.ones(len(codes), dtype=bool))
-            if key_blocks is None:
-                positions = index.positions(record.tier, first, len(codes))
-            else:
-                positions = self._frame(key_blocks, np.dtype("<u8"), first)
-            return frames.pack(codes, foreseen_codes(self.kernel, positions) == 0)
+            return frames.pack(codes, foreseen_codes(self.kernel, positions(first)) == 0)
 
-        return self.workers.map(pack, range(0, record.size, self.frame_slots))
+        for first, packed in self.workers.map(pack, range(0, record.size, self.frame_slots)):
+            progress(first)
+            yield packed
 
     def _write_keys(self, record: KeyRecord, blocks: list[Block]) -> None:
         def frame(first: int) -> Array:
@@ -165,11 +162,10 @@ class _Packing:
 
         starts = range(0, record.size, self.frame_slots)
         frames = (packed for _, packed in self.workers.map(lambda first: pack_keys(frame(first)), starts))
-        items = self._items(record, frames, [int(frame(first)[0]) for first in starts])
-        self.target.commit([*items, sealed_item(b"K", record.tier, record.to_json())])
+        self._write(record, frames, [int(frame(first)[0]) for first in starts])
 
-    def _items(self, record: Record, frames: Iterable[bytes], first_keys: Sequence[int] = ()) -> list[Item]:
-        """Return the frames of a tier as one value, and their index."""
+    def _write(self, record: Record, frames: Iterable[bytes], first_keys: Sequence[int] = ()) -> None:
+        """Write the frames of a tier as one value, their index, and the record of the tier."""
         packed = bytearray()
         ends, checksums = [], []
         for frame in frames:
@@ -179,15 +175,22 @@ class _Packing:
             if self.tier_limit is not None and len(packed) > self.tier_limit:
                 raise UsageError(f"--memory is too small: tier {record.tier} needs more, even compressed")
         index = np.array([*ends, *checksums, *first_keys], dtype="<u8").tobytes()
-        kind = frame_kind(record)
-        return [(number_key(kind, record.tier), packed), sealed_item(kind.upper(), record.tier, index)]
+        kind, record_kind = (b"c", b"T") if isinstance(record, TierRecord) else (b"d", b"K")
+        self.target.commit(
+            [
+                (number_key(kind, record.tier), packed),
+                sealed_item(kind.upper(), record.tier, index),
+                sealed_item(record_kind, record.tier, record.to_json()),
+            ]
+        )
 
     def _frame(self, blocks: list[Block], dtype: np.dtype[Any], first: int) -> Array:
         block: Array = np.frombuffer(blocks[first // BLOCK_SLOTS], dtype=dtype)
         return block[first % BLOCK_SLOTS :][: self.frame_slots]
 
+    def _unrank(self, index: Engine, record: TierRecord, first: int) -> Array:
+        return index.positions(record.tier, first, min(self.frame_slots, record.size - first))
 
-def _report(frames: Iterator[tuple[int, bytes]], before: int, progress: Callable[[int], None]) -> Iterator[bytes]:
-    for first, packed in frames:
-        progress(before + first)
-        yield packed
+
+def _report(progress: Callable[[int], None], before: int, slots: int) -> None:
+    progress(before + slots)

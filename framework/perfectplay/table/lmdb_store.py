@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import lmdb
@@ -93,9 +92,7 @@ class WriterLock:
     def __enter__(self) -> WriterLock:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
 
@@ -127,11 +124,10 @@ class LmdbStore(Store):
         """Open a file in a directory that the caller has locked; with `info`, create it. `close` releases `lock`."""
         self.path = file.parent
         self._file = file
-        self._writer_lock = lock
         self._read_lock = threading.RLock()
-        self._read: Any = None
-        self._env: Any = None
-        self._file_lock: int | None = None
+        self._resources = ExitStack()
+        if lock is not None:
+            self._resources.callback(lock.release)
         try:
             self._env = self._open()
             self._lock_data_file()
@@ -150,7 +146,7 @@ class LmdbStore(Store):
     def _open(self) -> Any:
         size = self._file.stat().st_size if self._file.exists() else 0
         try:
-            return lmdb.open(
+            environment = lmdb.open(
                 os.fsencode(self._file),  # the name may not be valid text
                 subdir=False,
                 lock=False,  # the writer lock replaces LMDB's
@@ -160,12 +156,15 @@ class LmdbStore(Store):
             )
         except (lmdb.Error, OSError) as error:
             raise TableError(f"cannot write {self._file}: {reason(error)}") from None
+        self._resources.callback(environment.close)
+        return environment
 
     def _lock_data_file(self) -> None:
         """Lock the data file too: through a link, it may also be the table of another directory."""
         try:
-            self._file_lock = os.open(self._file, os.O_RDONLY | os.O_CLOEXEC)
-            lock_file(self._file_lock)
+            file = os.open(self._file, os.O_RDONLY | os.O_CLOEXEC)
+            self._resources.callback(os.close, file)
+            lock_file(file)
         except BlockingIOError:
             raise TableError(f"another process is writing {self._file} under another name: wait for it") from None
         except OSError as error:
@@ -285,17 +284,7 @@ class LmdbStore(Store):
         return self.path
 
     def close(self) -> None:
-        if self._read is not None:
-            self._read.abort()
-            self._read = None
-        if self._env is not None:
-            self._env.close()
-            self._env = None
-        if self._file_lock is not None:
-            os.close(self._file_lock)
-            self._file_lock = None
-        if self._writer_lock is not None:
-            self._writer_lock.release()
+        self._resources.close()
 
 
 def sealed_item(kind: bytes, tier: int, text: bytes) -> Item:
@@ -341,6 +330,5 @@ def remove_table(path: Path) -> None:
     with WriterLock(path):  # on release, it removes an empty directory
         try:
             (path / DATA_FILE).unlink()
-            (path / "lock.mdb").unlink(missing_ok=True)
         except OSError as error:
             raise TableError(f"cannot remove {path}: {reason(error)}") from None

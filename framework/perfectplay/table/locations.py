@@ -28,10 +28,12 @@ def table_directory() -> Path:
     """Return the directory of all tables: $PERFECTPLAY_TABLES, or perfectplay in the user's data directory."""
     if variable := os.environ.get("PERFECTPLAY_TABLES"):
         return Path(variable)
-    directory = platformdirs.user_data_path("perfectplay", appauthor=False)
-    if str(directory).startswith("~"):  # there is no home directory
-        raise UsageError("you have no home directory for tables: choose a directory with --dir or PERFECTPLAY_TABLES")
-    return directory
+    try:
+        return platformdirs.user_data_path("perfectplay", appauthor=False).expanduser()
+    except RuntimeError:
+        raise UsageError(
+            "you have no home directory for tables: choose a directory with --dir or PERFECTPLAY_TABLES"
+        ) from None
 
 
 def usual_directory(game: Game) -> Path:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Sequence
 from functools import cached_property, partial
 from operator import index
-from types import TracebackType
 from typing import Any, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
@@ -275,9 +274,7 @@ class Table:
     def __enter__(self) -> Table:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
