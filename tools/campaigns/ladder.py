@@ -2,7 +2,7 @@
 
 A token moves on a ladder: each of RUNGS rungs is a ring of RING cells. A move takes it one or three cells forward, two
 back, or, from every fifth cell, up to the next rung. On every third rung, cells divisible by 7 are lost for the mover,
-cells divisible by 11 are ties, and cell 1 is won. All kinds of values occur, including endless draws.
+cells divisible by 11 are ties, and cell 1 is won. Wins, losses and ties occur, but no endless draws.
 """
 
 from perfectplay import Status, hookimpl

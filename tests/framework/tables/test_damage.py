@@ -12,12 +12,12 @@ import pytest
 from tools.campaigns import ladder
 from tools.campaigns.campaign import REPORTED, RIGHT, WRONG, in_child
 
-from perfectplay import open_table, solve_game, verify_table
+from perfectplay import Outcome, Value, open_table, solve_game, verify_table
 from perfectplay.errors import DamagedTable, Interrupted, TableError
 from perfectplay.table.compact import FORM
 from perfectplay.table.lmdb_reader import DATA_FILE, TableReader, read_snapshot
 from perfectplay.table.locations import table_path
-from perfectplay.table.records import META, number_key, seal, unseal
+from perfectplay.table.records import META, Statistics, number_key, seal, unseal
 
 from ..damage import edit, flip, forge_info, stop_after_tiers
 
@@ -263,6 +263,13 @@ def test_plain_and_compact_tables_give_the_same_answers(game, solved, compacted,
             assert verify_table(table).bad == 0
             assert other.statistics == table.statistics
             assert other.statistics is other.statistics, "it is counted once"
+
+
+def test_statistics_count_draws_by_kind():
+    unknown = Value(Outcome.DRAW, None, outcome_only=True).code
+    full, outcomes = Statistics.of([{0: 3, 6: 5, 7: 1}, {0: 1, 4: 9}]), Statistics.of([{unknown: 4}])
+    assert (full.positions, full.draws, full.endless_draws, full.ties) == (10, 9, 4, 5)
+    assert (outcomes.draws, outcomes.endless_draws, outcomes.ties) == (4, 0, 0)
 
 
 def test_threads_share_a_table(game, solved, codes):

@@ -6,14 +6,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tools.campaigns.campaign import BROKEN, REPORTED, RIGHT, in_child
 
-from perfectplay import open_table, solve_game, verify_table
+from perfectplay import Game, open_table, solve_game, verify_table
 from perfectplay.errors import Interrupted, TableError, reason
 from perfectplay.table.compaction import compact_table
+from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.locations import find_tables, table_path
 from perfectplay.web.library import ServedGame
 
@@ -51,9 +53,18 @@ def run_as(user: int, work: Callable[[], object], *, umask: int = 0o002) -> int:
     return in_child(as_user)
 
 
+def compact(game: Game, path: Path) -> None:
+    with open_table(game, path) as table:
+        compact_table(table)
+
+
+def verify(game: Game, path: Path) -> None:
+    with open_table(game, path) as table:
+        assert verify_table(table, threads=1).bad == 0
+
+
 def test_one_user_resumes_reads_and_compacts_what_another_began(game, solved, shared, monkeypatch):
-    with open_table(game, solved) as table:
-        expected = table.info.hash
+    path, expected = table_path(game, shared), TableReader(solved).info.hash
 
     def begin() -> None:
         with pytest.raises(Interrupted):
@@ -65,35 +76,19 @@ def test_one_user_resumes_reads_and_compacts_what_another_began(game, solved, sh
         assert solution.resumed
         assert solution.hash == expected
 
-    def compact() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            compact_table(table)
-
-    def read() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            assert table.info.compact
-            assert verify_table(table, threads=1).bad == 0
-
-    assert [run_as(ONE, begin), run_as(OTHER, resume), run_as(ONE, compact), run_as(OTHER, read)] == [RIGHT] * 4
+    assert run_as(ONE, begin) == run_as(OTHER, resume) == run_as(ONE, lambda: compact(game, path)) == RIGHT
+    assert TableReader(path).info.compact
+    assert run_as(OTHER, lambda: verify(game, path)) == RIGHT
     assert run_as(ONE, lambda: solve_game(game, directory=shared).table.close()) == RIGHT
 
 
 def test_table_without_write_permission_can_be_read(game, shared):
-    def solve() -> None:
-        solve_game(game, backend="lmdb", directory=shared).table.close()
-
-    def read() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            assert verify_table(table, threads=1).bad == 0
-
-    def compact() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            compact_table(table)
-
-    assert run_as(ONE, solve, umask=0o022) == run_as(OTHER, read) == RIGHT
-    assert run_as(OTHER, compact) == REPORTED
-    assert run_as(OTHER, lambda: solve_game(game, directory=shared)) == REPORTED
-    assert run_as(OTHER, read) == RIGHT
+    path = table_path(game, shared)
+    solve = partial(solve_game, game, backend="lmdb", directory=shared)
+    assert run_as(ONE, lambda: solve().table.close(), umask=0o022) == run_as(OTHER, lambda: verify(game, path)) == RIGHT
+    assert run_as(OTHER, lambda: compact(game, path)) == REPORTED
+    assert run_as(OTHER, solve) == REPORTED
+    assert run_as(OTHER, lambda: verify(game, path)) == RIGHT
 
 
 def test_private_table_is_reported_and_does_not_hide_others(game, shared):
