@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from perfectplay.prove.proof import Proof, prove_position
     from perfectplay.solve.solve import Solution, solve_game
     from perfectplay.solve.verification import verify_table
-    from perfectplay.table.opening import open_table
+    from perfectplay.table.locations import open_table
     from perfectplay.table.table import Table
     from perfectplay.values import Outcome, Status, Value
     from perfectplay_native.python_rules import PositionBatch
@@ -50,7 +50,7 @@ _HOMES = {
     "prove.proof": ("Proof", "prove_position"),
     "solve.solve": ("Solution", "solve_game"),
     "solve.verification": ("verify_table",),
-    "table.opening": ("open_table",),
+    "table.locations": ("open_table",),
     "table.table": ("Table",),
     "values": ("Outcome", "Status", "Value"),
 }
