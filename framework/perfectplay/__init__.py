@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from perfectplay.analysis.statistics import survey
     from perfectplay.errors import NotInTable, PerfectPlayError, PluginError, TableError, UsageError
     from perfectplay.game.board import Board, Cell, Click, Piece, Tray
-    from perfectplay.game.game import Game
+    from perfectplay.game.game import Game, Position
     from perfectplay.game.loading import installed_games, load_game, make_game
     from perfectplay.game.match import Match, load_match
     from perfectplay.game.options import Option
-    from perfectplay.game.position import Position
     from perfectplay.game.spec import About, hookimpl
     from perfectplay.prove.proof import Proof, prove_position
     from perfectplay.solve.solve import Solution, solve_game
@@ -40,11 +39,10 @@ _HOMES = {
     "analysis.statistics": ("survey",),
     "errors": ("NotInTable", "PerfectPlayError", "PluginError", "TableError", "UsageError"),
     "game.board": ("Board", "Cell", "Click", "Piece", "Tray"),
-    "game.game": ("Game",),
+    "game.game": ("Game", "Position"),
     "game.loading": ("installed_games", "load_game", "make_game"),
     "game.match": ("Match", "load_match"),
     "game.options": ("Option",),
-    "game.position": ("Position",),
     "game.spec": ("About", "hookimpl"),
     "perfectplay_native.rules": ("Studied",),
     "prove.proof": ("Proof", "prove_position"),

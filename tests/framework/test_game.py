@@ -62,7 +62,7 @@ def test_the_words_of_a_plugins_value_error_reach_the_user(tic_tac_toe):
 
 def test_moves_are_parsed_by_how_they_are_written(tic_tac_toe):
     assert tic_tac_toe.parse_move(0, "b2") == 4
-    with pytest.raises(UsageError, match="cannot read 'z9' as a move here: legal are a3, b3"):
+    with pytest.raises(UsageError, match="cannot read 'z9' as a move here: the legal moves are a3, b3"):
         tic_tac_toe.parse_move(0, "z9")
     with pytest.raises(UsageError):
         tic_tac_toe.parse_move(tic_tac_toe.encode("....X...."), "b2")
@@ -70,7 +70,7 @@ def test_moves_are_parsed_by_how_they_are_written(tic_tac_toe):
 
 def test_an_illegal_move_from_a_plugins_parser_is_refused(codes):
     game = make_game(codes.module_of(codes.subtraction + "\n@hookimpl\ndef parse_move(position, text): return 9\n"))
-    with pytest.raises(UsageError, match="'9' is not a legal move here: legal are 1, 2"):
+    with pytest.raises(UsageError, match="'9' is not a legal move here: the legal moves are 1, 2"):
         game.parse_move(7, "9")
 
 
@@ -130,7 +130,7 @@ def test_every_method_refuses_what_is_no_position(subtraction, position):
             "if taken <= position]",
             "] if position != 5 else None",
             ("moves", 5),
-            "a list of moves was expected",
+            "expected a list of moves",
         ),
         (
             "if taken <= position]",
@@ -144,7 +144,7 @@ def test_every_method_refuses_what_is_no_position(subtraction, position):
             ("moves", 5),
             "'moves' raised KeyError: 5 in position 5",
         ),
-        ("else Status.LOST", "else 17", ("status", 0), "returned 17 in position 0: a Status was expected"),
+        ("else Status.LOST", "else 17", ("status", 0), "returned 17 in position 0: expected a Status"),
     ],
 )
 def test_a_mistake_in_a_hook_names_game_hook_and_position(codes, old, new, call, message):
@@ -249,7 +249,7 @@ def test_a_wrong_option_is_a_usage_error(codes, options, message):
         (
             "def options():\n    return [",
             "def options():\n    return 5 or [",
-            "a list of Option was expected",
+            "expected a list of Option",
         ),
     ],
 )
@@ -335,7 +335,7 @@ def test_a_kernel_that_lacks_a_rule_is_refused(kernel_plugin):
     from perfectplay_native._engine import ffi
 
     kernel_plugin.alive[0].apply = ffi.NULL
-    with pytest.raises(PluginError, match="the kernel leaves the required apply NULL"):
+    with pytest.raises(PluginError, match="the required apply is NULL"):
         make_game(kernel_plugin)
 
 
@@ -392,17 +392,17 @@ def test_a_game_says_whose_turn_it_is_and_by_how_much_it_is_won(codes):
     end = game.apply(game.apply(twice, 2), 1)
     assert (game.status(end), game.score(end)) == (Status.LOST, -5)
     assert game.canonicalize(end) == end
-    with pytest.raises(PluginError, match="no hook 'undo'; ask `has_undo` first"):
+    with pytest.raises(PluginError, match="no hook 'undo'; check `has_undo` first"):
         game.undo(end, 1)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "method", "message"),
     [
-        ("return position & 1\n\n", "return 2\n\n", "mover", "0 for the player who begins, or 1 for the other"),
-        ("return parts(position)[1] *", "return 1e6 *", "score", "a score is an int"),
+        ("return position & 1\n\n", "return 2\n\n", "mover", r"0 \(first player\) or 1 \(second player\)"),
+        ("return parts(position)[1] *", "return 1e6 *", "score", "expected an int"),
         ("return parts(position)[1] *", "return 99999 *", "score", "a score is between -32,767 and 32,767"),
-        ("Status.DRAWN\n", "Status.DRAWN if won else 0\n", "status", "returned 0 .* a Status was expected"),
+        ("Status.DRAWN\n", "Status.DRAWN if won else 0\n", "status", "returned 0 .* expected a Status"),
     ],
 )
 def test_wrong_movers_scores_and_statuses_are_refused(codes, old, new, method, message):
@@ -434,7 +434,7 @@ def test_a_game_without_the_hook_tells_turns_by_its_board(subtraction, tic_tac_t
 
 @pytest.mark.parametrize("answer", ["True", "False", "1", "None"])
 def test_a_status_is_a_status(codes, answer):
-    with pytest.raises(PluginError, match=r"hook 'status' returned .*: a Status was expected"):
+    with pytest.raises(PluginError, match=r"hook 'status' returned .*: expected a Status"):
         changed(codes, "return Status.ONGOING if position else Status.LOST", f"return {answer}")
 
 
@@ -453,5 +453,5 @@ def test_title_rules_and_names_may_come_from_one_hook(codes):
     assert game("('Ann', 'Ben')").players == ("Ann", "Ben")
     assert game("('Ann',)").is_puzzle
     assert game("()").players == ("First", "Second")
-    with pytest.raises(PluginError, match=r"hook 'about' .*two different names were expected"):
+    with pytest.raises(PluginError, match=r"hook 'about' .*expected two different names"):
         game("('Ann', 'Ann')")

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from perfectplay.cli import root
-from perfectplay.cli._app import COMMANDS
+from perfectplay.commands import COMMANDS
 from perfectplay.game.plugins import RESERVED_NAMES
 from perfectplay.web.library import Library
 
@@ -83,7 +83,7 @@ def test_rules_are_told(install, codes):
     ("file", "text", "message"),
     [
         ("none.py", None, "there is no file none.py"),
-        ("Big.py", "", "no game can be called 'Big'"),
+        ("Big.py", "", "a game cannot be named 'Big'"),
         ("check.py", "", "built-in command"),
         ("empty.py", "", "missing 'start', 'moves', 'apply', 'status'"),
         ("broken.py", "\n1 / 0\n", "broken.py, line 2"),

@@ -206,7 +206,7 @@ NAIVE = {
         + "\n@hookimpl\ndef mover(position): return 1 + turn(position)\n",
         {},
         "hooks",
-        "0 for the player who begins, or 1 for the other",
+        "0 (first player\\) or 1 \\(second player\\)",
     ),
     "WON is a win for the first player": (
         TIC_TAC_TOE,

@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
-from perfectplay.cli._app import COMMANDS
 from perfectplay.cli._common import GameCommand
 from perfectplay.cli.solve import solve_command
+from perfectplay.commands import COMMANDS
 from perfectplay.errors import PluginError
 from perfectplay.game.engine import translate_error
 from perfectplay.game.loading import load_game, make_game
@@ -47,9 +47,9 @@ def solve(*words: str) -> Result:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("gobblet", "there is a game 'gobblet' already, from perfectplay"),
-        ("stones", "there is a game 'stones' already, from try-stones 1.0"),
-        ("native", "there is a package 'perfectplay_native' already"),  # the engine itself
+        ("gobblet", "there is already a game 'gobblet', from perfectplay"),
+        ("stones", "there is already a game 'stones', from try-stones 1.0"),
+        ("native", "there is already a package 'perfectplay_native'"),  # the engine itself
     ],
 )
 def test_a_new_game_cannot_replace_what_is_installed(install, codes, tables, monkeypatch, name, reason):
@@ -66,7 +66,7 @@ def test_nobody_is_told_to_uninstall_perfectplay(install, codes):
     refused = solve("gobblet")
     assert refused.exit_code == 1
     assert "mine 1.0" in refused.stderr
-    assert "both bring a game of this name; rename or uninstall your plugin" in refused.stderr
+    assert "both have a game of this name; rename or uninstall your plugin" in refused.stderr
 
 
 # ---- options ----
@@ -111,7 +111,7 @@ def test_the_module_or_the_variant_says_which_version_of_the_rules_it_is(codes):
     assert make_game(codes.module_of(in_module)).rules_version == 4
     assert make_game(codes.module_of(in_object)).rules_version == 5
     assert make_game(codes.module_of(in_object + "\nRULES_VERSION = 4\n")).rules_version == 5  # nearer to the rules
-    with pytest.raises(PluginError, match="RULES_VERSION is 0: an int from 1 up was expected"):
+    with pytest.raises(PluginError, match="RULES_VERSION is 0; expected an int from 1 up"):
         make_game(codes.module_of(codes.variants + "\nRULES_VERSION = 0\n"))
 
 
@@ -261,8 +261,8 @@ def test_a_game_that_exits_when_it_is_loaded_is_one_broken_line_of_the_list(inst
     [
         ("yield ('perft', 1.0, 'nodes/s'); sys.exit(0)", "raised SystemExit: 0"),
         ("yield ('perft', 1.0, 'nodes/s'); {}['late']", "raised KeyError: 'late'"),
-        ("yield 'perft'", "returned 'perft': (what, rate, unit) was expected"),
-        ("return 5", "returned 5: (what, rate, unit) of each measurement was expected"),
+        ("yield 'perft'", "returned 'perft': expected (name, rate, unit)"),
+        ("return 5", "returned 5: expected an iterable of (name, rate, unit)"),
     ],
 )
 def test_measurements_of_the_games_own_are_its_own_fault(install, codes, body, told):
@@ -297,7 +297,7 @@ def test_a_fault_in_what_is_not_a_position_is_told_as_what_it_is(codes):
     game = make_game(codes.module_of(broken), name="stones")
     with pytest.raises(PluginError) as caught:
         solve_game(game, save=False)
-    assert str(caught.value) == "stones: play leads to position 2, which hook 'valid' refuses; run `solve check stones`"
+    assert str(caught.value) == "stones: play leads to position 2, which hook 'valid' rejects; run `solve check stones`"
 
 
 def test_what_the_engine_finds_wrong_with_the_rules_is_the_plugins_fault(codes):

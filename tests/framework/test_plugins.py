@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from perfectplay.analysis.export import check_exporter
 from perfectplay.errors import PluginError, UsageError
 from perfectplay.game import plugins
 from perfectplay.game.loading import installed_games, load_game, make_game
@@ -35,7 +36,7 @@ def test_a_misspelt_hook_is_refused_with_the_right_name(install, codes):
 def test_missing_rules_are_all_named(codes):
     code = codes.subtraction.replace("@hookimpl\ndef apply", "def apply").replace("def status", "def _status")
     code = code.replace("@hookimpl\ndef _status", "def _status")
-    with pytest.raises(PluginError, match=r"missing 'apply', 'status' \('apply' is there, but not marked @hookimpl\)"):
+    with pytest.raises(PluginError, match=r"missing 'apply', 'status' \('apply' exists but is not marked @hookimpl\)"):
         make_game(codes.module_of(code))
 
 
@@ -50,7 +51,7 @@ def test_missing_rules_are_all_named(codes):
         (
             "def apply(position, move)",
             "def apply(place, move)",
-            "^game: hook 'apply' has an argument 'place': call it 'position'$",
+            "^game: hook 'apply' has an argument 'place'; rename it to 'position'$",
         ),
         (
             "def start(): return 7",
@@ -58,7 +59,7 @@ def test_missing_rules_are_all_named(codes):
             "hook 'start' returned '7': a position is an int",
         ),
         ("def start(): return 7", "def start(): return 1 << 64", "must fit 64 bits"),
-        ("def start(): return 7", "def start(): return 8", "'start' returned 8, which hook 'valid' refuses"),
+        ("def start(): return 7", "def start(): return 8", "'start' returned 8, which hook 'valid' rejects"),
         ("def start(): return 7", "def start(): return 7 // 0", "hook 'start' raised ZeroDivisionError"),
     ],
 )
@@ -70,7 +71,7 @@ def test_a_hook_that_cannot_work_is_refused_at_load(codes, line, replacement, me
 
 def test_partners_come_together(codes):
     code = codes.subtraction + "\n@hookimpl\ndef encode(text): return 0\n"
-    with pytest.raises(PluginError, match="hook 'encode' needs its partner 'decode'"):
+    with pytest.raises(PluginError, match="hook 'encode' requires the hook 'decode'"):
         make_game(codes.module_of(code))
 
 
@@ -92,7 +93,7 @@ def test_a_class_is_no_plugin():
         ),
         (
             MARK + "def kernel(): return 5",
-            "hook 'kernel' returned 5: a perfectplay_native.kernel.Kernel was expected",
+            "hook 'kernel' returned 5: expected a perfectplay_native.kernel.Kernel",
         ),
     ],
 )
@@ -112,7 +113,7 @@ def test_two_plugins_of_one_name_are_both_named(install, codes):
     assert reason is not None
     assert "one 1.0" in reason
     assert "other 3.1" in reason
-    with pytest.raises(PluginError, match="both bring a game of this name"):
+    with pytest.raises(PluginError, match="both have a game of this name"):
         load_game("stones")
 
 
@@ -133,7 +134,7 @@ def test_the_environment_limits_what_is_loaded(install, codes, monkeypatch):
     install("c", "1 / 0")
     monkeypatch.setenv("PERFECTPLAY_PLUGINS", "a, b")
     assert [game.name for game in installed_games()] == ["a", "b"]
-    with pytest.raises(UsageError, match="'c' is installed, but PERFECTPLAY_PLUGINS=a, b leaves it out"):
+    with pytest.raises(UsageError, match="'c' is installed, but PERFECTPLAY_PLUGINS=a, b excludes it"):
         load_game("c")
     monkeypatch.setenv("PERFECTPLAY_PLUGINS", "")
     assert installed_games() == []
@@ -153,8 +154,8 @@ def test_host_plugins_register_and_a_broken_one_stays_alone(install, monkeypatch
     install("good", MARK + "def register_exporters(register): register('tape', print)", group="host")
     install("rude", MARK + "def register_exporters(register): 1 / 0", group="host")
     install("typo", MARK + "def register_backend(register): pass", group="host")
-    registry = plugins.host_registry()
-    assert registry.exporters["tape"] is print
+    registry = plugins.call_host_plugins("register_exporters", check_exporter)
+    assert registry.entries["tape"] is print
     assert set(registry.broken) == {"rude", "typo"}
     assert "did you mean 'register_backends'?" in registry.broken["typo"]
 

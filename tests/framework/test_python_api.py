@@ -96,7 +96,7 @@ def test_what_is_not_a_position_is_refused_everywhere(game, table, thing):
 
 
 def test_applying_an_illegal_move_raises_and_names_legal_ones(game):
-    with pytest.raises(UsageError, match="99 is not a legal move here: legal are a3, b3, c3"):
+    with pytest.raises(UsageError, match="99 is not a legal move here: the legal moves are a3, b3, c3"):
         game.apply(game.start(), 99)
     assert game.apply(game.start(), np.uint64(game.moves(game.start())[0]))
 
@@ -122,7 +122,7 @@ def test_a_position_refuses_illegal_moves(game):
     after = game.position("....X....")
     with pytest.raises(UsageError, match="'b2'"):
         after.apply("b2")
-    with pytest.raises(UsageError, match="move 99 is not legal"):
+    with pytest.raises(UsageError, match="99 is not a legal move"):
         after.apply(99)
 
 

@@ -119,7 +119,7 @@ def test_an_exception_names_the_game_the_hook_and_the_position(hook):
         ),
         (
             {"moves": lambda self, position: [1] if position > 5 else None},
-            "hook 'moves' returned None in position 5: a list of moves was expected",
+            "hook 'moves' returned None in position 5: expected a list of moves",
         ),
         (
             {"moves": lambda self, position: [1] if position > 5 else []},
@@ -128,7 +128,7 @@ def test_an_exception_names_the_game_the_hook_and_the_position(hook):
         ),
         (
             {"status": lambda self, position: Status.ONGOING if position > 5 else 9},
-            "hook 'status' returned 9 in position 5: a Status was expected",
+            "hook 'status' returned 9 in position 5: expected a Status",
         ),
         (
             {"valid": lambda self, position: position > 5, "apply": lambda self, position, move: position - 9},
@@ -140,7 +140,7 @@ def test_an_exception_names_the_game_the_hook_and_the_position(hook):
         ),
         (
             {"tier": lambda self, position: 0 if position > 5 else 70_000},
-            "hook 'tier' returned 70000 in position 5: a Python game has tiers below 65,536",
+            "hook 'tier' returned 70000 in position 5: a game in Python has tiers below 65,536",
         ),
         (
             {"moves": lambda self, position: list(range(1, 5000))},

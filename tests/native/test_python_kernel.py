@@ -8,16 +8,16 @@ from random import Random
 
 import numpy as np
 import pytest
-from perfectplay_native._engine import lib
 
 from perfectplay.analysis.selection import random_positions
 from perfectplay.errors import PluginError
-from perfectplay.game import hooks as hook_guard
+from perfectplay.game import hooks
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import verify_table
 from perfectplay.table.table import Table
+from perfectplay_native import limits
 from perfectplay_native.engine import canonicalize_many, children_of_many, rule_codes, tiers_of_many
 from perfectplay_native.search import Search
 
@@ -123,7 +123,6 @@ def test_an_error_belongs_to_the_thread_that_asked(game) -> None:
 
 
 def test_the_host_has_the_limits_of_the_header() -> None:
-    """The host checks a game before it loads the engine, so it has the numbers again."""
-    assert hook_guard.MAX_POSITION == lib.PP_NO_POSITION - 1
-    assert lib.PP_NO_POSITION == 2**64 - 1
-    assert 2 ** (64 - lib.PP_INDEX_BITS) - 1 == hook_guard.MAX_TIER
+    """The host checks a game before it loads the engine, so it defines them again."""
+    assert hooks.MAX_POSITION == limits.MAX_POSITION == 2**64 - 2
+    assert hooks.MAX_MOVE == limits.MAX_MOVE == 2**32 - 1

@@ -291,7 +291,7 @@ def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: 
 @pytest.mark.parametrize(
     ("path", "arguments", "status", "part"),
     [
-        ("move", {"json": {"move": "z9"}}, 400, "legal are a3"),
+        ("move", {"json": {"move": "z9"}}, 400, "the legal moves are a3"),
         ("move", {"json": {"move": 5}}, 400, "must be a text"),
         ("move", {"json": {}}, 400, '{"move": "…"}'),
         ("move", {"json": ["b2"]}, 400, "the body must be"),
@@ -305,8 +305,8 @@ def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: 
             400,
             "cannot read '\\ud800' as a move here",
         ),
-        ("undo", {}, 409, "no move to take back"),
-        ("redo", {}, 409, "no move to play again"),
+        ("undo", {}, 409, "no move to undo"),
+        ("redo", {}, 409, "no move to redo"),
         ("state/import", {"json": {"position": "?"}}, 400, "nine of"),
         ("move", {"json": {"move": "b2"}, "headers": {"origin": "http://evil.example"}}, 403, "own page"),
         ("move", {"json": {"move": "b2"}, "headers": {"sec-fetch-site": "cross-site"}}, 403, "own page"),

@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 import pytest
 
 from perfectplay import Game
-from perfectplay.game.hooks import CheckedHooks
+from perfectplay.game.hooks import Hooks
 from perfectplay.web.library import Library
 
 
@@ -95,15 +95,15 @@ def decode(position): return str(position)
 """
     stones = games.game_of(games.codes["SUBTRACTION"] + hooks, "stones")
     server = serve(Library(small_tables, [stones, games.tic_tac_toe()]))
-    asked, go_on, call = threading.Event(), threading.Event(), CheckedHooks.call
+    asked, go_on, call = threading.Event(), threading.Event(), Hooks.call
 
-    def slowly(hooks: CheckedHooks, hook: str, *arguments: object) -> object:
-        if hooks.guard.game == "stones" and not go_on.is_set():
+    def slowly(hooks: Hooks, hook: object, *arguments: object) -> object:
+        if hooks.game == "stones" and not go_on.is_set():
             asked.set()
             assert go_on.wait(10)
         return call(hooks, hook, *arguments)
 
-    monkeypatch.setattr(CheckedHooks, "call", slowly)
+    monkeypatch.setattr(Hooks, "call", slowly)
     assert_holds_nobody_up(server, lambda server: get(f"{server}{path}"), asked, go_on)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,4 +162,4 @@ def _command(game: Game, plan: Plan, directory: Path | None) -> str:
     }[plan.method]
     options += ["--values", plan.values] if plan.values != FULL else []
     place = ["--dir", str(directory)] if directory else []
-    return shlex.join(["solve", game.command_word, *game.option_words, *options, *place])
+    return game.command_line(*options, *place)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from perfectplay.errors import DamagedTable, PluginError, TableError
+from perfectplay.errors import DamagedTable, TableError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.game import Game
 from perfectplay.game.spec import hookimpl
@@ -20,27 +20,6 @@ from perfectplay.table.lock import DATA_FILE, WriterLock
 from perfectplay.table.opening import require_same_game, require_same_values
 from perfectplay.table.records import KeyRecord, TableInfo, TierRecord
 from perfectplay.table.store import MemoryStore, Store
-
-if TYPE_CHECKING:
-    from perfectplay.game.game import Game
-
-
-class Backend(Protocol):
-    """What is registered under a backend's name."""
-
-    @property
-    def durable(self) -> bool:
-        """Whether a finished tier outlives the process, so that a solve can be resumed; it then always saves."""
-
-    @property
-    def store(self) -> type[Store]:
-        """The class of what `open` and `read` return."""
-
-    def open(self, game: Game, path: Path, info: TableInfo) -> Store:
-        """The store to solve into: a new one, or the unfinished one at `path`."""
-
-    def read(self, path: Path) -> Store | None:
-        """The table at `path`, for reading; None where this backend has none there."""
 
 
 class MemoryBackend:
@@ -73,24 +52,6 @@ class LmdbBackend:
 def register_backends(register: Callable[[str, Any], None]) -> None:
     register("memory", MemoryBackend())
     register("lmdb", LmdbBackend())
-
-
-def check_backend(name: str, backend: Any) -> None:
-    """PluginError where what is registered is not a `Backend`, or its store lacks something."""
-    missing = [part for part in ("durable", "store", "open", "read") if not hasattr(backend, part)]
-    if missing:
-        raise PluginError(f"backend '{name}' lacks {', '.join(missing)}")
-    store = backend.store
-    if not (isinstance(store, type) and issubclass(store, Store)):
-        raise PluginError(
-            f"backend '{name}' has the store {store!r}: a subclass of perfectplay.table.store.Store is needed"
-        )
-    if unwritten := sorted(store.__abstractmethods__):
-        raise PluginError(f"backend '{name}' has the store {store.__name__}, which lacks {', '.join(unwritten)}")
-    if backend.durable and not store.backend:
-        raise PluginError(
-            f"backend '{name}' is durable: its store {store.__name__} must give the backend's name as `backend`"
-        )
 
 
 # Opening a table to resume solving it: what can still be trusted is kept, and the rest is solved again.

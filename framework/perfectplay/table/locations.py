@@ -8,12 +8,11 @@ from pathlib import Path
 
 from perfectplay.errors import TableError, UsageError, reason
 from perfectplay.files import require_path
-from perfectplay.game import plugins
 from perfectplay.game.game import Game
 from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.lock import DATA_FILE, WriterLock
 from perfectplay.table.records import FULL, TableInfo
-from perfectplay.table.store import Store
+from perfectplay.table.store import Store, backends
 
 
 def table_directory() -> Path:
@@ -42,9 +41,12 @@ def usual_directory(game: Game) -> Path:
 
 def solve_command(game: Game, path: Path | None, *, backend: str | None = None, values: str = FULL) -> str:
     """The command that solves a game so that its table is at `path`; with a backend, the one that resumes it."""
-    elsewhere = path is not None and path.name == game.identity and path.parent != usual_directory(game)
-    directory = path.parent if path is not None and elsewhere else None
-    return game.solve_command(backend=backend, values=None if values == FULL else values, directory=directory)
+    arguments = ["--backend", backend] if backend else []
+    if values != FULL:
+        arguments += ["--values", values]
+    if path is not None and path.name == game.identity and path.parent != usual_directory(game):
+        arguments += ["--dir", str(path.parent)]
+    return game.command_line(*arguments)
 
 
 def has_table(path: Path) -> bool:
@@ -67,8 +69,8 @@ def _has_data(path: Path) -> bool:
 
 
 def _others_store(path: Path) -> Store | None:
-    backends = plugins.host_registry().backends.values() if path.is_dir() else []
-    return next((store for backend in backends if (store := backend.read(path)) is not None), None)
+    registered = backends().entries.values() if path.is_dir() else []
+    return next((store for backend in registered if (store := backend.read(path)) is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

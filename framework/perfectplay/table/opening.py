@@ -71,7 +71,7 @@ def require_same_game(store: Store, game: Game) -> None:
     elif found.options != game.options:
         problem = f"holds a table with other options: {found.options}, not {game.options}"
     elif found.rules_version != game.rules_version and game.file is not None:
-        problem = f"was made before {game.file} changed: run `{game.solve_command()}` again"
+        problem = f"was made before {game.file} changed: run `{game.command_line()}` again"
     elif found.rules_version != game.rules_version and game.dates_rules_by_code:
         problem = (
             f"was made before the code of {game.name} changed: delete it and solve again (a game with a RULES_VERSION "

@@ -9,13 +9,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.errors import TableError
+from perfectplay.errors import PluginError, TableError
+from perfectplay.game import plugins
 from perfectplay.table.records import KeyRecord, TableInfo, TierRecord, blocks_of
+
+if TYPE_CHECKING:
+    from perfectplay.game.game import Game
 
 Block = memoryview
 Array = npt.NDArray[Any]
@@ -149,3 +153,44 @@ class MemoryStore(Store):
     def close(self) -> None:
         self._tiers.clear()
         self._keys.clear()
+
+
+class Backend(Protocol):
+    """What is registered under a backend's name."""
+
+    @property
+    def durable(self) -> bool:
+        """Whether a finished tier outlives the process, so that a solve can be resumed; it then always saves."""
+
+    @property
+    def store(self) -> type[Store]:
+        """The class of what `open` and `read` return."""
+
+    def open(self, game: Game, path: Path, info: TableInfo) -> Store:
+        """The store to solve into: a new one, or the unfinished one at `path`."""
+
+    def read(self, path: Path) -> Store | None:
+        """The table at `path`, for reading; None where this backend has none there."""
+
+
+def check_backend(name: str, backend: Any) -> None:
+    """PluginError where what is registered is not a `Backend`, or its store lacks something."""
+    missing = [part for part in ("durable", "store", "open", "read") if not hasattr(backend, part)]
+    if missing:
+        raise PluginError(f"backend '{name}' lacks {', '.join(missing)}")
+    store = backend.store
+    if not (isinstance(store, type) and issubclass(store, Store)):
+        raise PluginError(
+            f"backend '{name}' has the store {store!r}: a subclass of perfectplay.table.store.Store is needed"
+        )
+    if unwritten := sorted(store.__abstractmethods__):
+        raise PluginError(f"backend '{name}' has the store {store.__name__}, which lacks {', '.join(unwritten)}")
+    if backend.durable and not store.backend:
+        raise PluginError(
+            f"backend '{name}' is durable: its store {store.__name__} must give the backend's name as `backend`"
+        )
+
+
+def backends() -> plugins.Registry:
+    """Return the backends that host plugins have registered."""
+    return plugins.call_host_plugins("register_backends", check_backend)

@@ -12,7 +12,6 @@ from typing import Any
 from perfectplay.analysis.moves import best_line as table_line
 from perfectplay.analysis.moves import rate_each_move
 from perfectplay.game.board import Click
-from perfectplay.game.match import mover_of
 from perfectplay.game.wording import game_verdict, sides
 from perfectplay.values import Status, Value, value_json
 from perfectplay.web.boards import board_json, drawable_board
@@ -93,7 +92,7 @@ def position_answer(served: ServedGame, position: int, *, mover: int | None = No
     game = served.game
     board, problem = drawable_board(game, position)
     if mover is None:
-        mover = mover_of(game, position) if board is None else board.to_move
+        mover = game.mover(position) if board is None else board.to_move
     value = value_of(served, position)
     return {
         "game": game.identity,
@@ -141,7 +140,7 @@ def evaluation(served: ServedGame, position: int) -> JSON:
         "game": served.game.identity,
         "id": str(position),
         **value_json(value, scored=served.game.has_score),
-        "verdict": verdict(served, position, mover_of(served.game, position), value),
+        "verdict": verdict(served, position, served.game.mover(position), value),
     }
 
 

@@ -86,7 +86,7 @@ def _table_of(served: ServedGame) -> Table:
     if served.table is None:
         if served.problem is not None:
             raise Refusal(409, f"the table of {served.game.name} cannot be read: {served.problem}")
-        raise Refusal(409, f"there is no table of {served.game.name} yet: run `{served.game.solve_command()}` first")
+        raise Refusal(409, f"there is no table of {served.game.name} yet: run `{served.game.command_line()}` first")
     return served.table
 
 
@@ -238,14 +238,14 @@ def _play(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
 
 def _undo(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
     if not match.moves:
-        raise Refusal(409, "there is no move to take back")
+        raise Refusal(409, "there is no move to undo")
     match.undo()
     return match
 
 
 def _redo(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
     if not match.undone:
-        raise Refusal(409, "there is no move to play again")
+        raise Refusal(409, "there is no move to redo")
     match.redo()
     return match
 

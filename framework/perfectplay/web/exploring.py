@@ -8,7 +8,6 @@ from typing import Any
 from perfectplay.analysis.selection import random_of_value, random_positions, random_puzzle
 from perfectplay.analysis.statistics import survey
 from perfectplay.game import wording
-from perfectplay.game.match import mover_of
 from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value, value_json
 from perfectplay.web import answers
@@ -86,7 +85,7 @@ def _found(served: ServedGame, position: int) -> JSON:
         "id": str(position),
         "text": served.game.decode(position),
         **value_json(value, scored=served.game.has_score),
-        "verdict": answers.verdict(served, position, mover_of(served.game, position), value),
+        "verdict": answers.verdict(served, position, served.game.mover(position), value),
     }
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import wording
-from perfectplay.game.match import mover_of
 from perfectplay.game.options import Option
 from perfectplay.plan.plan import Plan, plan_solve
 from perfectplay.web import answers
@@ -37,7 +36,7 @@ def _game_json(served: ServedGame) -> JSON:
         "players": list(game.players),
         "variant": {name: str(value) if isinstance(value, str) else value for name, value in game.options.items()},
         "options": [_option_json(option) for option in game.declared_options],
-        "command": served.game.solve_command(),
+        "command": served.game.command_line(),
     }
     if table is None:
         state = "solving" if served.solving else "damaged" if served.problem else "unsolved"
@@ -48,7 +47,7 @@ def _game_json(served: ServedGame) -> JSON:
         "reason": None,
         "positions": table.statistics.positions,
         "values": table.info.values,
-        "verdict": answers.verdict(served, served.start, mover_of(game, served.start), value),
+        "verdict": answers.verdict(served, served.start, game.mover(served.start), value),
     }
 
 
@@ -68,7 +67,7 @@ def solve_json(served: ServedGame, *, plans: bool = False) -> JSON:
     if served.job is None or (served.table is not None and not served.solving):
         state = "done" if served.table else "damaged" if served.problem else "unsolved"
         estimate = _estimate(served) if plans and state == "unsolved" else None
-        return {"state": state, "command": served.game.solve_command(), "estimate": estimate, "error": served.problem}
+        return {"state": state, "command": served.game.command_line(), "estimate": estimate, "error": served.problem}
     return served.job.report()
 
 

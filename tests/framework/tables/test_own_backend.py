@@ -9,10 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from perfectplay import open_table, solve_game, verify_table
+from perfectplay.analysis.export import check_exporter
 from perfectplay.cli._app import root
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game import plugins
 from perfectplay.table.locations import find_tables, table_path
+from perfectplay.table.store import backends
 
 from ..damage import stop_after_tiers
 from . import ladder, plain_files
@@ -75,12 +77,12 @@ def test_commands_find_its_tables(files, install, tmp_path):
         (("def write_keys", "def seal_keys"), "has the store PlainFiles, which lacks write_keys"),
         (("store = PlainFiles", "store = dict"), "a subclass of perfectplay.table.store.Store is needed"),
         (('backend = "files"', 'backend = ""'), "must give the backend's name as `backend`"),
-        (('register("files"', 'register("lmdb"'), "'lmdb' is registered already"),
+        (('register("files"', 'register("lmdb"'), "'lmdb' is already registered"),
     ],
 )
 def test_a_backend_that_lacks_something_is_refused_when_it_registers(install, game, change, reason):
     install("plain-files", CODE.replace(*change), group="host")
-    assert reason in plugins.host_registry().broken["plain-files"]
+    assert reason in backends().broken["plain-files"]
     with pytest.raises(UsageError, match=r"unknown backend 'files'.*plain-files is broken"):
         solve_game(game, backend="files")
 
@@ -88,4 +90,5 @@ def test_a_backend_that_lacks_something_is_refused_when_it_registers(install, ga
 def test_an_exporter_that_cannot_be_called_is_refused_when_it_registers(install):
     code = "from perfectplay import hookimpl\n@hookimpl\ndef register_exporters(register): register('x', len)"
     install("bad-exporter", code, group="host")
-    assert "a function write(path, source) is needed" in plugins.host_registry().broken["bad-exporter"]
+    registry = plugins.call_host_plugins("register_exporters", check_exporter)
+    assert "a function write(path, source) is needed" in registry.broken["bad-exporter"]
