@@ -224,7 +224,7 @@ def test_options_make_variants_that_never_share_an_identity(codes):
     ("options", "message"),
     [
         ({"stone": 5}, "nim has no option --stone: did you mean 'stones'?"),
-        ({"zzz": 5}, "nim has no option --zzz: it has --stones, --last, --quick-end"),
+        ({"zzz": 5}, "nim has no option --zzz; it has --stones, --last, --quick-end"),
         ({"stones": 31}, "--stones is a whole number from 1 to 30, not 31"),
         ({"stones": "x"}, "--stones is a whole number from 1 to 30, not 'x'"),
         ({"stones": True}, "--stones is a whole number"),
@@ -241,10 +241,10 @@ def test_a_wrong_option_is_a_usage_error(codes, options, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"stones", 7', '"stones", 70', "the default breaks the option's own rule"),
+        ('"stones", 7', '"stones", 70', "the default of an option is not allowed"),
         ('Option("stones"', 'Option("no-stones"', "begins with 'no-'"),
-        ('Option("stones"', 'Option("Big Stones"', "must be lower-case"),
-        (', choices=("wins", "loses")', "", "say which `choices`"),
+        ('Option("stones"', 'Option("Big Stones"', "lower-case"),
+        (', choices=("wins", "loses")', "", "give its `choices`"),
         ("return Variant(", "return (", "missing 'start'"),
         (
             "def options():\n    return [",

@@ -162,7 +162,7 @@ def test_what_solving_costs_is_not_measured_where_rules_are_python(tic_tac_toe):
 
 def test_the_rules_fault_is_said_as_a_solve_says_it(codes):
     stuck = codes.subtraction.replace("if position else Status.LOST", "")
-    with pytest.raises(PluginError, match="hook 'moves' has no move there"):
+    with pytest.raises(PluginError, match="hook 'moves' returned no move"):
         plan_solve(make_game(codes.module_of(stuck), name="stuck"))
 
 

@@ -276,7 +276,7 @@ def test_rules_that_contradict_themselves_are_sent_to_check(install, codes):
     install("stones", codes.subtraction.replace("if position else Status.LOST", ""))
     refused = solve("stones")
     assert refused.exit_code == 1
-    assert "'status' says ONGOING in position 0, but hook 'moves' has no move there" in refused.stderr
+    assert "'status' returned ONGOING in position 0, but hook 'moves' returned no move" in refused.stderr
     assert refused.stderr.endswith("; run `solve check stones`\n")
 
 

@@ -123,8 +123,7 @@ def test_an_exception_names_the_game_the_hook_and_the_position(hook):
         ),
         (
             {"moves": lambda self, position: [1] if position > 5 else []},
-            "'status' says ONGOING in position 5, but hook 'moves' has no move there: let 'status' say what being "
-            "stuck means",
+            "'status' returned ONGOING in position 5, but hook 'moves' returned no move; 'status' must return LOST",
         ),
         (
             {"status": lambda self, position: Status.ONGOING if position > 5 else 9},
@@ -144,7 +143,7 @@ def test_an_exception_names_the_game_the_hook_and_the_position(hook):
         ),
         (
             {"moves": lambda self, position: list(range(1, 5000))},
-            "hook 'moves' returned 4,999 answers in position 7: 4,096 are the most",
+            "hook 'moves' returned 4,999 results in position 7; the limit is 4,096",
         ),
     ],
 )

@@ -1,8 +1,8 @@
 """A game in progress: moves, undo and redo, the end by rule or by repetition, and saving.
 
-All play uses a Match: at the terminal, in sessions and on the page. Table values ignore history, so an endless draw is a
-draw in the table. In a match such play must end, so a position that occurs for the third time is a draw. Only identical
-positions count as repetitions, not symmetric ones.
+All play uses a Match: at the terminal, in sessions and on the page. Table values ignore history, so an endless draw is
+a draw in the table. In a match such play must end, so a position that occurs for the third time is a draw. Only
+identical positions count as repetitions, not symmetric ones.
 """
 
 from __future__ import annotations

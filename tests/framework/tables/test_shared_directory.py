@@ -90,8 +90,8 @@ def test_what_others_may_not_write_they_may_read(game, shared):
             compact_table(table, None, progress=lambda done: None)
 
     assert act(ONE, solve, umask=0o022) == act(OTHER, read) == RIGHT
-    assert act(OTHER, compact, says="you are not permitted to (check the permissions)") == REPORTED
-    assert act(OTHER, lambda: solve_game(game, directory=shared), says="you are not permitted to") == REPORTED
+    assert act(OTHER, compact, says="permission denied") == REPORTED
+    assert act(OTHER, lambda: solve_game(game, directory=shared), says="permission denied") == REPORTED
     assert act(OTHER, read) == RIGHT
 
 
@@ -105,10 +105,10 @@ def test_what_somebody_keeps_to_themselves_is_named_and_hides_nothing_else(game,
     def look() -> None:
         (readable, hidden) = find_tables(shared)
         assert (readable.path, readable.problem) == (path, None)
-        assert hidden.problem == f"cannot read {private}: you are not permitted to (check the permissions)"
+        assert hidden.problem == f"cannot read {private}: permission denied"
         served = ServedGame(game, private)
         assert served.find_table() is None
-        assert served.problem == "cannot read the table: you are not permitted to (check the permissions)"
+        assert served.problem == "cannot read the table: permission denied"
 
     assert act(OTHER, look) == RIGHT
-    assert act(OTHER, lambda: open_table(game, private), says="you are not permitted to") == REPORTED
+    assert act(OTHER, lambda: open_table(game, private), says="permission denied") == REPORTED
