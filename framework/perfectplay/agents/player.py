@@ -137,7 +137,9 @@ def _rate(table: Table, position: int, answer: int | Mapping[int, float], result
     depth.positions += 1
     probabilities = answer if isinstance(answer, Mapping) else {answer: 1.0}
     if not all(share >= 0 for share in probabilities.values()):
-        raise UsageError(f"the policy returned {probabilities} in {table.game.decode(position)}, which are not probabilities")
+        raise UsageError(
+            f"the policy returned {probabilities} in {table.game.decode(position)}, which are not probabilities"
+        )
     if abs(sum(probabilities.values()) - 1) > 1e-6:
         raise UsageError(f"the policy's probabilities in {table.game.decode(position)} do not add up to 1")
     for move, share in probabilities.items():
