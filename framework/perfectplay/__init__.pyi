@@ -1,3 +1,5 @@
+from perfectplay_native.rules import Studied as Studied
+
 from .analysis.comparison import compare_gbl2 as compare_gbl2
 from .analysis.export import export_table as export_table
 from .analysis.moves import Strength as Strength
@@ -28,7 +30,6 @@ from .game.match import Match as Match
 from .game.match import load_match as load_match
 from .game.options import Option as Option
 from .game.spec import About as About
-from .game.spec import Studied as Studied
 from .game.spec import hookimpl as hookimpl
 from .prove.proof import Proof as Proof
 from .prove.proof import prove_position as prove_position

@@ -21,7 +21,7 @@ def test_a_command_loads_its_game_once(install, codes, tmp_path, monkeypatch):
     install("nim", code.replace('Variant(options["stones"]', 'Variant(print("made") or options["stones"]'))
     printed = CliRunner().invoke(root, ["nim", "--no-save"]).output
     assert printed.count("made") == 1
-    assert printed.count("options asked") == 2  # once for the command line, once for the variant
+    assert printed.count("options asked") == 1
 
 
 def test_the_value_of_an_option_is_not_taken_for_the_game(install, codes, tmp_path, monkeypatch):

@@ -11,7 +11,6 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import repeat
 from operator import index
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -93,12 +92,12 @@ class HookWatcher(Protocol):
     def answered(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
 class Checked(Generic[T]):
     """The name of a hook and the check of its result, which returns the result or raises WrongResult."""
 
-    name: str
-    check: Callable[[Any], T]
+    def __init__(self, name: str, check: Callable[[Any], T]) -> None:
+        self.name = name
+        self.check = check
 
 
 class WrongResult(Exception):

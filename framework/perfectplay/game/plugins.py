@@ -16,15 +16,17 @@ from importlib.metadata import Distribution, EntryPoint, EntryPoints, entry_poin
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pluggy import PluginManager
 
 from perfectplay.commands import COMMANDS
 from perfectplay.errors import PLUGIN_FAULTS, PluginError, UsageError, did_you_mean
 from perfectplay.game.hooks import Checked, Hook, Hooks, WrongResult, plugin_manager, register_hooks
-from perfectplay.game.options import Option
 from perfectplay.game.spec import GameSpec, HostSpec
+
+if TYPE_CHECKING:
+    from perfectplay.game.options import Option
 
 GAMES_GROUP = "perfectplay.games"
 HOST_GROUP = "perfectplay.host"
@@ -61,6 +63,7 @@ class Plugin:
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """The options that the plugin declares. The hook is called once."""
+        from perfectplay.game.options import Option  # not at the top, because `solve --help` does not need it
 
         def check(result: object) -> tuple[Option, ...]:
             if not isinstance(result, Sequence) or not all(isinstance(option, Option) for option in result):

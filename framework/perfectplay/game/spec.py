@@ -15,12 +15,12 @@ import pluggy
 
 from perfectplay.game.board import Board
 from perfectplay.values import Status
-from perfectplay_native.rules import Studied as Studied
 
 if TYPE_CHECKING:
     from perfectplay.game.options import Option
     from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
+    from perfectplay_native.rules import Studied
 
 PROJECT = "perfectplay"
 
