@@ -62,32 +62,37 @@ class Game:
             require_rules(plugin)
         functions: dict[str, Hook] = {}
         self._hooks = Hooks(plugin.name, functions)
-        self._call = self._hooks.call
         functions.update({**default_hooks(self._hooks), **kernel_hooks(self.kernel), **plugin.hooks})
+        self.has_undo, self.has_tier, self.has_parents = (
+            "undo" in functions,
+            "tier" in functions,
+            "parents" in functions,
+        )
+        self.has_score = "score" in functions
+        self.has_mover = "mover" in functions
+        """Whether the game has the hook `mover`; without it turns alternate."""
+        self._has_board = "board" in functions
         self.rules_version = _rules_version(plugin, self.kernel)
         self.dates_rules_by_code = self.kernel is None and plugin.rules_version is None and bool(plugin.code)
         """Whether any change of the code counts as a change of the rules, because the game has no RULES_VERSION."""
         self._try_start()
         names = self._hooks.players()
+        count = 2 if self.kernel is None else self.kernel.players
         self._names_players = bool(names)
-        self._players = names or DEFAULT_PLAYERS[: self._kernel_players()]
-        if self.kernel is not None and len(self._players) != self._kernel_players():
-            count = self._kernel_players()
+        self._players = names or DEFAULT_PLAYERS[:count]
+        if self.kernel is not None and len(self._players) != count:
             raise PluginError(f"{self.name}: hook 'players' returned {len(names)} names, but the kernel has {count}")
         self.rules = engine_rules(functions, self.kernel, players=len(self._players))
         """The rules without checks, for the engine."""
 
-    def _kernel_players(self) -> int:
-        return 2 if self.kernel is None else self.kernel.players
-
     def _try_start(self) -> None:
         """Call the required hooks once, so that a game that cannot work is rejected when it is loaded."""
-        start = self._call(hooks.START)
+        start = self._hooks.call(hooks.START)
         if not self._hooks.valid(start):
             raise PluginError(f"{self.name}: hook 'start' returned {start}, which hook 'valid' rejects")
-        self._call(hooks.CANONICALIZE, start)
-        self._call(hooks.STATUS, start)
-        self._call(hooks.MOVES, start)
+        self._hooks.call(hooks.CANONICALIZE, start)
+        self._hooks.call(hooks.STATUS, start)
+        self._hooks.call(hooks.MOVES, start)
 
     def __repr__(self) -> str:
         return f"<Game {self.identity} ({self.kind})>"
@@ -100,7 +105,7 @@ class Game:
 
     def start(self) -> int:
         """Return the start position."""
-        return self._call(hooks.START)
+        return self._hooks.call(hooks.START)
 
     def valid(self, position: object) -> bool:
         """Return whether this is a position of the game. Takes any object."""
@@ -114,7 +119,7 @@ class Game:
 
     def moves(self, position: SupportsIndex) -> list[int]:
         """Return the legal moves; empty when the game is over."""
-        return self._call(hooks.MOVES, self._checked(position))
+        return self._hooks.call(hooks.MOVES, self._checked(position))
 
     def apply(self, position: SupportsIndex, move: SupportsIndex) -> int:
         """Return the position after a legal move. Raises UsageError for an illegal one.
@@ -123,17 +128,17 @@ class Game:
         `rules.follow` or `move_classes`, which do not.
         """
         position = self._checked(position)
-        legal, number = self._call(hooks.MOVES, position), as_int(move)
+        legal, number = self._hooks.call(hooks.MOVES, position), as_int(move)
         if number is None or number not in legal:
             raise self._illegal_move(move, position, legal)
-        return self._call(hooks.APPLY, position, number)
+        return self._hooks.call(hooks.APPLY, position, number)
 
     def _illegal_move(self, move: object, position: int, legal: Sequence[int]) -> UsageError:
         return UsageError(f"{brief(move)} is not a legal move here: {list_moves(self._hooks, position, legal)}")
 
     def move_classes(self, position: SupportsIndex) -> list[list[int]]:
         """Return the legal moves, grouped by the canonical form of the resulting position."""
-        call, position = self._call, self._checked(position)
+        call, position = self._hooks.call, self._checked(position)
         classes: dict[int, list[int]] = {}
         for move in call(hooks.MOVES, position):
             classes.setdefault(call(hooks.CANONICALIZE, call(hooks.APPLY, position, move)), []).append(move)
@@ -142,64 +147,43 @@ class Game:
     def undo(self, position: SupportsIndex, move: SupportsIndex) -> int:
         """Return the position before `move`, which led to this one. Requires `has_undo`."""
         self._require_hook("undo")
-        return self._call(hooks.UNDO, self._checked(position), index(move))
+        return self._hooks.call(hooks.UNDO, self._checked(position), index(move))
 
     def canonicalize(self, position: SupportsIndex) -> int:
         """Return the canonical form: the representative of all positions that are equal up to symmetry."""
-        return self._call(hooks.CANONICALIZE, self._checked(position))
+        return self._hooks.call(hooks.CANONICALIZE, self._checked(position))
 
     def status(self, position: SupportsIndex) -> Status:
         """Return whether the game is over, and the result for the side to move."""
-        return self._call(hooks.STATUS, self._checked(position))
+        return self._hooks.call(hooks.STATUS, self._checked(position))
 
     def score(self, position: SupportsIndex) -> int:
         """Return the mover's margin of victory in a finished game, negative for a loss. Requires `has_score`."""
         self._require_hook("score")
-        return self._call(hooks.SCORE, self._checked(position))
+        return self._hooks.call(hooks.SCORE, self._checked(position))
 
     def tier(self, position: SupportsIndex) -> int:
         """Return the tier, which never decreases during play; 0 for a game without tiers."""
         position, tier = self._checked(position), hooks.PYTHON_TIER if self.kernel is None else hooks.KERNEL_TIER
-        return self._call(tier, position) if self.has_tier else 0
+        return self._hooks.call(tier, position) if self.has_tier else 0
 
     def parents(self, position: SupportsIndex) -> list[int]:
         """Return the canonical positions with a move to an image of this one. Requires `has_parents`."""
         self._require_hook("parents")
-        return self._call(hooks.PARENTS, self._checked(position))
+        return self._hooks.call(hooks.PARENTS, self._checked(position))
 
     def _require_hook(self, hook: str) -> None:
         if not self._hooks.has(hook):
             raise PluginError(f"{self.name}: there is no hook '{hook}'; check `has_{hook}` first")
-
-    @property
-    def has_undo(self) -> bool:
-        return self._hooks.has("undo")
-
-    @property
-    def has_tier(self) -> bool:
-        return self._hooks.has("tier")
-
-    @property
-    def has_parents(self) -> bool:
-        return self._hooks.has("parents")
-
-    @property
-    def has_score(self) -> bool:
-        return self._hooks.has("score")
-
-    @property
-    def has_mover(self) -> bool:
-        """Whether the game has the hook `mover`; without it turns alternate."""
-        return self._hooks.has("mover")
 
     # ---- players and turns ----
 
     @cached_property
     def players(self) -> tuple[str, ...]:
         """The players' names, first player first; a puzzle has one. Defaults to the names on the board."""
-        if self.is_puzzle or self._names_players or not self._hooks.has("board"):
+        if self.is_puzzle or self._names_players or not self._has_board:
             return self._players
-        return self._call(hooks.BOARD, self._call(hooks.START)).players
+        return self._hooks.call(hooks.BOARD, self._hooks.call(hooks.START)).players
 
     @property
     def is_puzzle(self) -> bool:
@@ -220,12 +204,12 @@ class Game:
         """
         position = self._checked(position)
         if self.has_mover:
-            return self._call(hooks.MOVER, position)
+            return self._hooks.call(hooks.MOVER, position)
         if self.is_puzzle:
             return 0
-        if self._hooks.has("board"):
-            return self._call(hooks.BOARD, position).to_move
-        return 0 if position == self._call(hooks.START) else None
+        if self._has_board:
+            return self._hooks.call(hooks.BOARD, position).to_move
+        return 0 if position == self._hooks.call(hooks.START) else None
 
     def movers(self, positions: Positions) -> npt.NDArray[np.int8] | None:
         """Return `mover` of each position in an array; None for a game without the hook `mover` and without a board."""
@@ -237,7 +221,7 @@ class Game:
             movers = movers_of_many(self.kernel, positions)
             if movers is not None:
                 return np.asarray(movers, dtype=np.int8)
-        if not (self.has_mover or self.is_puzzle or self._hooks.has("board")):
+        if not (self.has_mover or self.is_puzzle or self._has_board):
             return None
         return np.array([self.mover(int(position)) for position in positions], dtype=np.int8)
 
@@ -256,7 +240,9 @@ class Game:
             return cast("Positions", result)
 
         return (
-            self._call(Checked("colour_swapped", same_length), positions) if self._hooks.has("colour_swapped") else None
+            self._hooks.call(Checked("colour_swapped", same_length), positions)
+            if self._hooks.has("colour_swapped")
+            else None
         )
 
     # ---- notation, boards and names ----
@@ -281,15 +267,15 @@ class Game:
 
     def decode(self, position: SupportsIndex) -> str:
         """Return the position as a text, which `encode` reads."""
-        return self._call(hooks.DECODE, self._checked(position))
+        return self._hooks.call(hooks.DECODE, self._checked(position))
 
     def notations(self, position: SupportsIndex) -> dict[str, str]:
         """Return the position in all notations, by name."""
-        return self._call(hooks.NOTATIONS, self._checked(position))
+        return self._hooks.call(hooks.NOTATIONS, self._checked(position))
 
     def format_move(self, position: SupportsIndex, move: SupportsIndex) -> str:
         """Return a move as a text."""
-        return self._call(hooks.FORMAT_MOVE, self._checked(position), index(move))
+        return self._hooks.call(hooks.FORMAT_MOVE, self._checked(position), index(move))
 
     def format_moves(self, position: SupportsIndex, moves: Sequence[int]) -> list[str]:
         """Return several moves of one position as texts."""
@@ -298,7 +284,7 @@ class Game:
     def parse_move(self, position: SupportsIndex, text: str) -> int:
         """Return the legal move that a text describes. Raises UsageError if there is none."""
         position = self._checked(position)
-        legal = self._call(hooks.MOVES, position)
+        legal = self._hooks.call(hooks.MOVES, position)
         move = self._hooks.read(hooks.PARSE_MOVE, "move here", position, text)
         if move not in legal:
             raise self._illegal_move(text, position, legal)
@@ -307,16 +293,16 @@ class Game:
     def board(self, position: SupportsIndex) -> Board | None:
         """Return the board to draw, with the players' names; None if the game has no drawing."""
         position = self._checked(position)
-        if not self._hooks.has("board"):
+        if not self._has_board:
             return None
-        board = self._call(hooks.BOARD, position)
+        board = self._hooks.call(hooks.BOARD, position)
         unnamed = board.players == DEFAULT_PLAYERS and self._players != DEFAULT_PLAYERS
         return replace(board, players=self._players) if unnamed else board
 
     @property
     def about(self) -> About:
         """The title and the rules for people."""
-        return self._call(hooks.ABOUT) if self._hooks.has("about") else About(self.name)
+        return self._hooks.call(hooks.ABOUT) if self._hooks.has("about") else About(self.name)
 
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:
         """Yield the game's measurements for `solve bench`; none by default."""
