@@ -16,7 +16,6 @@ from perfectplay.analysis.moves import best_line, rate_each_move
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game.board import Board, Cell, Click, Spelling, Tray, board_fault, headings, player_colours
 from perfectplay.game.game import Game
-from perfectplay.game.match import mover_of
 from perfectplay.game.wording import game_verdict, sides
 from perfectplay.values import Status, Value, value_json
 from perfectplay.web.library import ServedGame
@@ -299,7 +298,7 @@ def describe_position(
     game = served.game
     board, problem = find_board(game, position)
     if mover is None:
-        mover = mover_of(game, position) if board is None else board.to_move
+        mover = game.mover(position) if board is None else board.to_move
     return Position(
         game=game.identity,
         id=str(position),
@@ -372,7 +371,7 @@ def answer_evaluation(served: ServedGame, position: int) -> Evaluation:
 
 
 def _evaluation_fields(served: ServedGame, position: int, value: Value | None) -> dict[str, Any]:
-    text = verdict(served, position, mover_of(served.game, position), value)
+    text = verdict(served, position, served.game.mover(position), value)
     return {
         "game": served.game.identity,
         "id": str(position),

@@ -130,7 +130,7 @@ def _require_table(served: ServedGame) -> Table:
         return served.table
     if served.problem is not None:
         raise Refusal(409, f"the table of {served.game.name} cannot be read: {served.problem}")
-    raise Refusal(409, f"{served.game.name} has no table yet: run `{served.game.solve_command()}` first")
+    raise Refusal(409, f"{served.game.name} has no table yet: run `{served.game.command_line()}` first")
 
 
 # ---- positions ----

@@ -8,7 +8,6 @@ from msgspec import UNSET, Meta, UnsetType
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import wording
-from perfectplay.game.match import mover_of
 from perfectplay.game.options import Option
 from perfectplay.plan.plan import Plan, plan_solve
 from perfectplay.web.answers import Answer, Count, Id, Players, TableValues, find_value, verdict
@@ -90,7 +89,7 @@ def _list_game(served: ServedGame) -> ListedGame:
         # A value may be a member of a plugin's own string type.
         variant={name: str(value) if isinstance(value, str) else value for name, value in game.options.items()},
         options=[_describe_option(option) for option in game.declared_options],
-        command=game.solve_command(),
+        command=game.command_line(),
     )
     if table is not None:
         listed.state = "ready" if table.complete else "unfinished"
@@ -98,7 +97,7 @@ def _list_game(served: ServedGame) -> ListedGame:
         listed.positions = table.statistics.positions
         listed.values = "outcome" if table.outcomes_only else "full"
         value = find_value(served, served.start)
-        listed.verdict = verdict(served, served.start, mover_of(game, served.start), value)
+        listed.verdict = verdict(served, served.start, game.mover(served.start), value)
     return listed
 
 
@@ -115,7 +114,7 @@ def describe_solve(served: ServedGame, *, estimate: bool = False) -> Solve:
         state: Literal["done", "damaged", "unsolved"]
         state = "done" if served.table is not None else "damaged" if served.problem else "unsolved"
         cost = _estimate(served) if estimate and state == "unsolved" else None
-        return Solve(state=state, command=served.game.solve_command(), estimate=cost, error=served.problem)
+        return Solve(state=state, command=served.game.command_line(), estimate=cost, error=served.problem)
     if not job.running:
         return Solve(state="failed" if job.error else "done", error=job.error)
     phase = "starting" if job.progress is None else job.progress.phase

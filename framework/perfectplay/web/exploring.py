@@ -10,7 +10,6 @@ from msgspec import UNSET, Meta, UnsetType
 from perfectplay.analysis.selection import random_of_value, random_positions, random_puzzle
 from perfectplay.analysis.statistics import survey
 from perfectplay.game import wording
-from perfectplay.game.match import mover_of
 from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay.web.answers import (
@@ -143,7 +142,7 @@ def _describe(served: ServedGame, position: int) -> Found:
     return Found(
         id=str(position),
         text=served.game.decode(position),
-        verdict=verdict(served, position, mover_of(served.game, position), value),
+        verdict=verdict(served, position, served.game.mover(position), value),
         **value_fields(served, value),
     )
 
