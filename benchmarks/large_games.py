@@ -44,7 +44,7 @@ def check(facts: Facts, directory: str, cost_before: float) -> tuple[bool, float
         print(f"    FAILED, with exit code {os.waitstatus_to_exitcode(status)}")
         return False, cost_before
     answer = json.loads(output)
-    cost = cpu / answer["proven" if "alphabeta" in command else "positions"]
+    cost = cpu / answer["proven" if "prove" in command else "positions"]
     right = [_at_most("CPU-seconds", cpu, facts.most_cpu)]
     if answer.get("table") is not None:
         size = sum(file.stat().st_size for file in Path(answer["table"]).iterdir())

@@ -9,13 +9,13 @@ SOURCE = "Irving, Donkers & Uiterwijk 2000, tables 9 and 10, as others quote the
 RULES = ("--empty-capture", "--either-row")
 
 
-def board(pits: int, seeds: int, expected: dict[str, object], *more: str) -> Facts:
-    return Facts(("kalah", "--pits", str(pits), "--seeds", str(seeds), *RULES, *more), expected, SOURCE)
+def board(pits: int, seeds: int, expected: dict[str, object], *command: str) -> Facts:
+    return Facts((*command, "kalah", "--pits", str(pits), "--seeds", str(seeds), *RULES), expected, SOURCE)
 
 
 def proven(pits: int, seeds: int, outcome: str) -> Facts:
     """Too large for a table here: who wins is proven by a search."""
-    return board(pits, seeds, {"outcome": outcome}, "--method", "alphabeta")
+    return board(pits, seeds, {"outcome": outcome}, "prove")
 
 
 FACTS = (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from perfectplay.game.options import Option
     from perfectplay.game.position import Position
     from perfectplay.game.spec import About, hookimpl
-    from perfectplay.prove.proof import Proof, prove_position
+    from perfectplay.prove.proof import Proof, ProofOptions, prove_position
     from perfectplay.solve.solve import Solution, solve_game
     from perfectplay.solve.verification import verify_table
     from perfectplay.table.opening import open_table
@@ -47,7 +47,7 @@ _HOMES = {
     "game.position": ("Position",),
     "game.spec": ("About", "hookimpl"),
     "perfectplay_native.rules": ("Studied",),
-    "prove.proof": ("Proof", "prove_position"),
+    "prove.proof": ("Proof", "ProofOptions", "prove_position"),
     "solve.solve": ("Solution", "solve_game"),
     "solve.verification": ("verify_table",),
     "table.opening": ("open_table",),
@@ -71,6 +71,7 @@ __all__ = [
     "PluginError",
     "Position",
     "Proof",
+    "ProofOptions",
     "Selection",
     "Solution",
     "Status",

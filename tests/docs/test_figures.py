@@ -93,7 +93,7 @@ def test_rates_are_positions_by_seconds():
 
 @pytest.mark.parametrize("game", ["Gobblet", "Quantik"])
 def test_what_a_weak_solve_takes(run_solve, tmp_path, game):
-    done = run_solve(game.lower(), "--method", "alphabeta", "--no-save", "--json", tables=tmp_path)
+    done = run_solve("prove", game.lower(), "--no-save", "--json", tables=tmp_path)
     answer = json.loads(done.stdout)
     (cells,) = rows("docs/weak.md", f"{game}'s start")
     assert cells[1:3] == [f"{answer['evaluated']:,}", f"{answer['proven']:,}"]

@@ -211,7 +211,7 @@ def test_a_hook_that_exits_or_raises_late_is_blamed_and_ends_nothing(install, co
     """A solve once ended with exit code 0 and not a word, because the hook had asked for that."""
     install("bad", late(codes.subtraction, hook, does))
     told = f"bad: hook '{hook}' raised {FAULTS[does]} in position 2"
-    for command in (["bad"], ["bad", "--json"], ["bad", "--method", "alphabeta", "--no-save"], ["plan", "bad"]):
+    for command in (["bad"], ["bad", "--json"], ["prove", "bad", "--no-save"], ["plan", "bad"]):
         refused = solve(*command)
         assert refused.exit_code == 1, command
         assert refused.stdout == ""

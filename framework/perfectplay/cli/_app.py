@@ -17,6 +17,7 @@ from perfectplay.game import plugins
 
 COMMANDS = {
     "games": "List the installed games.",
+    "prove": "Prove who wins one position by search, without solving the game.",
     "plan": "Estimate what a solve takes: time, memory and disk, and what fits this machine.",
     "serve": "Explore solved games in a browser, and play against perfect play.",
     "show": "Show a position: the board, who wins, and what each move is worth.",

@@ -156,11 +156,13 @@ def rounded(count: int) -> int:
 
 
 def _command(game: Game, plan: Plan, directory: Path | None) -> str:
-    options = {
-        "memory": [],
-        "lmdb": ["--backend", "lmdb", *(["--memory", f"{plan.budget >> 20}M"] if plan.budget else [])],
-        "alphabeta": ["--method", "alphabeta"],
-    }[plan.method]
-    options += ["--values", plan.values] if plan.values != FULL else []
-    place = ["--dir", str(directory)] if directory else []
-    return shlex.join(["solve", game.command_word, *game.option_words, *options, *place])
+    """The command that solves the game in the way the plan recommends."""
+    command = ["prove"] if plan.method == "alphabeta" else []
+    options = ["--backend", "lmdb"] if plan.method == "lmdb" else []
+    if plan.budget:
+        options += ["--memory", f"{plan.budget >> 20}M"]
+    if plan.values != FULL:
+        options += ["--values", plan.values]
+    if directory:
+        options += ["--dir", str(directory)]
+    return shlex.join(["solve", *command, game.command_word, *game.option_words, *options])

@@ -28,7 +28,7 @@ LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
 RESERVED_NAMES = frozenset(
     {"games", "plan", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables", "talk"}
-    | {"compact", "bench", "new", "check", "serve", "random", "help"}
+    | {"compact", "bench", "new", "check", "serve", "random", "prove", "help"}
 )
 """The built-in commands: no game can be called like one of them."""
 

@@ -130,7 +130,6 @@ def test_the_two_kinds_are_told_apart(solve, tmp_path: Path):
         "error: outcomes alone are proven by threads, not by workers: leave out --workers and --address\n"
     )
     assert "--memory is for this process's own threads" in solve("verify", QUIXO, "--workers 1 --memory 64M").stderr
-    assert "--values does not work with --method alphabeta" in solve(QUIXO, "--values full --method alphabeta").stderr
 
 
 KILLED = """
@@ -289,7 +288,7 @@ def test_agents_and_columns(solve):
 
 def test_a_search_rests_on_outcomes(solve):
     solved(solve, QUIXO)
-    found = json.loads(solve(QUIXO, "--method alphabeta --use-table --json --quiet --no-save").stdout)
+    found = json.loads(solve("prove", QUIXO, "--table --json --quiet --no-save").stdout)
     assert found["outcome"] == "win"
 
 
