@@ -148,7 +148,7 @@ def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("backend", "words"), [("memory", "stopped, nothing kept; start again with"), ("lmdb", "stopped; resume with")]
+    ("backend", "words"), [("memory", "stopped, nothing saved; start again with"), ("lmdb", "stopped; resume with")]
 )
 def test_ctrl_c_stops_in_good_order_and_says_how_to_go_on(solve, monkeypatch, backend, words):
     write = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].write_key_blocks

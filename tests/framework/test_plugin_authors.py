@@ -92,8 +92,8 @@ def test_a_game_cannot_take_an_option_of_any_command(install, codes, option, com
     install("nim", codes.variants.replace('"stones"', f'"{option}"'))
     refused = solve(command) if command == "nim" else solve(command, "nim")
     assert refused.exit_code == 1
-    assert f"nim: its option '{option}' is taken: `solve {command}` has a --{option} of its own" in refused.stderr
-    assert f"nim: its option '{option}' is taken: `solve " in solve("check", "nim").stderr
+    assert f"nim: rename the game's option '{option}', because `solve {command}` already has" in refused.stderr
+    assert f"nim: rename the game's option '{option}', because `solve " in solve("check", "nim").stderr
 
 
 def test_a_flag_cannot_be_turned_off_by_what_a_command_has(install, codes):

@@ -11,9 +11,9 @@ from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
+    note_outcomes_only,
     print_json,
     quiet_option,
-    say_what_is_unknown,
 )
 from perfectplay.cli._progress import table_at_work
 from perfectplay.game import plugins, wording
@@ -97,14 +97,14 @@ def command(
             raise UsageError(f"--features are written as parquet, not {format}")
         sampling = Sampling(limit, sample == "remoteness", test_share or 0.0, seed or 0)
         with table_at_work("export", game, directory) as (table, progress, stop):
-            say_what_is_unknown(game, table)
+            note_outcomes_only(game, table)
             found = export_dataset(table, file, wanted, sampling, progress=progress, stop=stop)
         _print_dataset(found, as_json)
         return
     if sample or test_share is not None or seed is not None:
         raise UsageError("--sample, --test and --seed are for a data set: give --features too")
     with table_at_work("export", game, directory) as (table, progress, stop):
-        say_what_is_unknown(game, table)
+        note_outcomes_only(game, table)
         report = export_table(table, format, file, wanted, progress=progress, stop=stop)
     if as_json:
         print_json(

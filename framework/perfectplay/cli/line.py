@@ -12,9 +12,9 @@ from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
+    note_outcomes_only,
     open_game_table,
     print_json,
-    say_what_is_unknown,
 )
 from perfectplay.cli._text import coloured, hanging, headline, painter
 from perfectplay.display.boards import draw
@@ -43,7 +43,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
     """
     number = game.start() if position is None else game.encode(position)
     with open_game_table(game, directory) as table:
-        say_what_is_unknown(game, table)
+        note_outcomes_only(game, table)
         line = best_line(game, table, number, limit=LONGEST_UNGUIDED if table.outcomes_only else None)
     value = line.steps[0].value if line.steps else line.end_value
     movers = Match(game, [step.move for step in line.steps], start=number, exploring=True).movers

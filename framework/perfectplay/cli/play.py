@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay.analysis.moves import Strength, choose_move, rate_moves
-from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_input
+from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_stdin
 from perfectplay.cli._text import headline, painter, rated_lines, terminal_width, wrapped
 from perfectplay.display.boards import draw
 from perfectplay.errors import PerfectPlayError, UsageError
@@ -62,7 +62,7 @@ def command(
     """
     if saved is not None and root is not None:
         raise UsageError("give --load or --from, not both: a saved game has its own start")
-    require_input()
+    require_stdin("`play` needs interactive input")
     _edit_lines()
     with open_game_table(game, directory) as table:
         begun = Match(game, start=None if root is None else game.encode(root))

@@ -11,9 +11,9 @@ from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
+    note_outcomes_only,
     open_game_table,
     print_json,
-    say_what_is_unknown,
 )
 from perfectplay.cli._text import coloured
 from perfectplay.values import value_json
@@ -32,7 +32,7 @@ def command(game: Game, count: int, seed: int | None, directory: Path | None, as
     from perfectplay.analysis.selection import random_positions
 
     with open_game_table(game, directory) as table:
-        say_what_is_unknown(game, table)
+        note_outcomes_only(game, table)
         found = [(position, table.probe(position)) for position in map(int, random_positions(table, count, seed))]
     if as_json:
         print_json(

@@ -12,9 +12,9 @@ from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
+    note_outcomes_only,
     open_game_table,
     print_json,
-    say_what_is_unknown,
 )
 from perfectplay.cli._text import headline, painter, rated_lines
 from perfectplay.display.boards import draw
@@ -43,7 +43,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         value = table.probe(number) if table.complete else table.get(number)
         rated = rate_moves(game, table, number, known_only=not table.complete)
         unknown = f"Not known: {table.unfinished()}"
-        say_what_is_unknown(game, table)
+        note_outcomes_only(game, table)
     board = game.board(number)
     verdict = unknown if value is None else game_verdict(game, value, mover_of(game, number))
     if as_json:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.analysis.moves import rate_each_move
-from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_input
+from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_stdin
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.values import value_json
 
@@ -29,7 +29,7 @@ def command(game: Game, directory: Path | None) -> None:
     {"position": …, "moves": true} to have every move with its value. The answer is an object on one line, in the order
     of the questions; a question that cannot be answered gets {"error": …}.
     """
-    require_input()
+    require_stdin("`talk` reads queries from it")
     answers = sys.stdout  # for answers alone: what hooks print goes to stderr
     with redirect_stdout(sys.stderr), open_game_table(game, directory) as table:
         for line in sys.stdin.buffer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from perfectplay.errors import PerfectPlayError, UsageError
@@ -43,7 +43,7 @@ def make_game(source: object, /, *, name: str = "game", version: str = "", **opt
 
 def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
     """Return the variant of a loaded plugin that these options choose."""
-    declared = declared_options(plugin)
+    declared = plugin.options
     options = read_options(plugin.name, declared, given)
     if "configure" in plugin.hooks:
         source = _configured(plugin, options)
@@ -63,17 +63,6 @@ def _configured(plugin: Plugin, options: Mapping[str, OptionValue]) -> object:
             raise UsageError(f"{plugin.name}: {' '.join(str(error).split())}") from error
 
     return Guard(plugin.name).call("configure", configure, options)
-
-
-def declared_options(plugin: Plugin) -> tuple[Option, ...]:
-    """The options that a plugin has."""
-    if "options" not in plugin.hooks:
-        return ()
-    guard = Guard(plugin.name)
-    declared = guard.call("options", plugin.hooks["options"])
-    if not isinstance(declared, Sequence) or not all(isinstance(option, Option) for option in declared):
-        raise guard.refuse("options", None, declared, "a list of Option was expected")
-    return tuple(declared)
 
 
 def installed_games() -> list[GameInfo]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -18,18 +18,17 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
+from perfectplay.commands import COMMANDS
 from perfectplay.errors import PLUGIN_FAULTS, PluginError, UsageError, did_you_mean
-from perfectplay.game.hooks import Hook, hooks_of
+from perfectplay.game.hooks import Guard, Hook, hooks_of
+from perfectplay.game.options import Option
 from perfectplay.game.spec import GameSpec, HostSpec
 
 GAMES_GROUP = "perfectplay.games"
 HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
-RESERVED_NAMES = frozenset(
-    {"games", "plan", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables", "talk"}
-    | {"compact", "bench", "new", "check", "serve", "random", "prove", "help"}
-)
+RESERVED_NAMES = frozenset({*COMMANDS, "help"})
 """The built-in commands: no game can be called like one of them."""
 
 REQUIRED_HOOKS = ("start", "moves", "apply", "status")
@@ -41,7 +40,7 @@ BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.table.backends", "perfectp
 _GAME_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plugin:
     """A plugin that passed the checks: its plain functions by hook name."""
 
@@ -55,6 +54,17 @@ class Plugin:
     """Its RULES_VERSION, if it says so."""
     code: tuple[Path, ...] = ()
     """The Python files it consists of, if they are known."""
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """The options that the plugin declares. The hook is called once."""
+        if "options" not in self.hooks:
+            return ()
+        guard = Guard(self.name)
+        declared = guard.call("options", self.hooks["options"])
+        if not isinstance(declared, Sequence) or not all(isinstance(option, Option) for option in declared):
+            raise guard.refuse("options", None, declared, "a list of Option was expected")
+        return tuple(declared)
 
 
 @dataclass(frozen=True, slots=True)
