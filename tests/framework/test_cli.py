@@ -220,11 +220,11 @@ def test_verify_proves_or_finds_the_damage(solve):
     solve("stones")
     result = solve("verify", "stones")
     assert result.exit_code == 0
-    assert re.fullmatch(r"stones: proven, all 8 positions right \(.* s, CPU .* s\)\n", result.stdout)
+    assert re.fullmatch(r"stones: proven, all 8 positions correct \(.* s, CPU .* s\)\n", result.stdout)
     change_value(load_game("stones"), index=5, code=Value(Outcome.LOSS, 2).code)
     result = solve("verify", "stones")
     assert result.exit_code == 1
-    assert "stones: 3 bad of 8 positions" in result.stdout
+    assert "stones: 3 of 8 positions wrong" in result.stdout
     assert "  5: stored loss in 2, should be win in 3\n" in result.stdout
     data = json.loads(solve("verify", "stones", "--json").stdout)
     assert data["bad"] == 3

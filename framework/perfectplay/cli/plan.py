@@ -1,4 +1,4 @@
-"""`solve plan GAME`: what a solve takes, before it is begun."""
+"""`solve plan GAME`: estimate the time, memory and disk space of a solve."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--seconds",
     type=click.FloatRange(min=0.1),
     metavar="N",
-    help="Processor time to count and measure in; more makes estimates better (default: 8).",
+    help="CPU time for counting and measuring; a longer time gives better estimates (default: 8).",
 )
 @threads_option
 @directory_option
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def command(
     ctx: click.Context, game: Game, seconds: float | None, threads: int | None, directory: Path | None, as_json: bool
 ) -> None:
-    """Estimate what solving GAME takes: positions, time, memory and disk, and which way to solve fits this machine."""
+    """Estimate the positions, time, memory and disk space of solving GAME, and recommend a command for this machine."""
     from perfectplay.plan.plan import SECONDS, plan_solve
 
     with stop_on_interrupt() as stop:
@@ -109,15 +109,15 @@ def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
         ),
         ("memory", f"{more}{size(shape.memory_backend)} with --backend memory"),
         ("", f"{more}{size(shape.lmdb_backend)} with --backend lmdb, {size(plan.least_memory)} with --memory"),
-        ("", f"{size(plan.available_memory)} is available ({plan.memory_limit})"),
-        ("disk", f"{more}{size(shape.table_bytes)}, and {size(shape.scratch_bytes)} meanwhile with --memory"),
-        ("", f"{size(plan.free_disk)} is free"),
+        ("", f"{size(plan.available_memory)} available ({plan.memory_limit})"),
+        ("disk", f"{more}{size(shape.table_bytes)}, and temporarily {size(shape.scratch_bytes)} with --memory"),
+        ("", f"{size(plan.free_disk)} free"),
         (
             "outcomes",
             f"{more}{size(outcomes.memory_backend)} with --backend memory, {size(outcomes.lmdb_backend)} with "
             "--backend lmdb,",
         ),
-        ("", f"{size(outcomes.table_bytes)} of disk, where --values outcome will do"),
+        ("", f"{size(outcomes.table_bytes)} of disk, with --values outcome"),
     ]
     lines = [click.style(f"Solving {game.identity}", bold=True), "", *(f"  {name:<9}  {text}" for name, text in rows)]
     fits = _FITS[plan.method] if plan.values == FULL else _OUTCOMES_FIT[plan.method]
@@ -125,31 +125,31 @@ def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
 
 
 _FITS = {
-    "memory": "It fits in memory, where it is fastest",
-    "lmdb": "It fits on disk, not in memory",
-    "alphabeta": "A table of all positions does not fit. To prove one position",
+    "memory": "The solve fits in memory, which is fastest",
+    "lmdb": "The solve fits on disk, but not in memory",
+    "alphabeta": "A table of all positions does not fit; to prove a single position, use",
 }
 _OUTCOMES_FIT = {
-    "memory": "Distances do not fit, but who wins fits in memory",
-    "lmdb": "Distances do not fit, but who wins fits on disk",
+    "memory": "Full values do not fit, but outcomes fit in memory",
+    "lmdb": "Full values do not fit, but outcomes fit on disk",
 }
 
 
 def _positions(plan: Plan) -> str:
     shape = plan.shape
     if plan.counted == "lower bound":
-        return f"more than {shape.positions:,}: too many to estimate; --seconds 60 may tell more"
+        return f"more than {shape.positions:,}, too many to estimate; try --seconds 60"
     if plan.counted == "estimate":
-        return f"about {rounded(shape.positions):,} (estimated)"
+        return f"about {round_estimate(shape.positions):,} (estimated)"
     if shape.positions == shape.slots:
         return f"{shape.positions:,}"
-    return f"about {rounded(shape.positions):,}, in {shape.slots:,} slots"
+    return f"about {round_estimate(shape.positions):,}, in {shape.slots:,} slots"
 
 
-def rounded(count: int) -> int:
-    """A count to two digits, which is what an estimate is good for.
+def round_estimate(count: int) -> int:
+    """Round an estimate to two digits.
 
-    >>> rounded(16_776_019), rounded(7)
+    >>> round_estimate(16_776_019), round_estimate(7)
     (17000000, 7)
     """
     return round(count, 2 - len(str(count)))

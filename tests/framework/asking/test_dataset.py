@@ -124,11 +124,11 @@ def test_a_compact_table_gives_the_same(table, tmp_path):
 
 
 def test_no_other_file_is_replaced_by_the_card(table, tmp_path):
-    with pytest.raises(UsageError, match=r"the data set needs another name"):
+    with pytest.raises(UsageError, match=r"c4\.md .* another name"):
         export_dataset(table, tmp_path / "c4.md", None, Sampling(limit=5))
     notes = tmp_path / "notes.md"
     notes.write_text("# What I want to buy\n")
-    with pytest.raises(UsageError, match=r"notes\.md is not a data set's card"):
+    with pytest.raises(UsageError, match=r"notes\.md, which is not a card"):
         export_dataset(table, tmp_path / "notes.parquet", None, Sampling(limit=5))
     assert notes.read_text() == "# What I want to buy\n"
     assert list(tmp_path.iterdir()) == [notes]
@@ -151,9 +151,9 @@ def test_the_command_writes_it_and_refuses_what_does_not_go_together(tmp_path, m
     assert len(pandas.read_parquet(file)) == 50
     capsys.readouterr()
     assert run("export", *variant, "csv", str(file), "--features") == 2
-    assert "--features are written as parquet, not csv" in capsys.readouterr().err
+    assert "parquet, not csv" in capsys.readouterr().err
     assert run("export", *variant, "parquet", str(file), "--seed", "3") == 2
-    assert "give --features too" in capsys.readouterr().err
+    assert "need --features" in capsys.readouterr().err
 
 
 def test_scores_are_a_column_where_there_are_some(tmp_path):

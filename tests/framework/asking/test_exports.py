@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from perfectplay import Outcome, PerfectPlayError, Selection, UsageError, Value, compare_gbl2, export_table
-from perfectplay.analysis.export import ordered
+from perfectplay.analysis.export import sort_rows
 from perfectplay.analysis.moves import rate_moves
 from perfectplay.analysis.selection import ROW, count_selected, select
 from perfectplay.errors import Interrupted
@@ -66,7 +66,7 @@ def test_a_limit_takes_the_first_in_the_order_of_the_table(table):
 
 def test_tiers_that_do_not_exist_are_named(table):
     assert rows_of(table, tiers=frozenset([0])) == rows_of(table)
-    with pytest.raises(UsageError, match="has no tier 7; there are 0"):
+    with pytest.raises(UsageError, match=r"has no tier 7 \(solved tiers: 0\)"):
         rows_of(table, tiers=frozenset([7]))
 
 
@@ -76,7 +76,7 @@ def test_sorting_keeps_rows_together_whatever_the_runs(tmp_path, run_rows):
     rows = np.empty(300, dtype=ROW)
     rows["position"] = generator.permutation(300).astype(np.uint64) << np.uint64(50)
     rows["code"] = rows["position"] >> np.uint64(50)
-    parts = list(ordered(np.array_split(rows, 40), tmp_path, run_rows))
+    parts = list(sort_rows(np.array_split(rows, 40), tmp_path, run_rows))
     assert np.concatenate(parts).tolist() == [(i << 50, i) for i in range(300)]
     assert list(tmp_path.iterdir()) == []
 
@@ -146,7 +146,7 @@ def test_parquet_opens_elsewhere(table, everything, tmp_path):
 
 @pytest.mark.parametrize("format", ["gbl2", "sqlite"])
 def test_a_game_that_does_not_tell_whose_turn_it_is_has_no_winner_to_write(tables, tmp_path, format):
-    with pytest.raises(PerfectPlayError, match="does not tell whose turn it is"):
+    with pytest.raises(PerfectPlayError, match="does not define whose turn it is"):
         export_table(tables.subtraction, format, tmp_path / "file")
     assert list(tmp_path.iterdir()) == []
 
@@ -219,10 +219,10 @@ def test_compare_fails_where_the_file_is_wrong(solve, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["export", "tictactoe", "gbl", "x"], 2, "unknown format 'gbl': did you mean 'gbl2'? (there are: csv, gbl2,"),
+        (["export", "tictactoe", "gbl", "x"], 2, "unknown format 'gbl': did you mean 'gbl2'? (available: csv, gbl2,"),
         (["export", "tictactoe", "csv", "none/x.csv"], 2, "there is no directory none to write x.csv to"),
         (["export", "tictactoe", "csv", "x.csv", "--tier", "3"], 2, "has no tier 3"),
-        (["export", "subtraction", "gbl2", "x"], 1, "does not tell whose turn it is"),
+        (["export", "subtraction", "gbl2", "x"], 1, "does not define whose turn it is"),
         (["compare", "tictactoe", "gbl2", "absent"], 2, "'absent' does not exist"),
     ],
 )

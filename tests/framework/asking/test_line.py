@@ -59,7 +59,7 @@ def test_line_says_where_it_repeats(solve):
     assert result.stdout.startswith(
         "Draw: neither player can force a win, and play need never end\n\n  1. First player "
     )
-    assert "And so on: this is the position of move 3 again, up to symmetry." in result.stdout
+    assert "before move 3 has occurred again" in result.stdout
 
 
 def test_a_line_from_a_finished_position_is_empty(solve):

@@ -256,7 +256,7 @@ def test_exports_leave_distances_empty(solve, tmp_path: Path):
         assert database.execute("SELECT DISTINCT depth FROM solutions").fetchall() == [(None,)]
     assert solve("compare", QUIXO, "gbl2", place["gbl2"]).exit_code == 0
     refused = solve("export", QUIXO, "csv", tmp_path / "few.csv", "--max-remoteness 3 --quiet")
-    assert "no position can be chosen by its plies: This table knows who wins" in refused.stderr
+    assert "cannot select positions by remoteness: This table knows who wins" in refused.stderr
 
 
 def test_a_data_set_has_no_remoteness(solve, tmp_path: Path):
@@ -267,9 +267,9 @@ def test_a_data_set_has_no_remoteness(solve, tmp_path: Path):
     table = parquet.read_table(path)
     assert table["remoteness"].null_count == len(table)
     assert "score" not in table.column_names
-    assert "how many plies that takes is not known" in (tmp_path / "set.md").read_text()
+    assert "numbers of plies are not known" in (tmp_path / "set.md").read_text()
     refused = solve("export kalah --pits 2 --seeds 2 parquet", path, "--features --sample remoteness --limit 9 --quiet")
-    assert "a sample by remoteness cannot be drawn" in refused.stderr
+    assert "cannot sample by remoteness" in refused.stderr
 
 
 def test_agents_and_columns(solve):

@@ -150,7 +150,7 @@ def test_words_at_the_prompt(solve, tmp_path, monkeypatch):
         "a3  b3  c3",
         "Second player plays ",
         "cannot read 'x9' as a move here",
-        "save needs a file",
+        "save FILE",
         "saved to game.json",
         "cannot read none: No such file",
     ):
@@ -175,18 +175,18 @@ def test_play_begins_at_any_position(solve, tmp_path):
     refused = solve("play", "tictactoe", "--from", "nonsense", input="")
     assert refused.exit_code == 2
     both = solve("play", "tictactoe", "--from", "XX.OO....", "--load", tmp_path / "game", input="")
-    assert "give --load or --from, not both" in both.stderr
+    assert "either --load or --from" in both.stderr
 
 
 def test_repetition_is_foretold_and_enforced(solve, tables, tmp_path):
     saved = tmp_path / "game.json"
     Match(tables.race.game, FORTH_AND_BACK[:3]).save(saved)
     result = solve("play", "race", "--side", "second", "--load", saved, input="right\nquit\n")
-    assert "This position has come up 2 times; once more is a draw." in result.stdout
+    assert "This position has occurred 2 times; one more time is a draw." in result.stdout
     Match(tables.race.game, [*FORTH_AND_BACK, *FORTH_AND_BACK[:3]]).save(saved)
     result = solve("play", "race", "--side", "second", "--load", saved, input="right\n")
     assert result.exit_code == 0
-    assert result.stdout.endswith("Draw: this position has come up 3 times.\n")
+    assert result.stdout.endswith("Draw: this position has occurred 3 times.\n")
 
 
 class Terminal:

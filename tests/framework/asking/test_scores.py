@@ -27,7 +27,7 @@ from perfectplay import (
     solve_game,
     value_columns,
 )
-from perfectplay.analysis.export import ordered
+from perfectplay.analysis.export import sort_rows
 from perfectplay.analysis.selection import select
 from perfectplay.analysis.statistics import survey
 from perfectplay.cli import root
@@ -75,7 +75,7 @@ def test_the_database_tells_by_how_much_the_first_player_wins(dots, values, tmp_
 
 
 def test_scored_rows_keep_their_codes_while_they_are_sorted(dots, values, tmp_path):
-    rows = np.concatenate(list(ordered(select(dots, Selection()), tmp_path, run_rows=50)))
+    rows = np.concatenate(list(sort_rows(select(dots, Selection()), tmp_path, run_rows=50)))
     assert {position: Value.from_code(code) for position, code in rows.tolist()} == values
 
 

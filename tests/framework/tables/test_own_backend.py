@@ -88,4 +88,4 @@ def test_a_backend_that_lacks_something_is_refused_when_it_registers(install, ga
 def test_an_exporter_that_cannot_be_called_is_refused_when_it_registers(install):
     code = "from perfectplay import hookimpl\n@hookimpl\ndef register_exporters(register): register('x', len)"
     install("bad-exporter", code, group="host")
-    assert "a function write(path, source) is needed" in plugins.host_registry().broken["bad-exporter"]
+    assert "a function write(path, source)" in plugins.host_registry().broken["bad-exporter"]
