@@ -64,7 +64,7 @@ def compare_gbl2(
 ) -> Comparison:
     """Check the length, order and checksum of a GBL2 file, and compare every entry with a finished table.
 
-    Raises PerfectPlayError if the file is damaged, or if the game does not define whose turn it is.
+    Raises PerfectPlayError if the file is damaged, or if the game does not define which player is to move.
     """
     table.require_complete()
     path, started, result = Path(path), time.monotonic(), Comparison()

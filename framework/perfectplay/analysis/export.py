@@ -103,13 +103,13 @@ class Source:
 def winners(game: Game, positions: Positions, codes: Codes) -> npt.NDArray[np.int8]:
     """Return the winner of each position: 1 the first player, -1 the second player, 0 for a draw.
 
-    Raises PerfectPlayError if the game does not define whose turn it is.
+    Raises PerfectPlayError if the game does not define which player is to move.
     """
     movers = game.movers(positions)
     if movers is None:
         raise PerfectPlayError(
-            f"{game.name} does not define whose turn it is (it has neither the hook 'mover' nor 'board'), and this "
-            "format stores which player wins; use csv or parquet, which store the outcome for the side to move"
+            f"{game.name} does not define which player is to move (it has neither the hook 'mover' nor 'board'), and "
+            "this format stores which player wins; use csv or parquet, which store outcomes for the side to move"
         )
     return np.asarray((1 - 2 * movers) * value_columns(codes)["outcome"].data, dtype=np.int8)
 

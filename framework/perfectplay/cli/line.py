@@ -39,7 +39,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
 
     The winner plays for the quickest win, the loser for the slowest loss. Equally good moves are listed beside each
     move, one of each group that is equivalent by symmetry. With a table of outcomes, each move only preserves the
-    outcome, so the line may cycle; the output says so.
+    outcome, so the line may cycle.
     """
     number = game.start() if position is None else game.encode(position)
     with open_game_table(game, directory) as table:
@@ -71,7 +71,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
 
 
 def _name(game: Game, mover: int | None, ply: int) -> str:
-    """Return the player of a move. If the game does not define whose turn it is, sides are relative to the start."""
+    """Return the player of a move, relative to the first move if the game does not define the player to move."""
     return sides(game, None)[ply % 2] if mover is None else sides(game, mover)[0]
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--prune/--no-prune",
     default=True,
-    help="Stop when the position is proven (the default), or go on to prove every reachable position.",
+    help="Stop when the position is proven (the default), or continue and prove every reachable position.",
 )
 @click.option(
     "--table/--no-table",

@@ -103,7 +103,7 @@ def prove_position(
     """Prove who wins a position (by default the start) by alpha-beta search.
 
     Proven outcomes are read from `proof_path`, and written there at every checkpoint, at the end, and when `stop` is
-    set. The file stores which player wins, so a game that does not define whose turn it is has no proof file.
+    set. The file stores which player wins, so a game that does not define which player is to move has no proof file.
 
     Returns the outcome together with counts and times.
     Raises UsageError if `position` is not a position of the game, Interrupted when `stop` is set, TableError if the
