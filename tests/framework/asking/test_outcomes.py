@@ -137,7 +137,7 @@ def test_tables_of_outcomes_and_full_tables_do_not_replace_each_other(tables):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (f"{QUIXO} --backend ray --values outcome --force --no-save", ["ray", "--values outcome", "--backend lmdb"]),
+        (f"{QUIXO} --backend ray --values outcome --dir empty", ["ray", "--values outcome", "--backend lmdb"]),
         (f"verify {QUIXO} --workers 1 --quiet", ["outcomes", "--workers"]),
         (f"verify {QUIXO} --workers 1 --memory 64M", ["--memory cannot be combined with --workers"]),
         (f"compact {QUIXO} --quiet", ["outcomes"]),
