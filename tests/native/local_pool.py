@@ -15,7 +15,6 @@ from perfectplay.cluster.pool import WorkerLost
 from perfectplay.cluster.worker import Worker
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.game import Game
-from perfectplay.plan.sizes import ShortageWatch
 from perfectplay.solve.options import Cluster
 from perfectplay.solve.solve import new_info
 from perfectplay_native.engine import Propagation
@@ -71,9 +70,8 @@ def solve_locally(
     """The hash of the table that so many workers make."""
     kernel = game_kernel(game)
     store = RayBackend().open(game, path, new_info(game, kernel))
-    shortage = ShortageWatch(game, kernel, in_memory=False, outcomes=False, budget=None, saved_in=None, warn=None)
     solve = ClusterSolve(
-        *(game, kernel, store, None, None, Propagation.AUTO, None, threading.Event(), shortage),
+        *(game, kernel, store, None, None, Propagation.AUTO, None, threading.Event(), lambda shape: None),
         cluster=Cluster(workers=workers, audit=audit),
     )
     solve._pool = pool or LocalPool(game, workers)

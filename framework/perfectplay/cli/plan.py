@@ -53,7 +53,7 @@ def command(
                 raise Interrupted("interrupted")
 
         if not is_quiet():
-            click.echo(click.style("counting and measuring …", dim=True), err=True)
+            click.echo(click.style("Counting and measuring …", dim=True), err=True)
         try:
             plan = plan_solve(game, directory=directory, threads=threads, seconds=seconds or SECONDS, check=check)
         except Interrupted as error:
@@ -66,6 +66,7 @@ def command(
 
 def _json(game: Game, plan: Plan, directory: Path | None) -> dict[str, Any]:
     shape, outcomes = plan.shape, plan.outcome_shape
+    certain = plan.counted != "lower bound"
     return {
         "game": game.name,
         "options": game.options,
@@ -91,9 +92,9 @@ def _json(game: Game, plan: Plan, directory: Path | None) -> dict[str, Any]:
             "lmdb": outcomes.lmdb_backend,
             "table": outcomes.table_bytes,
         },
-        "method": plan.method,
-        "values": plan.values,
-        "command": _command(game, plan, directory),
+        "method": plan.method if certain else None,
+        "values": plan.values if certain else None,
+        "command": _command(game, plan, directory) if certain else None,
     }
 
 
@@ -120,6 +121,8 @@ def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
         ("", f"{size(outcomes.table_bytes)} of disk, with --values outcome"),
     ]
     lines = [click.style(f"Solving {game.identity}", bold=True), "", *(f"  {name:<9}  {text}" for name, text in rows)]
+    if plan.counted == "lower bound":
+        return [*lines, "", "The number of positions is unknown and probably far larger, so no method is recommended."]
     fits = _FITS[plan.method] if plan.values == FULL else _OUTCOMES_FIT[plan.method]
     return [*lines, "", f"{fits}: `{_command(game, plan, directory)}`."]
 
@@ -127,7 +130,7 @@ def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
 _FITS = {
     "memory": "The solve fits in memory, which is fastest",
     "lmdb": "The solve fits on disk, but not in memory",
-    "alphabeta": "A table of all positions does not fit; to prove a single position, use",
+    "prove": "A table of all positions does not fit; to prove a single position, use",
 }
 _OUTCOMES_FIT = {
     "memory": "Full values do not fit, but outcomes fit in memory",
@@ -157,7 +160,7 @@ def round_estimate(count: int) -> int:
 
 def _command(game: Game, plan: Plan, directory: Path | None) -> str:
     """The command that solves the game in the way the plan recommends."""
-    command = ["prove"] if plan.method == "alphabeta" else []
+    command = ["prove"] if plan.method == "prove" else []
     options = ["--backend", "lmdb"] if plan.method == "lmdb" else []
     if plan.budget:
         options += ["--memory", f"{plan.budget >> 20}M"]

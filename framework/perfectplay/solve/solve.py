@@ -17,7 +17,7 @@ from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game.engine import cpu_seconds, game_kernel, run_in_background, translate_error
 from perfectplay.game.game import Game
 from perfectplay.memory import Memory, MemoryWatch, return_freed_memory, return_memory_when_freed
-from perfectplay.plan.sizes import ShortageWatch, shape_of
+from perfectplay.plan.sizes import Room, Shape, describe_shortage, ranked_shape
 from perfectplay.progress import Progress
 from perfectplay.solve.options import (
     PROPAGATIONS,
@@ -112,16 +112,14 @@ def solve_game(
         store = chosen.open(game, path, new_info(game, kernel, values))
         require_same_game(store, game)
         require_same_values(store, game, values)
-        shortage = ShortageWatch(
-            game,
-            kernel,
-            in_memory=store.scratch_directory() is None,
-            outcomes=store.info.outcomes,
-            budget=memory,
-            saved_in=path if save else None,
-            warn=warn,
-        )
-        solve = solver(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop, shortage)
+        room = Room(in_memory=store.scratch_directory() is None, memory=memory, table=path if save else None)
+
+        def check_shape(shape: Shape) -> None:
+            shape = replace(shape, outcomes=store.info.outcomes)
+            if warn and (text := describe_shortage(game, shape, room, done_bytes=store.size_on_disk)):
+                warn(text)
+
+        solve = solver(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop, check_shape)
         try:
             with watch:
                 with kernel.remembering(solve.budget.for_answers):
@@ -176,14 +174,14 @@ class Solve:
         propagation: Propagation,
         progress: Callable[[Progress], None] | None,
         stop: threading.Event | None,
-        shortage: ShortageWatch,
+        check_shape: Callable[[Shape], None],
     ) -> None:
         self.game, self.kernel, self.store, self.propagation = game, kernel, store, propagation
         self.outcomes = store.info.outcomes
         self.memory, self.budget = memory, Budget(memory, kernel)
         self.threads = threads
         self.progress, self.stop = progress, stop or threading.Event()
-        self.shortage = shortage
+        self.check_shape = check_shape
         self.started = time.monotonic()
         self.engine: Engine | None = None
         self.sizes: dict[int, int] = {}
@@ -207,8 +205,7 @@ class Solve:
             largest = max(map(self.slots, self.order), default=0)
             slots = sum(self.sizes.values()) + largest
             self.budget.require(bytes_of_slots(slots, 0 if self.outcomes else 1), self.game.name)
-        done = self.store.size_on_disk
-        self.shortage.look_at(shape_of(self.kernel, TierSizes(self.sizes, self.order)), done_bytes=done)
+        self.check_shape(ranked_shape(self.kernel, TierSizes(self.sizes, self.order)))
         self.solve_components(scratch)
         digest = table_hash(self.records.values(), self.keys.values())
         if self.store.info.status != "complete":
@@ -225,7 +222,6 @@ class Solve:
 
             def found(tier: int, positions: int) -> None:
                 count[:] = tier, positions
-                self.shortage.found(positions)
 
             def work() -> None:
                 for heard in self.kernel.hear_all():
