@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -234,11 +232,6 @@ def test_an_unknown_backend_is_refused_even_if_the_game_is_solved(solve, backend
     refused = solve("stones", "--backend", backend)
     assert refused.exit_code == 2
     assert f"unknown backend '{backend}': did you mean" in refused.stderr
-
-
-def test_python_m_perfectplay_runs_the_command():
-    done = subprocess.run([sys.executable, "-m", "perfectplay", "--version"], capture_output=True, text=True)
-    assert done.stdout.startswith("perfectplay ")
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,9 @@ def test_gbl2_has_sorted_positions_and_winners(game_table, everything, tmp_path)
     assert [entry for part in read_gbl2(path) for entry in part.tolist()] == sorted(expected.items())
     assert path.stat().st_size == report.bytes == 32 + 9 * len(expected)
     assert report.positions == len(expected)
+    found = compare_gbl2(game_table, path)
+    assert found.same
+    assert (found.entries, found.agree, found.differ, found.unknown) == (len(expected), len(expected), 0, 0)
 
 
 def test_sqlite_agrees_with_the_table(game_table, everything, tmp_path):
@@ -170,15 +173,7 @@ def test_progress_reaches_the_number_of_positions(tables, tmp_path):
     ]
 
 
-# ---- reading back ----
-
-
-def test_an_export_compared_with_its_table_agrees(game_table, tmp_path):
-    path = tmp_path / "all.gbl2"
-    report = export_table(game_table, "gbl2", path)
-    found = compare_gbl2(game_table, path)
-    assert found.same
-    assert (found.entries, found.agree, found.differ, found.unknown) == (report.positions, report.positions, 0, 0)
+# ---- comparisons ----
 
 
 def test_a_comparison_lists_differences_and_unknown_numbers(tables, tmp_path):
@@ -204,9 +199,6 @@ def test_export_and_compare_on_the_command_line(solve, tmp_path):
     result = solve("compare", "tictactoe", "gbl2", path)
     assert result.exit_code == 0
     assert f"{report['positions']} of {report['positions']} entries agree" in result.stdout
-
-
-def test_compare_exits_with_1_if_the_file_is_wrong(solve, tmp_path):
     path = tmp_path / "wrong.gbl2"
     write_gbl2(path, [entries([0], [-1])])
     result = solve("compare", "tictactoe", "gbl2", path)

@@ -51,20 +51,11 @@ def test_line_prints_every_ply_and_the_end(solve):
     assert first == "  1. First player   c3  win in 1"
     assert last == "Game over: First player has won"
     assert "  or " in solve("line", "tictactoe").stdout  # equally good moves
-
-
-def test_line_prints_where_it_repeats(solve):
-    result = solve("line", "race")
-    assert result.stdout.startswith("Draw: neither player can force a win")
-    assert "before move 3 has occurred again" in result.stdout
-
-
-def test_a_line_from_a_finished_position_is_empty(solve):
-    result = solve("line", "tictactoe", "XXXOO....")
-    assert result.stdout.splitlines()[0] == result.stdout.splitlines()[-1] == "Game over: First player has won"
-
-
-def test_line_as_json(solve):
+    endless = solve("line", "race").stdout
+    assert endless.startswith("Draw: neither player can force a win")
+    assert "before move 3 has occurred again" in endless
+    finished = solve("line", "tictactoe", "XXXOO....").stdout.splitlines()
+    assert finished[0] == finished[-1] == "Game over: First player has won"
     data = json.loads(solve("line", "tictactoe", "XX.OO....", "--json").stdout)
     assert data["verdict"].startswith("First player wins in 1 ply")
     assert [(ply["move"], ply["outcome"], ply["remoteness"]) for ply in data["line"]] == [("c3", "win", 1)]

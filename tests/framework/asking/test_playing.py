@@ -30,14 +30,11 @@ def test_a_match_ends_by_the_rules_of_the_game(tables):
     assert (match.result.winner, match.result.repetition) == (0, False)
     with pytest.raises(UsageError, match="the game is over"):
         match.play(5)
-    assert Match(game, [0, 4, 8, 1, 7, 6, 2, 5, 3]).result.winner is None
-
-
-def test_an_illegal_move_is_refused(tables):
-    match = Match(tables.tictactoe.game, [4])
+    match = Match(game, [4])
     with pytest.raises(UsageError, match="not legal"):
         match.play(4)
     assert match.moves == [4]
+    assert Match(game, [0, 4, 8, 1, 7, 6, 2, 5, 3]).result.winner is None
 
 
 def test_the_third_occurrence_of_a_position_is_a_draw(tables):
@@ -103,9 +100,6 @@ def test_a_file_without_a_saved_game_is_refused(tables, tmp_path, text):
     (tmp_path / "game.json").write_text(text)
     with pytest.raises(PerfectPlayError, match="is not a saved game"):
         load_match(tables.race.game, tmp_path / "game.json")
-
-
-def test_a_saved_game_of_another_game_is_refused(tables, tmp_path):
     Match(tables.race.game).save(tmp_path / "game.json")
     with pytest.raises(PerfectPlayError, match="a game of race"):
         load_match(tables.tictactoe.game, tmp_path / "game.json")

@@ -50,31 +50,23 @@ def values(dots):
     return {position: dots.probe(position) for position in positions.tolist()}
 
 
-def test_csv_has_scores(dots, values, tmp_path):
+def test_exports_have_scores(dots, values, tmp_path):
     export_table(dots, "csv", tmp_path / "dots.csv")
     with (tmp_path / "dots.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     found = {int(row["position"]): (row["outcome"], int(row["remoteness"]), int(row["score"])) for row in rows}
     assert found == {p: (v.outcome.name.lower(), v.remoteness, v.score) for p, v in values.items()}
     assert {value.score for value in values.values()} == {-2, 0, 2}
-
-
-def test_parquet_has_scores(dots, values, tmp_path):
     export_table(dots, "parquet", tmp_path / "dots.parquet")
     rows = parquet.read_table(tmp_path / "dots.parquet").to_pylist()
     found = {row["position"]: (row["outcome"], row["remoteness"], row["score"]) for row in rows}
     assert found == {p: (v.outcome, v.remoteness, v.score) for p, v in values.items()}
-
-
-def test_sqlite_has_scores_for_the_first_player(dots, values, tmp_path):
     export_table(dots, "sqlite", tmp_path / "dots.db")
     with closing(sqlite3.connect(tmp_path / "dots.db")) as database:
         found = {row[0]: row[1:] for row in database.execute("SELECT canonical, outcome, depth, score FROM solutions")}
+    # The database stores scores for the first player.
     sign = {position: 1 - 2 * dots.game.mover(position) for position in values}
     assert found == {p: (sign[p] * v.outcome, v.remoteness, sign[p] * v.score) for p, v in values.items()}
-
-
-def test_sorting_preserves_scores(dots, values, tmp_path):
     rows = np.concatenate(list(sort_rows(select(dots, Selection()), tmp_path, run_rows=50)))
     assert {position: Value.from_code(code) for position, code in rows.tolist()} == values
 
