@@ -253,9 +253,9 @@ class Strength(StrEnum):
         return {"perfect": 0.0, "strong": 0.1, "casual": 0.35, "random": 1.0}[self.value]
 
 
-def choose_move(game: Game, table: Table, position: int, strength: Strength, chance: random.Random) -> int:
+def choose_move(game: Game, table: Table, position: int, strength: Strength, rng: random.Random) -> int:
     """Choose a move as an opponent of this strength: a random one of the best moves, or of all moves."""
-    if chance.random() < strength.slips:
-        return chance.choice(game.moves(position))
+    if rng.random() < strength.slips:
+        return rng.choice(game.moves(position))
     rated = rate_moves(game, table, position)
-    return chance.choice([move for each in best_moves(game, position, rated) for move in each.moves])
+    return rng.choice([move for each in best_moves(game, position, rated) for move in each.moves])

@@ -141,7 +141,7 @@ _OUTCOMES_FIT = {
 def _positions(plan: Plan) -> str:
     shape = plan.shape
     if plan.counted == "lower bound":
-        return f"more than {shape.positions:,}, too many to estimate; try --seconds 60"
+        return f"at least {shape.positions:,}, too many to estimate in this time; try --seconds 60"
     if plan.counted == "estimate":
         return f"about {round_estimate(shape.positions):,} (estimated)"
     if shape.positions == shape.slots:
@@ -159,7 +159,7 @@ def round_estimate(count: int) -> int:
 
 
 def _command(game: Game, plan: Plan, directory: Path | None) -> str:
-    """The command that solves the game in the way the plan recommends."""
+    """Return the recommended command."""
     command = ["prove"] if plan.method == "prove" else []
     options = ["--backend", "lmdb"] if plan.method == "lmdb" else []
     if plan.budget:

@@ -58,7 +58,7 @@ def test_undone_moves_can_be_redone_until_another_is_played(tables):
     match.undo(3)
     match.redo()
     assert (match.moves, match.to_move) == ([4], 1)
-    match.play(0)  # the move that redo would make, so the next one can still be redone
+    match.play(0)  # the same move as redo, so the following move can still be redone
     match.redo()
     assert match.moves == [4, 0, 8]
     match.undo(2)
@@ -88,9 +88,9 @@ def test_the_player_to_move_is_not_guessed(tables):
 
 
 def test_a_loaded_match_equals_the_saved_one(table, tmp_path):
-    match, chance = Match(table.game), random.Random(1)
+    match, rng = Match(table.game), random.Random(1)
     while match.result is None and len(match.moves) < 6:
-        match.play(chance.choice(table.game.moves(match.position)))
+        match.play(rng.choice(table.game.moves(match.position)))
     match.save(tmp_path / "game.json")
     assert load_match(table.game, tmp_path / "game.json") == match
 
@@ -109,10 +109,10 @@ def test_a_file_without_a_saved_game_is_refused(tables, tmp_path, text):
 
 
 def test_a_perfect_opponent_plays_only_best_moves(table, everything):
-    chance = random.Random(1)
+    rng = random.Random(1)
     for position in everything(table):
         if table.game.moves(position):
-            move = choose_move(table.game, table, position, Strength.PERFECT, chance)
+            move = choose_move(table.game, table, position, Strength.PERFECT, rng)
             assert table.probe(table.game.apply(position, move)).for_parent() == table.probe(position)
 
 
@@ -121,8 +121,8 @@ def test_weaker_opponents_play_more_random_moves(tables):
     position = game.encode("XX.OO....")
 
     def slips(strength: Strength) -> int:
-        chance = random.Random(5)
-        return sum(choose_move(game, table, position, strength, chance) != 2 for _ in range(300))
+        rng = random.Random(5)
+        return sum(choose_move(game, table, position, strength, rng) != 2 for _ in range(300))
 
     counts = [slips(strength) for strength in Strength]
     assert counts[0] == 0
@@ -222,14 +222,14 @@ class Terminal:
         return self._process.wait(timeout=20)
 
 
-def play_at_random(terminal: Terminal, chance: random.Random) -> None:
+def play_at_random(terminal: Terminal, rng: random.Random) -> None:
     """Type random legal moves until the game is over."""
     while terminal.read() is not None:
         terminal.type("moves")
         listed = terminal.read()
         assert listed is not None
         _, *lines, _ = listed.split("\n")  # between the command and the prompt
-        terminal.type(chance.choice([move for line in lines for move in line.split("  ")]))
+        terminal.type(rng.choice([move for line in lines for move in line.split("  ")]))
 
 
 def check_play(table, match: Match, side: int) -> None:
