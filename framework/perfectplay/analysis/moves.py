@@ -136,11 +136,11 @@ class Judgement(NamedTuple):
     comment: str
 
 
-_FLAWLESS = Judgement("", "")
+_NO_MARK = Judgement("", "")
 
 
-def judge(before: Value | None, worth: Value | None, *, puzzle: bool = False) -> Judgement:
-    """Judge a move with the value `worth` in a position with the value `before`.
+def judge(best: Value | None, value: Value | None, *, puzzle: bool = False) -> Judgement:
+    """Judge a move with this value in a position where the best move has the value `best`.
 
     The mark is ?? or ? if the move changed the outcome or the score, and ?! if it changed only the number of plies.
 
@@ -153,33 +153,33 @@ def judge(before: Value | None, worth: Value | None, *, puzzle: bool = False) ->
     >>> judge(Value(Outcome.LOSS, 5, score=-2), Value(Outcome.LOSS, 3, score=-6), puzzle=True)
     Judgement(mark='?', comment='gives 4 away')
     """
-    if before is None or worth is None:
-        return _FLAWLESS
+    if best is None or value is None:
+        return _NO_MARK
     if puzzle:
-        return _judge_alone(before, worth)
-    if worth.outcome < before.outcome:
-        mark = "?" * (before.outcome - worth.outcome)
-        return Judgement(mark, f"throws the {before.outcome.name.lower()} away: now a {worth.outcome.name.lower()}")
-    if worth.score < before.score:
-        return Judgement("?", f"gives {before.score - worth.score} away")
-    lost = (worth.remoteness or 0) - (before.remoteness or 0)
-    if worth.outcome is Outcome.WIN and lost > 0:
-        return Judgement("?!", f"wins {plies(lost)} later than necessary")
-    if worth.outcome is Outcome.LOSS and lost < 0:
-        return Judgement("?!", f"loses {plies(-lost)} sooner than necessary")
-    return _FLAWLESS
+        return _judge_puzzle_move(best, value)
+    if value.outcome < best.outcome:
+        mark = "?" * (best.outcome - value.outcome)
+        return Judgement(mark, f"throws the {best.outcome.name.lower()} away: now a {value.outcome.name.lower()}")
+    if value.score < best.score:
+        return Judgement("?", f"gives {best.score - value.score} away")
+    delay = (value.remoteness or 0) - (best.remoteness or 0)
+    if value.outcome is Outcome.WIN and delay > 0:
+        return Judgement("?!", f"wins {plies(delay)} later than necessary")
+    if value.outcome is Outcome.LOSS and delay < 0:
+        return Judgement("?!", f"loses {plies(-delay)} sooner than necessary")
+    return _NO_MARK
 
 
-def _judge_alone(before: Value, worth: Value) -> Judgement:
+def _judge_puzzle_move(best: Value, value: Value) -> Judgement:
     """Judge a move of a puzzle, which is solved or not, or ends with a score."""
-    if worth.score < before.score:
-        return Judgement("?" * max(1, before.outcome - worth.outcome), f"gives {before.score - worth.score} away")
-    if before.outcome is not Outcome.WIN:
-        return _FLAWLESS
-    if worth.outcome is not Outcome.WIN:
+    if value.score < best.score:
+        return Judgement("?" * max(1, best.outcome - value.outcome), f"gives {best.score - value.score} away")
+    if best.outcome is not Outcome.WIN:
+        return _NO_MARK
+    if value.outcome is not Outcome.WIN:
         return Judgement("??", "can no longer be solved")
-    longer = (worth.remoteness or 0) - (before.remoteness or 0)
-    return Judgement("?!", f"takes {counted(longer, 'move')} more than necessary") if longer > 0 else _FLAWLESS
+    delay = (value.remoteness or 0) - (best.remoteness or 0)
+    return Judgement("?!", f"takes {counted(delay, 'move')} more than necessary") if delay > 0 else _NO_MARK
 
 
 # ---- best lines ----
