@@ -65,7 +65,7 @@ def test_a_crash_is_one_broken_law(tapatan):
         "was tried on position .../.../... (0); with PERFECTPLAY_DEBUG=1 a debugger can follow"
     )
     assert "? finite       not tried to the end: see 'hooks'" in rest.splitlines()
-    assert rest.splitlines()[-1] == "tapatan: 1 broken"
+    assert rest.splitlines()[-1] == "tapatan: 1 check failed"
     assert done.stderr == ""
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.analysis.moves import rate_moves
-from perfectplay.cli import prove as weak
 from perfectplay.cli._common import (
     GameCommand,
     audit_option,
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from perfectplay.solve.solve import Solution
     from perfectplay.table.records import KeyRecord, Statistics, TierRecord
     from perfectplay.table.table import Table
-
-METHODS = ("retrograde", weak.METHOD)
 
 
 def _complete_backend(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -85,16 +82,6 @@ def solve_command(name: str) -> click.Command:
     help="What to find and keep of each position: who wins and in how many moves (full, the default), or who wins "
     "alone, in two bits (outcome).",
 )
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default=METHODS[0],
-    help="Solve every position (retrograde, the default), or prove one (alphabeta).",
-)
-@weak.from_option
-@weak.checkpoint_option
-@weak.prune_option
-@weak.table_option
 @quiet_option
 @json_option
 def _template(**parameters: Any) -> None:
@@ -115,27 +102,8 @@ def _solve(
     save: bool,
     force: bool,
     values: str,
-    method: str,
-    root: str | None,
-    checkpoint: float,
-    prune: bool,
-    use_table: bool,
     as_json: bool,
 ) -> None:
-    weak.check_options(ctx, method)
-    if method == weak.METHOD:
-        weak.prove(
-            ctx,
-            game,
-            root,
-            directory=directory,
-            save=save,
-            checkpoint=checkpoint,
-            prune=prune,
-            use_table=use_table,
-            as_json=as_json,
-        )
-        return
     from perfectplay.solve.options import choose_backend
     from perfectplay.table.lmdb_store import remove_table
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game.game import Game
@@ -20,6 +21,8 @@ from perfectplay.game.plugins import Plugin, load_plugin
 from perfectplay.testing.sandbox import Ended, Send, Watch, in_own_process
 from perfectplay.testing.subject import GameUnderTest
 from perfectplay.testing.trial import HOOKS, PROMISES, PURE, Answers, Result, ask_afresh, try_laws
+
+Loaded = TypeVar("Loaded")
 
 NAMING_PATIENCE = 5
 """Seconds that writing down one position may take."""
@@ -52,27 +55,32 @@ def find_game(game: Game | str | object, /, **options: Any) -> Game:
     if isinstance(game, Game):
         return game
     if isinstance(game, str):
-        return load_apart(game, lambda: load_game(game, **options))
-    return load_apart("game", lambda: make_game(game, **options))
+        return load_in_subprocess(game, lambda: load_game(game, **options))
+    return load_in_subprocess("game", lambda: make_game(game, **options))
 
 
-def load_apart(name: str, load: Callable[[], Game]) -> Game:
-    """The game that `load` makes, which is tried in a process of its own first; PluginError where that ends in it."""
+def load_in_subprocess(name: str, load: Callable[[], Loaded]) -> Loaded:
+    """Call `load` in a subprocess first, and if that ends normally, in this process.
+
+    Returns the result of `load`.
+    Raises PluginError, which names the game, if the subprocess crashes, hangs or uses too much memory.
+    """
     if _debugging():
         return load()
     watch = Watch()
 
     def work(send: Send) -> None:
         watch.over_hooks()
-        with suppress(PerfectPlayError):  # raised below, where its cause is kept
+        with suppress(PerfectPlayError):  # raised again below, with its cause
             load()
 
     try:
-        for _ in in_own_process(work, waits_for=watch.waits_for):
+        # 0 stands for the import of the plugin, which may hang before any hook is called.
+        for _ in in_own_process(work, waits_for=lambda: watch.waits_for() or 0):
             pass
     except Ended as ended:
         story = watch.story(str(ended), name=lambda position: f"position {position}")
-        raise PluginError(f"{name}: {story}") from ended
+        raise PluginError(f"{Path(name).stem}: {story}") from ended
     return load()
 
 

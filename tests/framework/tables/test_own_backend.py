@@ -119,4 +119,4 @@ def test_incomplete_backend_is_refused_at_registration(install, game, change, re
 def test_exporter_that_is_not_callable_is_refused_at_registration(install):
     code = "from perfectplay import hookimpl\n@hookimpl\ndef register_exporters(register): register('x', len)"
     install("bad-exporter", code, group="host")
-    assert "a function write(path, source) is needed" in plugins.host_registry().broken["bad-exporter"]
+    assert "a function write(path, source)" in plugins.host_registry().broken["bad-exporter"]
