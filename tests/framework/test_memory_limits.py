@@ -66,5 +66,6 @@ def test_too_little_memory_names_the_limit_and_a_way_out_that_works(left, advice
 
 def _with_all_memory(*arguments, budget, **options):
     from perfectplay.tiers.enumeration import enumerate_positions
+    from perfectplay.tiers.external_set import SpillBudget
 
-    enumerate_positions(*arguments, budget=None, **options)
+    enumerate_positions(*arguments, budget=SpillBudget(None, None), **options)

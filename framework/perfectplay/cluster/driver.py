@@ -29,7 +29,7 @@ from perfectplay.solve.options import Cluster
 from perfectplay.solve.solve import Solve
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import TierRecord, blocks_of, checksum
-from perfectplay.tiers.enumeration import Expand, Found, children_by_tier, rebatched
+from perfectplay.tiers.enumeration import Expand, TierPositions, children_by_tier, iter_batches
 from perfectplay.tiers.order import Component
 from perfectplay_native.engine import Positions
 from perfectplay_native.limits import BLOCK_BITS, BLOCK_SLOTS
@@ -122,7 +122,7 @@ class ClusterSolve(Solve):
     def expander(self) -> Expand:
         return self.expand_frontier
 
-    def expand_frontier(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, Found]]:
+    def expand_frontier(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, TierPositions]]:
         """Portions of a frontier with their children, which the workers find.
 
         They are dealt out as in `layout`: a worker of a game in Python will then solve what it remembers.
@@ -153,7 +153,7 @@ class ClusterSolve(Solve):
         """For each worker in turn, the next units of its own."""
         workers = self.pool.size
         length = unit if self.kernel.cheap else min(SLOW_UNITS * unit, BLOCK_SLOTS)
-        for batch in rebatched(parts, length * workers):
+        for batch in iter_batches(parts, length * workers):
             units = [batch[first : first + unit] for first in range(0, len(batch), unit)]
             for worker in range(min(workers, len(units))):
                 yield worker, np.concatenate(units[worker::workers])

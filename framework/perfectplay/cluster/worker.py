@@ -18,7 +18,7 @@ from perfectplay.game.loading import load_game
 from perfectplay.memory import available_memory
 from perfectplay.solve.verification import lost_position
 from perfectplay.table.records import blocks_of, checksum
-from perfectplay.tiers.enumeration import Found, children_by_tier
+from perfectplay.tiers.enumeration import TierPositions, children_by_tier
 from perfectplay_native.engine import Engine, Positions, count_codes
 from perfectplay_native.limits import BLOCK_SLOTS
 from perfectplay_native.shares import UPDATES, Array, Layout, Share
@@ -57,7 +57,7 @@ class Worker:
 
     # ---- enumeration ----
 
-    def children(self, positions: Positions, expected: int) -> tuple[list[int], Found]:
+    def children(self, positions: Positions, expected: int) -> tuple[list[int], TierPositions]:
         """The children of positions: of each tier, sorted and each once, and the checksums of these."""
         check([positions], [expected])
         found = children_by_tier(self.kernel, positions)

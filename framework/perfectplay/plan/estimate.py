@@ -28,8 +28,8 @@ from perfectplay.game.engine import cpu_seconds
 from perfectplay.table.records import KeyRecord, TableInfo
 from perfectplay.table.store import MemoryStore
 from perfectplay.threads import Workers
-from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, rebatched
-from perfectplay.tiers.external_set import Spill
+from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, iter_batches
+from perfectplay.tiers.external_set import SpillBudget
 from perfectplay.tiers.order import TierSizes, components, tier_graph
 from perfectplay_native.engine import Engine, Positions, StepCosts
 from perfectplay_native.kernel import Kernel
@@ -117,7 +117,7 @@ def count_positions(
             raise _TimeOver
 
     with closing(store), Workers(1) as workers:
-        enumeration = Enumeration(kernel, store, game, Spill(None, None), workers, note, look_at_the_clock)
+        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), workers, note, look_at_the_clock)
         try:
             enumeration.run()
             complete = True
@@ -268,7 +268,7 @@ class _Explorer:
     def _expand(self, positions: Positions) -> None:
         if len(positions) > self.most:
             positions = self.random.choice(positions, self.most, replace=False, shuffle=False)
-        for portion in rebatched([positions], SLOW_CHUNK):
+        for portion in iter_batches([positions], SLOW_CHUNK):
             self.check()
             for tier, children in children_by_tier(self.kernel, portion):
                 self.incoming.setdefault(tier, []).append(children)

@@ -120,7 +120,7 @@ def plan_solve(
 
 def _measured(kernel: Kernel, seconds: float) -> tuple[Shape, float]:
     """The shape of a ranked game, and the processor seconds of solving it."""
-    tiers = TierSizes.of_index(kernel)
+    tiers = TierSizes.of(kernel)
     measured = measure(kernel, tiers, seconds=seconds)
     shape = replace(
         shape_of(kernel, tiers),

@@ -35,6 +35,7 @@ from perfectplay.table.records import FULL, KeyRecord, Statistics, TableInfo, Ti
 from perfectplay.table.store import Store
 from perfectplay.table.table import Table
 from perfectplay.tiers.enumeration import Expand, enumerate_positions
+from perfectplay.tiers.external_set import SpillBudget
 from perfectplay.tiers.order import Component, TierSizes, components, tier_graph
 from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
@@ -236,9 +237,8 @@ class Solve:
                     self.store,
                     game=self.game.name,
                     threads=self.threads,
-                    budget=self.budget.for_enumeration(in_files=scratch is not None),
-                    directory=scratch,
-                    found=found,
+                    budget=SpillBudget(self.budget.for_enumeration(in_files=scratch is not None), scratch),
+                    report=found,
                     check=self._check,
                     expand=self.expander(),
                 )
