@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from perfectplay.game.game import Game
-from perfectplay.solve import solve as strong
+from perfectplay.solve.steps import LocalSteps
 from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.lmdb_store import new_table
 from perfectplay.table.locations import table_path
@@ -60,14 +60,14 @@ def change_values(path: Path, tier: int, change: Callable[[npt.NDArray[Any]], No
 
 def stop_after_tiers(monkeypatch: pytest.MonkeyPatch, tiers: int) -> threading.Event:
     """What a solve takes as `stop`: it is set once so many tiers are solved and stored."""
-    stop, kept, keep = threading.Event(), itertools.count(1), strong.Solve._keep
+    stop, kept, keep = threading.Event(), itertools.count(1), LocalSteps.write_tier
 
-    def counted(solve: strong.Solve, tier: int) -> None:
-        keep(solve, tier)
+    def counted(steps: LocalSteps, tier: int) -> None:
+        keep(steps, tier)
         if next(kept) == tiers:
             stop.set()
 
-    monkeypatch.setattr(strong.Solve, "_keep", counted)
+    monkeypatch.setattr(LocalSteps, "write_tier", counted)
     return stop
 
 

@@ -95,7 +95,7 @@ def test_the_game_is_asked_about_what_a_walk_leaves_out_and_what_has_no_room(mon
     left_out.table.close()
     assert left_out.hash == expected.hash
     assert short.asked["moves"] > 100
-    monkeypatch.setattr(Budget, "for_answers", 20_000)
+    monkeypatch.setattr(Budget, "memo_bytes", 20_000)
     no_room = solve_game(make_game(Take(), name="take"), save=False)
     no_room.table.close()
     assert no_room.hash == expected.hash

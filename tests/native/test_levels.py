@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from perfectplay.cluster import driver
+from perfectplay.errors import TableError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
@@ -95,21 +95,17 @@ def test_every_way_ends_at_the_same_level(way: str, end: int, by_mail: bool, gra
 
 
 @pytest.mark.parametrize("end", [LOSS, TIE])
-def test_workers_end_at_the_same_level(
-    end: int, graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_workers_end_at_the_same_level(end: int, graph_module: ModuleType, tmp_path: Path):
     """The last level still has something to tell to another worker, whose position is decided already."""
-    monkeypatch.setattr(driver, "SHARED_SLOTS", 1)
-    monkeypatch.setattr(driver, "WORTH_SHARING", 1)
     for length in (16_382, 16_383):
         graph = plain_graph([*chain(length, end).children, [0, length]], {length: end})
         game = compiled_game(graph_module, graph, RANKED_VARIANTS["expand and retract"])
         if length == 16_382:
-            made, solve = solve_locally(game, tmp_path / "table", 2)
-            assert (solve.exchanged or 0) > len(graph.moves)
-            assert made == solve_game(game, save=False).hash
+            solved = solve_locally(game, tmp_path / "table", 2)
+            assert (solved.exchanged or 0) > len(graph.moves)
+            assert solved.hash == solve_game(game, save=False).hash
         else:
-            with pytest.raises(EngineError, match="more than 16382 plies"):
+            with pytest.raises(TableError, match="more than 16382 plies"):
                 solve_locally(game, tmp_path / "longer", 2)
 
 

@@ -27,6 +27,7 @@ from perfectplay_native.engine import movers_of_many
 from perfectplay_native.errors import RulesError
 from perfectplay_native.search import Search
 
+from ..propagation import solve_by
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import TURNS, Graph, GraphPlugin, TieredGraphPlugin, any_game, brute_force, python_plugin, union
 from .test_engine import WAYS, codes_of
@@ -52,7 +53,7 @@ def check_every_way(game: Game, graph: Graph, right: dict[int, int], *, values: 
     hashes = set()
     for way in ways_of(game):
         for threads in (1, 2):
-            solution = solve_game(game, save=False, values=values, propagation=way, threads=threads)
+            solution = solve_by(game, way, save=False, values=values, threads=threads)
             with solution.table as table:
                 assert codes_of(table, graph) == right, (way, graph)
                 assert verify_table(table, threads=threads).bad == 0

@@ -136,14 +136,14 @@ def test_the_two_kinds_are_told_apart(solve, tmp_path: Path):
 KILLED = """
 import os, signal, itertools
 from perfectplay import load_game, solve_game
-from perfectplay.solve import solve as strong
+from perfectplay.solve.steps import LocalSteps
 
-kept, keep = itertools.count(1), strong.Solve._keep
+kept, keep = itertools.count(1), LocalSteps.write_tier
 def keep_and_die(solve, tier):
     keep(solve, tier)
     if next(kept) == {tiers}:
         os.kill(os.getpid(), signal.SIGKILL)
-strong.Solve._keep = keep_and_die
+LocalSteps.write_tier = keep_and_die
 solve_game(load_game("{name}", **{options}), backend="lmdb", values="outcome")
 """
 
