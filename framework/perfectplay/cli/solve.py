@@ -235,7 +235,7 @@ def _peak(summary: dict[str, Any]) -> str:
 
 def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> str:
     if summary["table"] is None:
-        return "Leave out --no-save to keep the table and view it with `solve show`."
+        return "Leave out --no-save to keep the table, and look at it with `solve show`."
     already = summary["already_solved"]
     again = f"Already solved (since {already.replace('T', ' ')[:16]}); --force solves it again.\n" if already else ""
     rest = shlex.join([game.command_word, *game.option_words, *(["--dir", str(directory)] if directory else [])])

@@ -123,11 +123,11 @@ def test_the_two_kinds_are_told_apart(solve, tmp_path: Path):
     assert (
         solve(QUIXO, "--backend ray --values outcome")
         .stderr.strip()
-        .endswith("the ray backend keeps full values only: leave out --values outcome, or use --backend lmdb")
+        .endswith("the ray backend stores full values only; leave out --values outcome, or use --backend lmdb")
     )
     solved(solve, QUIXO)
     assert solve("verify", QUIXO, "--workers 1 --quiet").stderr == (
-        "error: outcomes alone are proven by threads, not by workers: leave out --workers and --address\n"
+        "error: a table of outcomes is verified by threads, not by workers; leave out --workers and --address\n"
     )
     assert "--memory is for this process's own threads" in solve("verify", QUIXO, "--workers 1 --memory 64M").stderr
     assert "--values does not work with --method alphabeta" in solve(QUIXO, "--values full --method alphabeta").stderr
