@@ -15,7 +15,15 @@ import numpy as np
 import pytest
 
 from perfectplay.cluster.driver import SharingLimits
-from perfectplay.cluster.messages import DamagedMessage, PositionBatch, SolveTask, VerifyTask, deal_back, pack, unpack
+from perfectplay.cluster.messages import (
+    DamagedMessage,
+    PositionBatch,
+    SolveTask,
+    VerifyTask,
+    collect_units,
+    pack,
+    unpack,
+)
 from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
@@ -99,7 +107,7 @@ def test_units_are_dealt_out_in_turn():
     assert layout.units(1) == [(4, 64, 64), (7, 0, 64)]
     assert not layout.whole_blocks
     units = [np.array([number]) for number in range(5)]
-    assert [int(unit[0]) for unit in deal_back([units[1::2], units[0::2]], 1)] == [0, 1, 2, 3, 4]
+    assert [int(unit[0]) for unit in collect_units([units[1::2], units[0::2]], 1)] == [0, 1, 2, 3, 4]
 
 
 class WrongValuePool(LocalPool):

@@ -7,7 +7,7 @@ lost or repeated, and a level is over when every call has returned.
 
 A checkpoint is everything that the workers hold between two levels. It is kept in the object store of the driver's
 machine, which survives the loss of any worker or other machine. It can be restored on fewer workers, because units keep
-their size and are dealt out again.
+their size and are distributed again.
 """
 
 from __future__ import annotations

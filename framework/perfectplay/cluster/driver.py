@@ -24,7 +24,7 @@ from perfectplay.cluster.messages import (
     SolveTask,
     VerifyTask,
     check_arrays,
-    deal_back,
+    collect_units,
 )
 from perfectplay.cluster.pool import Pool, RayPool, WorkerLost, sum_cpu_seconds
 from perfectplay.cluster.schedule import Schedule
@@ -156,7 +156,7 @@ class ClusterSteps:
     def expand_frontier(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, TierPositions]]:
         """Yield portions of a frontier with their children, which the workers find.
 
-        Portions are dealt out as in `_layout`, so that a worker has the hooks' replies for the positions of a Python
+        Portions are distributed as in `_layout`, so that a worker has the hooks' replies for the positions of a Python
         game that it will solve.
         """
         kernel = self.state.kernel
@@ -297,7 +297,7 @@ class ClusterSteps:
     ) -> None:
         """Collect solved tiers from the workers that made them, audit them, and write them to the table.
 
-        `layout` says how the units of a shared component were dealt out.
+        `layout` is the distribution of a shared component's units.
         """
         states: list[ShareState] = self.pool.get([reply[0] for reply in replies])
         solved: list[tuple[TierRecord, list[Array], int]] = []
@@ -308,7 +308,7 @@ class ClusterSteps:
             pieces = self.pool.get(refs)
             for piece, expected in zip(pieces, checksums, strict=True):
                 _require_intact(piece, [next(expected) for _ in piece])
-            units = list(deal_back(pieces, turn))
+            units = list(collect_units(pieces, turn))
             self._exchanged += sum(unit.nbytes for unit in units)
             solved.append((*self._publish_units(tier, units, refs, turn), turn))
             if layout is not None:

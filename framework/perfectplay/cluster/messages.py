@@ -1,6 +1,6 @@
 """The messages between the driver and its workers: one class per call that has several arguments.
 
-Arrays in messages carry checksums, so that a value damaged on its way is never stored. References to objects in Ray's
+Arrays in messages carry checksums, so that a value damaged in transit is never stored. References to objects in Ray's
 object store are separate arguments of a call, because Ray replaces only these by the objects' values.
 """
 
@@ -61,7 +61,7 @@ def find_source(game: Game) -> GameSource:
 class TierData:
     """A tier to attach. Its keys and values are lists of arrays, the pieces, which follow the message.
 
-    Values come in units that were dealt out to the pieces in turn: unit i is in piece (turn + i) % value_pieces.
+    Values come in units that are distributed over the pieces in turn: unit i is in piece (turn + i) % value_pieces.
     """
 
     tier: int
@@ -189,10 +189,10 @@ class BlockReport:
 # ---- arrays ----
 
 
-def deal_back(pieces: Sequence[Sequence[Array]], turn: int) -> Iterator[Array]:
-    """Yield the units of a tier in order, given the pieces that they were dealt out to.
+def collect_units(pieces: Sequence[Sequence[Array]], turn: int) -> Iterator[Array]:
+    """Yield the units of a tier in order, given the pieces over which they were distributed.
 
-    >>> [unit.tolist() for unit in deal_back([[np.array([1]), np.array([3])], [np.array([2])]], 0)]
+    >>> [unit.tolist() for unit in collect_units([[np.array([1]), np.array([3])], [np.array([2])]], 0)]
     [[1], [2], [3]]
     """
     hands = [iter(piece) for piece in pieces]
@@ -203,7 +203,7 @@ def deal_back(pieces: Sequence[Sequence[Array]], turn: int) -> Iterator[Array]:
 def check_arrays(arrays: Sequence[Array], checksums: Sequence[int]) -> None:
     """Raise DamagedMessage if an array does not match its checksum."""
     if len(arrays) != len(checksums) or any(checksum(a) != c for a, c in zip(arrays, checksums, strict=True)):
-        raise DamagedMessage("a block was damaged on its way")
+        raise DamagedMessage("a block was damaged in transit")
 
 
 def pack(arrays: Sequence[Array]) -> list[Array] | None:

@@ -24,7 +24,7 @@ from perfectplay.cluster.messages import (
     VerifyTask,
     WorkerInfo,
     check_arrays,
-    deal_back,
+    collect_units,
     pack,
     unpack,
 )
@@ -192,13 +192,13 @@ class Worker:
         """Restore the values of a checkpoint, given by the workers that saved them."""
         for units, expected in zip(values, checksums, strict=True):
             check_arrays(units, expected)
-        self.share.restore(list(deal_back(values, 0)))
+        self.share.restore(list(collect_units(values, 0)))
 
     def restore_entries(self, task: RestoreTask, *entries: list[Array]) -> ShareState:
         """Restore the entries of a checkpoint after its values."""
         for units, expected in zip(entries, task.checksums, strict=True):
             check_arrays(units, expected)
-        own = list(deal_back(entries, 0))[self.share.worker :: self.share.layout.workers]
+        own = list(collect_units(entries, 0))[self.share.worker :: self.share.layout.workers]
         self.share.recall(task.threshold, own, ties=task.ties)
         return self._state()
 
@@ -267,7 +267,7 @@ def _checksums(tiers: Iterable[Sequence[Array]]) -> tuple[int, ...]:
 
 def _join_units(pieces: Sequence[Sequence[Array]], turn: int, checksums: Sequence[int]) -> list[Array]:
     """Return the blocks of a tier, given its units in pieces; a unit is a block or smaller."""
-    units = list(deal_back(pieces, turn))
+    units = list(collect_units(pieces, turn))
     if any(len(unit) < BLOCK_SLOTS for unit in units[:-1]):
         units = blocks_of(np.concatenate(units))
     check_arrays(units, checksums)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypedDict, runtime_checkable
+from typing import Any, Protocol, TypedDict, runtime_checkable
 
 from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
 from perfectplay.game import plugins, wording
@@ -17,9 +17,6 @@ from perfectplay.progress import Progress
 from perfectplay.table.backends import Backend
 from perfectplay.table.records import FULL, VALUES
 from perfectplay_native.kernel import Kernel
-
-if TYPE_CHECKING:
-    from perfectplay.solve.steps import SolveState, Steps
 
 MAX_WORKERS_PER_CORE = 8
 """The largest number of workers on this machine. Each is a process, and a thousand of them would bring it down."""
@@ -48,8 +45,11 @@ class Cluster:
 class ClusterBackend(Protocol):
     """A backend that solves with worker processes instead of the engine in this process."""
 
-    def make_steps_factory(self, cluster: Cluster) -> Callable[[SolveState], Steps]:
-        """Return the function that creates the steps of a solve; raise UsageError if they cannot be run."""
+    def make_steps_factory(self, cluster: Cluster) -> Callable[[Any], Any]:
+        """Return a function that creates the `Steps` of a solve from its `SolveState` (steps.py).
+
+        Raises UsageError if the steps cannot be run here.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

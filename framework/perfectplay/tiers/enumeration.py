@@ -242,7 +242,7 @@ def _new_positions(arrays: list[Positions], known: list[Positions]) -> Positions
 
 
 def iter_batches(parts: Iterable[Positions], length: int) -> Iterator[Array]:
-    """Regroup positions into new arrays of exactly `length`; only the last one may be shorter."""
+    """Regroup positions into new arrays of exactly `length`; the last may be shorter."""
     batch, filled = np.empty(length, np.uint64), 0
     for part in parts:
         place = 0
