@@ -11,7 +11,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from perfectplay.cli import _app as root
+from perfectplay.cli import root
 from perfectplay.cli._app import COMMANDS
 from perfectplay.game.plugins import LIMIT_VARIABLE
 

@@ -1,7 +1,7 @@
-"""For the site only: what our pages have beyond plain Markdown, and the site does not.
+"""mkdocs hooks that adapt our pages to the website.
 
-Links to files outside docs/ become plain text, since those files are not part of it. A code block's file name, which
-tells the tests where it goes, is left out.
+Links to files outside docs/ become plain text, because the website does not contain those files. The file name after a
+code block's language, which only the tests use, is removed.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ _NAMED_BLOCK = re.compile(r"^```(\w+) .*$", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Called by mkdocs with the text of each page."""
+    """Called by mkdocs with the text of each page; returns the adapted text."""
     return _NAMED_BLOCK.sub(r"```\1", _OUTWARD.sub(r"\1", markdown))

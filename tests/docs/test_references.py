@@ -37,7 +37,7 @@ def test_every_hook_is_documented_with_its_exact_signature_and_docstring():
 
 
 def test_the_required_hooks_are_named():
-    (sentence,) = re.findall(r"Required are (.*?)\.", HOOKS, re.DOTALL)
+    (sentence,) = re.findall(r"required hooks are (.*?)\.", HOOKS, re.DOTALL)
     assert re.findall(r"`(\w+)`", sentence) == list(REQUIRED_HOOKS)
 
 

@@ -15,7 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from perfectplay.cli import _app as root
+from perfectplay.cli import root
 from perfectplay.cli._app import COMMANDS
 from perfectplay.cli._common import GameCommand
 from perfectplay.cli.solve import make_solve_command

@@ -1,4 +1,4 @@
-"""`solve plan GAME`: what a solve takes, before it is begun."""
+"""`solve plan GAME`: the cost of a solve, before it starts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def command(
     ctx: click.Context, game: Game, seconds: float | None, threads: int | None, directory: Path | None, as_json: bool
 ) -> None:
-    """Estimate what solving GAME takes: positions, time, memory and disk, and which way to solve fits this machine."""
+    """Estimate what solving GAME takes: positions, time, memory and disk, and recommend a method that fits."""
     from perfectplay.plan.plan import SECONDS, plan_solve
 
     with stop_on_interrupt() as stop:
@@ -53,7 +53,7 @@ def command(
                 raise Interrupted("interrupted")
 
         if not is_quiet():
-            click.echo(click.style("counting and measuring …", dim=True), err=True)
+            click.echo(click.style("Counting and measuring …", dim=True), err=True)
         try:
             plan = plan_solve(game, directory=directory, threads=threads, seconds=seconds or SECONDS, check=check)
         except Interrupted as error:
@@ -66,6 +66,7 @@ def command(
 
 def _json(game: Game, plan: Plan, directory: Path | None) -> dict[str, Any]:
     shape, outcomes = plan.shape, plan.outcome_shape
+    certain = plan.counted != "lower bound"
     return {
         "game": game.name,
         "options": game.options,
@@ -91,9 +92,9 @@ def _json(game: Game, plan: Plan, directory: Path | None) -> dict[str, Any]:
             "lmdb": outcomes.lmdb_backend,
             "table": outcomes.table_bytes,
         },
-        "method": plan.method,
-        "values": plan.values,
-        "command": _command(game, plan, directory),
+        "method": plan.method if certain else None,
+        "values": plan.values if certain else None,
+        "command": _command(game, plan, directory) if certain else None,
     }
 
 
@@ -117,28 +118,30 @@ def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
             f"{more}{size(outcomes.memory_backend)} with --backend memory, {size(outcomes.lmdb_backend)} with "
             "--backend lmdb,",
         ),
-        ("", f"{size(outcomes.table_bytes)} of disk, where --values outcome will do"),
+        ("", f"{size(outcomes.table_bytes)} of disk, with --values outcome"),
     ]
     lines = [click.style(f"Solving {game.identity}", bold=True), "", *(f"  {name:<9}  {text}" for name, text in rows)]
+    if plan.counted == "lower bound":
+        return [*lines, "", "The number of positions is unknown and probably far larger, so no method is recommended."]
     fits = _FITS[plan.method] if plan.values == FULL else _OUTCOMES_FIT[plan.method]
     return [*lines, "", f"{fits}: `{_command(game, plan, directory)}`."]
 
 
 _FITS = {
-    "memory": "It fits in memory, where it is fastest",
-    "lmdb": "It fits on disk, not in memory",
-    "alphabeta": "A table of all positions does not fit. To prove one position",
+    "memory": "It fits in memory, which is the fastest way",
+    "lmdb": "It fits on disk, but not in memory",
+    "prove": "A table of all positions does not fit. To prove a single position",
 }
 _OUTCOMES_FIT = {
-    "memory": "Distances do not fit, but who wins fits in memory",
-    "lmdb": "Distances do not fit, but who wins fits on disk",
+    "memory": "Distances do not fit, but outcomes fit in memory",
+    "lmdb": "Distances do not fit, but outcomes fit on disk",
 }
 
 
 def _positions(plan: Plan) -> str:
     shape = plan.shape
     if plan.counted == "lower bound":
-        return f"more than {shape.positions:,}: too many to estimate; --seconds 60 may tell more"
+        return f"at least {shape.positions:,}; too many to estimate in this time (try --seconds 60)"
     if plan.counted == "estimate":
         return f"about {rounded(shape.positions):,} (estimated)"
     if shape.positions == shape.slots:
@@ -147,7 +150,7 @@ def _positions(plan: Plan) -> str:
 
 
 def rounded(count: int) -> int:
-    """A count to two digits, which is what an estimate is good for.
+    """A count rounded to two digits, the precision of an estimate.
 
     >>> rounded(16_776_019), rounded(7)
     (17000000, 7)
@@ -159,8 +162,8 @@ def _command(game: Game, plan: Plan, directory: Path | None) -> str:
     options = {
         "memory": [],
         "lmdb": ["--backend", "lmdb", *(["--memory", f"{plan.budget >> 20}M"] if plan.budget else [])],
-        "alphabeta": ["--method", "alphabeta"],
+        "prove": [],
     }[plan.method]
     options += ["--values", plan.values] if plan.values != FULL else []
-    place = ["--dir", str(directory)] if directory else []
-    return shlex.join(["solve", game.command_word, *game.option_words, *options, *place])
+    words = ["solve", *(["prove"] if plan.method == "prove" else []), game.command_word, *game.option_words]
+    return shlex.join([*words, *options, *(["--dir", str(directory)] if directory else [])])

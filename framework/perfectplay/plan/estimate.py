@@ -1,89 +1,72 @@
-"""How many positions a game without an index has: counted where that takes seconds, else estimated from samples.
+"""Estimates the number of positions of a game without an index.
 
-Counting enumerates as far as time allows. From what it has found by then three explorers go on, tier by tier, each on
-its own: it finds the children of at most `most` positions of a tier, drawn at random, and so arrives with its own
-sample of the next. If, of what counting has not found, D positions are found by one explorer, P by a given two of them
-and T by all three, and if some positions are easier to come to than others (there are more ways to them) with a
-log-normal spread, then a tier has
+Positions are enumerated for as long as the time allows. If that does not finish, three explorers continue
+independently from the positions found so far, tier by tier. Each expands a random sample of its positions in a tier and
+so reaches the next tier with a sample of that tier. If one explorer finds D positions there on average, P of which a
+second one finds too and T all three, the tier has about
 
-    N = D² / P · e^σ²     with     σ² = log(T · D / P²)
+    N = D² / P · S      with the spread      S = T · D / P²
 
-positions more. Each tier is estimated by itself, so errors do not add up along the game; where an explorer finds
-everything, D = P = T = N. Measured: docs/commands.md.
+positions. The first factor is the estimate of Lincoln and Petersen for positions that are equally easy to reach. The
+spread corrects it for chances with a log-normal distribution. docs/results.md compares estimates with complete solves.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
-import numpy.typing as npt
 
 from perfectplay.game.engine import cpu_seconds
-from perfectplay.table.records import KeyRecord, TableInfo
+from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
 from perfectplay.threads import Workers
 from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, iter_batches
 from perfectplay.tiers.external_set import SpillBudget
-from perfectplay.tiers.order import TierSizes, components, tier_graph
-from perfectplay_native.engine import Engine, Positions, StepCosts
+from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.limits import INDEX_BITS
 from perfectplay_native.sorted_keys import union, without
 
-EXPLORERS = 3
-
 COUNTING_SHARE = 0.6
-"""Of the seconds, what goes into counting before estimating begins."""
+"""The part of the allowed time for enumerating. The explorers get the rest."""
 
-MEASURING_SHARE = 0.1
-"""The same for measuring what solving costs, at most."""
+FIRST_SAMPLE, LARGEST_SAMPLE = 300, 100_000
+"""Positions per tier that an explorer expands in the first estimate, which measures its speed, and at most."""
 
-FIRST_SAMPLE = 300
-"""Positions of a tier that an explorer expands at first, to see how long it takes."""
+MIN_PAIRS = 10
+"""Positions that two explorers must have in common for an estimate. With fewer, the size is a lower bound."""
 
-LARGEST_SAMPLE = 100_000
+MIN_TRIPLES = 100
+"""Positions that all explorers must have in common to measure the spread. With fewer, the last one is used."""
 
-SAMPLE_GROWTH = (1.5, 4.0)
-"""A larger sample is taken if there is time for one so many times as large, and at most so much larger at once."""
+MAX_BOUNDED_SHARE = 0.1
+"""If more of all positions than this are in tiers with only a lower bound, the total is a lower bound."""
 
-ENOUGH_COMMON = 100
-"""Positions that all explorers must have in common to tell the spread by."""
+BYTES_PER_POSITION = 24
+"""Memory that enumerating takes."""
 
-ENOUGH_FOR_PAIRS = 10
-"""Positions that two explorers must have in common to estimate anything."""
+MAX_LEVELS = 200
+"""Moves that an explorer follows within a tier or among mutually reachable tiers."""
 
-SMALL_SHARE = 0.1
-"""Of all positions, how many may be in tiers that are only bounded while the whole still counts as estimated."""
-
-KINDS = ("exact", "estimate", "lower bound")
-"""What a count may be, from the best to the worst."""
-
-BYTES_WHILE_COUNTING = 24
-"""Memory that a position takes while it is being enumerated."""
-
-MOST_LEVELS = 200
-"""Moves that explorers follow among tiers that reach each other."""
+NO_POSITIONS: Positions = np.empty(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many positions there are, by tier, and what each of them costs."""
+    """The number of positions in each tier, and the cost of finding them."""
 
     tiers: Mapping[int, float]
     kind: str
-    """`exact`, `estimate`, or `lower bound`: too few positions were found twice to say how many there are."""
+    """`exact`, `estimate`, or `lower bound` if the explorers have too few positions in common."""
     cyclic: bool = False
-    """Whether moves are seen to stay in a tier."""
+    """Whether a move within a tier was seen."""
     enumerating_each: float = 0.0
-    """Processor seconds that enumerating a position takes; 0 where that was not measured."""
-    solving_share: float | None = None
-    """What solving costs, for each second of enumerating; None where that was not measured."""
+    """Processor seconds per enumerated position; 0 if not measured."""
 
     @property
     def positions(self) -> int:
@@ -94,166 +77,137 @@ class Count:
         return round(max(self.tiers.values(), default=0))
 
 
-class _TimeOver(Exception):
-    """The seconds for counting have passed."""
-
-
 def count_positions(
     kernel: Kernel, *, game: str, seconds: float, memory: int, check: Callable[[], None] = lambda: None
 ) -> Count:
-    """Count, if the first part of the processor seconds and `memory` bytes are enough for it; else estimate."""
+    """Enumerate the positions within `seconds` of processor time and `memory` bytes, or estimate their number."""
     store = MemoryStore(TableInfo(game=game, options={}, rules_version=0, host_version="", indexing="enumerated"))
-    began, cpu_began = time.thread_time(), cpu_seconds()
+    deadline, cpu_start = time.thread_time() + COUNTING_SHARE * seconds, cpu_seconds()
     expanded: Counter[int] = Counter()
 
-    def note(tier: int, positions: int) -> None:
+    def record(tier: int, positions: int) -> None:
         expanded[tier] += positions - expanded.total()
-        if BYTES_WHILE_COUNTING * positions > memory:
-            raise _TimeOver
-
-    def look_at_the_clock() -> None:
-        check()
-        if time.thread_time() - began > COUNTING_SHARE * seconds:
-            raise _TimeOver
+        if BYTES_PER_POSITION * positions > memory:
+            raise TimeoutError
 
     with closing(store), Workers(1) as workers:
-        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), workers, note, look_at_the_clock)
+        check_time = _deadline_check(deadline, check)
+        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), workers, record, check_time)
+        unfinished: dict[int, Positions] = {}
         try:
             enumeration.run()
             complete = True
-        except _TimeOver:
+        except TimeoutError:
             complete = False
-        each = (cpu_seconds() - cpu_began) / max(1, expanded.total())
+            unfinished = enumeration.unfinished()
+        each = (cpu_seconds() - cpu_start) / max(1, expanded.total())
         keys = store.key_records()
-        share = _solving_share(kernel, store, keys, each, MEASURING_SHARE * seconds)
-        unfinished = {} if complete else enumeration.unfinished()
     counted: dict[int, float] = {**expanded, **{tier: record.size for tier, record in keys.items()}}
     cyclic = any(record.cyclic for record in keys.values())
     if complete:
-        return Count(counted, "exact", cyclic, each, share)
+        return Count(counted, "exact", cyclic, each)
     if rest := _estimate_within(kernel, unfinished, (1 - COUNTING_SHARE) * seconds, check):
-        return Count({**counted, **rest.tiers}, rest.kind, cyclic or rest.cyclic, each, share)
+        return Count({**counted, **rest.tiers}, rest.kind, cyclic or rest.cyclic, each)
     found = {tier: len(positions) for tier, positions in unfinished.items()}
-    return Count(counted | found, "lower bound", cyclic, each, share)
+    return Count(counted | found, "lower bound", cyclic, each)
 
 
-def _solving_share(
-    kernel: Kernel, store: MemoryStore, keys: Mapping[int, KeyRecord], enumerating_each: float, seconds: float
-) -> float | None:
-    """What solving a position costs, for each second of enumerating it.
+def _deadline_check(deadline: float, check: Callable[[], None] = lambda: None) -> Callable[[], None]:
+    """A function that calls `check` and raises TimeoutError once this thread's processor time passes `deadline`."""
 
-    Measured in tiers that lead nowhere but to other tiers that have been enumerated; None where there is no such tier,
-    or where the rules are in Python: a solve remembers what they said while enumerating.
-    """
-    graph = tier_graph(kernel, keys)
-    complete = {tier for tier, children in graph.items() if set(children) <= set(keys)}
-    among_known = {tier: [child for child in children if child in keys] for tier, children in graph.items()}
-    order = [c for c in components(among_known) if not c.cyclic and set(c.tiers) <= complete]
-    if not order or not kernel.cheap:
-        return None
-    measured = measure(
-        kernel,
-        TierSizes({tier: record.size for tier, record in keys.items()}, order),
-        seconds=seconds,
-        keys={tier: store.key_blocks(record) for tier, record in keys.items()},
-    )
-    return measured.cpu_seconds / measured.positions / enumerating_each
+    def check_time() -> None:
+        check()
+        if time.thread_time() > deadline:
+            raise TimeoutError
+
+    return check_time
 
 
 def _estimate_within(
     kernel: Kernel, found: Mapping[int, Positions], seconds: float, check: Callable[[], None]
 ) -> Count | None:
-    """The best estimate that the seconds allow: a small one tells how large a sample they are enough for.
-
-    None where not even that is done in twice the time.
-    """
-    end = time.thread_time() + 2 * seconds
-
-    def look_at_the_clock() -> None:
-        check()
-        if time.thread_time() > end:
-            raise _TimeOver
-
-    best: Count | None = None
-    most, growth = float(FIRST_SAMPLE), 1.0
-    while best is None or (growth >= SAMPLE_GROWTH[0] and most < LARGEST_SAMPLE):
-        most = min(LARGEST_SAMPLE, growth * most)
-        began = time.thread_time()
-        try:
-            best = estimate_positions(kernel, most=int(most), found=found, check=look_at_the_clock)
-        except _TimeOver:
-            break
-        now = time.thread_time()
-        growth = min(SAMPLE_GROWTH[1], (end - seconds - now) / max(now - began, 1e-6))
-    return best
+    """A first estimate measures the speed, a second one uses the rest of the time; None if the first takes too long."""
+    start = time.thread_time()
+    check_time = _deadline_check(start + 2 * seconds, check)
+    estimate, sample = None, FIRST_SAMPLE
+    try:
+        estimate = estimate_positions(kernel, sample=sample, found=found, check=check_time)
+        factor = seconds / max(time.thread_time() - start, 1e-6) - 1
+        if factor > 1:
+            sample = min(LARGEST_SAMPLE, int(factor * sample))
+            estimate = estimate_positions(kernel, sample=sample, found=found, check=check_time)
+    except TimeoutError:
+        pass
+    return estimate
 
 
 def estimate_positions(
     kernel: Kernel,
     *,
-    most: int,
+    sample: int,
     found: Mapping[int, Positions] | None = None,
     seed: int = 0,
     check: Callable[[], None] = lambda: None,
 ) -> Count:
-    """About how many positions there are from those `found` on, by tier; exact where no tier has more than `most`.
+    """Estimate the number of positions in every tier, starting from those `found` (by default the start position).
 
-    Without any, from the start on.
+    Exact if no tier has more than `sample` positions.
     """
     if found is None:
         start = kernel.canonicalize(kernel.start())
         found = {kernel.tier(start): np.array([start], dtype=np.uint64)}
     groups = TierGroups(kernel)
-    explorers = [
-        _Explorer(kernel, found, most, np.random.default_rng([seed, number]), check) for number in range(EXPLORERS)
-    ]
+    explorers = [_Explorer(kernel, found, sample, np.random.default_rng([seed, number]), check) for number in range(3)]
     sizes: dict[int, float] = {}
-    guessed = dict.fromkeys(KINDS, 0.0)
-    spread, cyclic = 0.0, False
+    exact, bounded, cyclic, spread = True, 0.0, False, 1.0
     while tiers := {tier for explorer in explorers for tier in explorer.incoming}:
         group = groups.of(min(tiers, key=groups.turn))
         visits = [explorer.visit(group) for explorer in explorers]
         for tier in group:
             levels = [visit[tier] for visit in visits]
-            guessed["exact"] += (known := len(found.get(tier, ())))
+            known = len(found.get(tier, ()))
             if not known and not any(levels):
                 continue
-            size = _estimate_tier(levels, spread)
-            spread = size.spread
-            sizes[tier] = known + size.positions
-            cyclic |= any(len(each) > 1 for each in levels)
-            guessed[size.kind] += size.positions
-    bounded = guessed["lower bound"] > SMALL_SHARE * sum(guessed.values())
-    kind = "lower bound" if bounded else "exact" if guessed["exact"] == sum(guessed.values()) else "estimate"
-    return Count(sizes, kind, cyclic)
+            sizes[tier] = known
+            for overlap in _overlaps(levels):
+                if overlap.three >= MIN_TRIPLES:
+                    spread = max(1.0, overlap.three * overlap.one / overlap.two**2)
+                complete = overlap.three == overlap.one
+                size = overlap.one if complete else spread * overlap.one**2 / max(overlap.two, 1.0)
+                sizes[tier] += size
+                exact &= complete
+                bounded += size if overlap.two < MIN_PAIRS and not complete else 0.0
+            cyclic |= any(len(visit) > 1 for visit in levels)
+    too_uncertain = bounded > MAX_BOUNDED_SHARE * sum(sizes.values())
+    return Count(sizes, "lower bound" if too_uncertain else "exact" if exact else "estimate", cyclic)
 
 
 class _Explorer:
-    """One of the three: what it has found for tiers that it has not been to yet."""
+    """One of the three explorers, with the positions it has found in tiers that it has not visited yet."""
 
     def __init__(
         self,
         kernel: Kernel,
         found: Mapping[int, Positions],
-        most: int,
+        sample: int,
         random: np.random.Generator,
         check: Callable[[], None],
     ) -> None:
-        self.kernel, self.most, self.random, self.check = kernel, most, random, check
+        self.kernel, self.sample, self.random, self.check = kernel, sample, random, check
         self.found = found
         self.incoming: dict[int, list[Positions]] = {tier: [] for tier in found}
 
     def visit(self, group: tuple[int, ...]) -> dict[int, list[Positions]]:
-        """What it finds besides in tiers that reach each other, by the number of moves made among them."""
+        """Explore mutually reachable tiers. Returns their new positions by the number of moves within the group."""
         levels: dict[int, list[Positions]] = {tier: [] for tier in group}
         for tier in group:
             if tier in self.found:
                 self._expand(self.found[tier])
-        for _ in range(MOST_LEVELS):
-            fresh = {tier: self._arrived(tier, levels[tier]) for tier in group if tier in self.incoming}
-            if not fresh:
+        for _ in range(MAX_LEVELS):
+            arrived = {tier: self._take_new(tier, levels[tier]) for tier in group if tier in self.incoming}
+            if not arrived:
                 break
-            for tier, positions in fresh.items():
+            for tier, positions in arrived.items():
                 if len(positions):
                     levels[tier].append(positions)
                     self._expand(positions)
@@ -261,13 +215,13 @@ class _Explorer:
             self.incoming.pop(tier, None)
         return levels
 
-    def _arrived(self, tier: int, levels: list[Positions]) -> Positions:
-        found = [self.found[tier]] if tier in self.found else []
-        return without(union(self.incoming.pop(tier)), [*found, *levels])
+    def _take_new(self, tier: int, levels: list[Positions]) -> Positions:
+        known = [self.found[tier]] if tier in self.found else []
+        return without(union(self.incoming.pop(tier)), [*known, *levels])
 
     def _expand(self, positions: Positions) -> None:
-        if len(positions) > self.most:
-            positions = self.random.choice(positions, self.most, replace=False, shuffle=False)
+        if len(positions) > self.sample:
+            positions = self.random.choice(positions, self.sample, replace=False, shuffle=False)
         for portion in iter_batches([positions], SLOW_CHUNK):
             self.check()
             for tier, children in children_by_tier(self.kernel, portion):
@@ -275,158 +229,31 @@ class _Explorer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Size:
-    """An estimate, as a `Count` has it, and the spread σ²."""
-
-    positions: float
-    kind: str
-    spread: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Overlap:
-    """How many positions one explorer found on average, two of them, and all."""
+    """D, P and T of the formula."""
 
     one: float
     two: float
     three: int
 
     @classmethod
-    def of(cls, found: list[Positions]) -> _Overlap:
+    def of(cls, found: Sequence[Positions]) -> _Overlap:
         a, b, c = found
         both = _common(a, b)
         pairs = len(both) + len(_common(a, c)) + len(_common(b, c))
         return cls(sum(map(len, found)) / 3, pairs / 3, len(_common(both, c)))
 
-    def size(self, spread: float) -> _Size:
-        """The estimate; `spread` is that of an earlier tier, for where too little is in common to tell."""
-        if self.three == self.one:
-            return _Size(self.one, "exact", spread)
-        if self.three >= ENOUGH_COMMON:
-            spread = max(0.0, math.log(self.three * self.one / self.two**2))
-        kind = "estimate" if self.two >= ENOUGH_FOR_PAIRS else "lower bound"
-        return _Size(self.one**2 / max(self.two, 1.0) * math.exp(spread), kind, spread)
 
+def _overlaps(visits: list[list[Positions]]) -> list[_Overlap]:
+    """The overlap at every level of a tier, or in the tier as a whole.
 
-def _estimate_tier(visits: list[list[Positions]], spread: float) -> _Size:
-    """The size of a tier, given what each explorer found there at each level.
-
-    Where moves stay in a tier, but only ever go on, every position has its own level, and levels are estimated one by
-    one: the first are known best. Where the explorers found the same positions at different levels, only the whole
-    counts.
+    Without cycles each position has one level. Levels are then estimated separately because the first ones are known
+    best. Where the explorers reach the same positions at different levels, only the whole tier counts.
     """
-    nothing = np.empty(0, dtype=np.uint64)
-    deepest = max(map(len, visits))
-    levels = [_Overlap.of([v[level] if level < len(v) else nothing for v in visits]) for level in range(deepest)]
-    if deepest > 1:
-        whole = _Overlap.of([union(visit) for visit in visits])
-        if sum(level.two for level in levels) < 0.9 * whole.two:
-            levels = [whole]
-    total, kind = 0.0, "exact"
-    for level in levels:
-        size = level.size(spread)
-        total, spread = total + size.positions, size.spread
-        kind = max(kind, size.kind, key=KINDS.index)
-    return _Size(total, kind, spread)
+    levels = [_Overlap.of(level) for level in zip_longest(*visits, fillvalue=NO_POSITIONS)]
+    whole = _Overlap.of([union(visit) for visit in visits])
+    return levels if sum(level.two for level in levels) >= 0.9 * whole.two else [whole]
 
 
 def _common(a: Positions, b: Positions) -> Positions:
-    """What is in both of two sets."""
     return np.intersect1d(a, b, assume_unique=True)
-
-
-# What the steps of a solve cost on this machine: measured on a sample of its slots.
-
-RUN_SLOTS = 64
-FIRST_RUNS = 64
-MOST_RUNS = 4096
-
-ACCESSES = 1 << 20
-LARGEST_ARRAY = 64 << 20
-"""Bytes beyond which memory gets no slower for this purpose."""
-
-
-Keys = Mapping[int, Sequence[memoryview]]
-"""The sorted positions of each tier, in blocks."""
-
-NO_KEYS: Keys = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What a solve of all slots takes, as far as the sample tells."""
-
-    cpu_seconds: float
-    positions: int
-    open_positions: int
-    """Those that the rules leave undecided."""
-    edges_each: float
-    """Moves from an undecided position, up to symmetry."""
-
-
-def measure(kernel: Kernel, index: TierSizes, *, seconds: float, keys: Keys = NO_KEYS) -> Measured:
-    """Do the steps of a solve for random slots of the components of `index`, and scale up to all of these.
-
-    `keys` are those of an enumerated game's tiers.
-    """
-    engine = Engine(kernel, tiers=max(index.sizes, default=0) + 1)
-    for tier, size in index.sizes.items():
-        engine.define(tier, size, keys.get(tier))
-    access = _seconds_an_access(min(LARGEST_ARRAY, index.largest_component))
-    cyclic, others = (
-        sorted(tier for component in index.order if component.cyclic == kind for tier in component.tiers)
-        for kind in (True, False)
-    )
-    total = [0.0, 0.0, 0.0, 0.0]
-    for tiers, parents in ((cyclic, True), (others, False)):
-        slots = sum(index.sizes[tier] for tier in tiers)
-        if not slots:
-            continue
-        sample = _measure_runs(engine, index.sizes, tiers, parents=parents, seconds=seconds / 2)
-        scale = slots / sample.slots
-        steps = sample.settle_seconds + sample.expand_seconds + sample.retract_seconds
-        # A child is looked up among values, a parent in the bitmap and then among entries; the engine asks for memory
-        # ahead, and so waits half as long.
-        accesses = (sample.children + 2 * sample.parents) / 2
-        for place, part in enumerate((steps + accesses * access, sample.positions, sample.open, sample.children)):
-            total[place] += scale * part
-    engine.close()
-    cpu_seconds, positions, opened, edges = total
-    return Measured(cpu_seconds, round(positions), round(opened), edges / max(1.0, opened))
-
-
-def _measure_runs(
-    engine: Engine, sizes: Mapping[int, int], tiers: Sequence[int], *, parents: bool, seconds: float
-) -> StepCosts:
-    """The costs of as many random runs as the seconds allow: a few tell how many that is."""
-    random = np.random.default_rng(0)
-    began = time.thread_time()
-    sample = engine.measure(_random_runs(sizes, tiers, FIRST_RUNS, random), parents=parents)
-    took = time.thread_time() - began
-    count = min(MOST_RUNS, int(FIRST_RUNS * (seconds - took) / max(took, 1e-6)))
-    return engine.measure(_random_runs(sizes, tiers, count, random), parents=parents) if count > FIRST_RUNS else sample
-
-
-def _random_runs(
-    sizes: Mapping[int, int], tiers: Sequence[int], count: int, random: np.random.Generator
-) -> npt.NDArray[np.uint64]:
-    """The first slots of random runs, each run as likely as any other, in ascending order."""
-    runs = np.array([-(-sizes[tier] // RUN_SLOTS) for tier in tiers])
-    after = np.cumsum(runs)
-    drawn = np.sort(random.integers(0, after[-1], count))
-    place = np.searchsorted(after, drawn, side="right")
-    first = (drawn - (after - runs)[place]) * RUN_SLOTS
-    slots: npt.NDArray[np.uint64] = (np.array(tiers, dtype=np.uint64)[place] << np.uint64(INDEX_BITS)) | first.astype(
-        np.uint64
-    )
-    return slots
-
-
-def _seconds_an_access(size: int) -> float:
-    """What it takes to look at a byte somewhere in an array of this size."""
-    array = np.zeros(max(1, size), dtype=np.uint8)
-    array[::4096] = 1  # every page is there
-    places = np.random.default_rng(0).integers(0, array.size, ACCESSES)
-    began = time.thread_time()
-    array.take(places)
-    return (time.thread_time() - began) / ACCESSES

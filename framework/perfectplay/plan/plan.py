@@ -1,76 +1,80 @@
-"""What a solve takes before it is begun: positions, processor time, memory and disk, and what fits this machine.
+"""Plans a solve before it starts: its processor time, memory and disk, and a method that fits this machine.
 
-Sizes are reckoned (sizes.py); positions are counted or estimated (counting.py) and times are measured (measuring.py),
-on this machine and on samples, in a few seconds.
+A few seconds suffice: positions are counted or estimated, times are measured on samples, and sizes follow from the two.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from perfectplay.game.engine import game_kernel, translate_error
 from perfectplay.game.game import Game
 from perfectplay.memory import available_memory
-from perfectplay.plan.estimate import Count, count_positions, measure
-from perfectplay.plan.sizes import SMALLEST_BUDGET, Shape, enumerated_shape, free_disk, shape_of
+from perfectplay.plan.estimate import count_positions
+from perfectplay.plan.sizes import SMALLEST_BUDGET, Shape, counted_shape, free_disk, ranked_shape
 from perfectplay.table.locations import table_path
 from perfectplay.table.records import FULL, OUTCOME
 from perfectplay.tiers.order import TierSizes
+from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import INDEX_BITS
 
 SECONDS = 8.0
-"""Of processor time, that a plan may take."""
+"""Processor time that a plan may take."""
 
-SOLVING_PER_ENUMERATING = 1.0
-"""What solving costs after enumerating, where that was not measured."""
+SOLVING_PER_ENUMERATING = {False: 1.0, True: 1.5}
+"""Time of solving relative to enumerating, without and with moves that stay in a tier."""
 
-SOLVING_CYCLES_PER_ENUMERATING = 1.5
-"""The same where moves stay in a tier."""
+COMPONENT_SECONDS = {False: 0.001, True: 0.004}
+"""Time for a component of any size, without and with cycles."""
 
-COMPONENT_SECONDS = 0.001
-"""What solving tiers together costs, however small they are."""
+RUN_SLOTS, RUNS = 64, 1024
+"""Slots per run, and random runs whose solving steps are measured."""
 
-CYCLIC_COMPONENT_SECONDS = 0.004
-"""The same where it goes level by level."""
+ACCESS_SECONDS = 5e-8
+"""A random access to a large array. The engine prefetches, so half of it counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a solve takes, as far as can be known in a few seconds."""
+    """The cost of a solve, as far as it can be known in a few seconds."""
 
     shape: Shape
     counted: str
-    """How sure `positions` is: `exact`, `estimate` or `lower bound`."""
+    """How certain the number of positions is: `exact`, `estimate` or `lower bound`."""
     cpu_seconds: float
     threads: int
     available_memory: int
     memory_limit: str
-    """What keeps us from more memory."""
+    """The setting or machine property that limits the available memory."""
     free_disk: int
     method: str
-    """What fits: `memory`, `lmdb`, or `alphabeta`, which proves one position."""
+    """The method that fits: `memory`, `lmdb`, or `prove`, which proves a single position."""
     budget: int | None
-    """With `lmdb`: what to give as --memory."""
+    """The value for --memory, with `lmdb`."""
     values: str
-    """What fits: `full` values, or `outcome` alone."""
+    """The values that fit: `full` or `outcome`."""
 
     @property
     def least_memory(self) -> int:
-        """What `--backend lmdb` makes do with, if it is given no more; scratch files make up for it."""
+        """The smallest memory that `--backend lmdb` works with; temporary files replace the rest."""
         return min(self.shape.lmdb_backend, SMALLEST_BUDGET)
 
     @property
     def outcome_shape(self) -> Shape:
-        """The same with `--values outcome`."""
+        """The shape with `--values outcome`."""
         return replace(self.shape, outcomes=True)
 
     @property
     def seconds(self) -> float:
-        """Until it is solved, if nothing else runs."""
+        """Elapsed time on an idle machine."""
         return self.cpu_seconds / self.threads
 
 
@@ -82,28 +86,25 @@ def plan_solve(
     seconds: float = SECONDS,
     check: Callable[[], None] = lambda: None,
 ) -> Plan:
-    """Plan a solve: count or estimate the positions, measure what they cost, and see what fits.
-
-    `seconds` is how much processor time that may take; `check` is called now and then, and may raise.
-    """
+    """Plan a solve within `seconds` of processor time. `check` is called regularly and may raise."""
     kernel = game_kernel(game)
-    available = available_memory()
+    available, disk = available_memory(), free_disk(table_path(game, directory))
     try:
         if kernel.ranked:
-            shape, cpu_seconds, counted = *_measured(kernel, seconds), "exact"
+            counted = "exact"
+            shape, cpu_seconds = _measure(kernel, TierSizes.of(kernel))
         else:
             count = count_positions(kernel, game=game.name, seconds=seconds, memory=available.bytes // 2, check=check)
-            shape, counted = enumerated_shape(kernel, count), count.kind
-            cpu_seconds = count.positions * count.enumerating_each * (1 + _solving_share(count))
-            cpu_seconds += len(count.tiers) * (CYCLIC_COMPONENT_SECONDS if count.cyclic else COMPONENT_SECONDS)
+            shape, counted = counted_shape(kernel, count), count.kind
+            cpu_seconds = count.positions * count.enumerating_each * (1 + SOLVING_PER_ENUMERATING[count.cyclic])
+            cpu_seconds += len(count.tiers) * COMPONENT_SECONDS[count.cyclic]
     except EngineError as error:
         raise translate_error(error, game) from None
-    disk = free_disk(table_path(game, directory))
-    method, budget = _what_fits(shape, available.bytes, disk)
     values = FULL
-    if method == "alphabeta":
-        method, budget = _what_fits(replace(shape, outcomes=True), available.bytes, disk)
-        values = FULL if method == "alphabeta" else OUTCOME
+    method, budget = _choose_method(shape, available.bytes, disk)
+    if method == "prove":
+        method, budget = _choose_method(replace(shape, outcomes=True), available.bytes, disk)
+        values = FULL if method == "prove" else OUTCOME
     return Plan(
         shape=shape,
         counted=counted,
@@ -118,32 +119,53 @@ def plan_solve(
     )
 
 
-def _measured(kernel: Kernel, seconds: float) -> tuple[Shape, float]:
-    """The shape of a ranked game, and the processor seconds of solving it."""
-    tiers = TierSizes.of(kernel)
-    measured = measure(kernel, tiers, seconds=seconds)
-    shape = replace(
-        shape_of(kernel, tiers),
-        positions=measured.positions,
-        open_share=measured.open_positions / max(1, tiers.slots),
-        edges_each=measured.edges_each,
-    )
-    each = (CYCLIC_COMPONENT_SECONDS if component.cyclic else COMPONENT_SECONDS for component in tiers.order)
-    return shape, measured.cpu_seconds + sum(each)
-
-
-def _solving_share(count: Count) -> float:
-    if count.cyclic:
-        return SOLVING_CYCLES_PER_ENUMERATING
-    return SOLVING_PER_ENUMERATING if count.solving_share is None else count.solving_share
-
-
-def _what_fits(shape: Shape, memory: int, disk: int) -> tuple[str, int | None]:
-    """The method, and the memory to give it where that is needed."""
+def _choose_method(shape: Shape, memory: int, disk: int) -> tuple[str, int | None]:
+    """The fastest method that fits, and the value for --memory if it needs one."""
     if shape.memory_backend <= memory and shape.table_bytes <= disk:
         return "memory", None
     if shape.lmdb_backend <= memory and shape.table_bytes <= disk:
         return "lmdb", None
     if shape.table_bytes + shape.scratch_bytes <= disk:
         return "lmdb", max(SMALLEST_BUDGET, memory // 2)
-    return "alphabeta", None
+    return "prove", None
+
+
+def _measure(kernel: Kernel, tiers: TierSizes) -> tuple[Shape, float]:
+    """The shape of a ranked game and the processor seconds of its solve, scaled up from random runs of slots."""
+    engine = Engine(kernel, tiers=max(tiers.sizes, default=0) + 1)
+    for tier, size in tiers.sizes.items():
+        engine.define(tier, size, None)
+    seconds = sum(COMPONENT_SECONDS[component.cyclic] for component in tiers.order)
+    positions = open_positions = edges = 0.0
+    for cyclic in (True, False):
+        group = sorted(tier for component in tiers.order if component.cyclic == cyclic for tier in component.tiers)
+        if not sum(tiers.sizes[tier] for tier in group):
+            continue
+        sample = engine.measure(_random_runs(tiers.sizes, group), parents=cyclic)
+        scale = sum(tiers.sizes[tier] for tier in group) / sample.slots
+        steps = sample.settle_seconds + sample.expand_seconds + sample.retract_seconds
+        # A child is looked up among the values, a parent in the bitmap and then among the entries.
+        accesses = (sample.children + 2 * sample.parents) / 2
+        seconds += scale * (steps + accesses * ACCESS_SECONDS)
+        positions += scale * sample.positions
+        open_positions += scale * sample.open
+        edges += scale * sample.children
+    engine.close()
+    shape = replace(
+        ranked_shape(kernel, tiers),
+        positions=round(positions),
+        open_share=open_positions / max(1, tiers.slots),
+        edges_each=edges / max(1.0, open_positions),
+    )
+    return shape, seconds
+
+
+def _random_runs(sizes: Mapping[int, int], tiers: Sequence[int]) -> npt.NDArray[np.uint64]:
+    """The first slots of random runs in these tiers, in ascending order. All runs are equally likely."""
+    runs = np.array([-(-sizes[tier] // RUN_SLOTS) for tier in tiers])
+    ends = np.cumsum(runs)
+    chosen = np.sort(np.random.default_rng(0).integers(0, ends[-1], RUNS))
+    place = np.searchsorted(ends, chosen, side="right")
+    first = ((chosen - (ends - runs)[place]) * RUN_SLOTS).astype(np.uint64)
+    slots: npt.NDArray[np.uint64] = (np.array(tiers, dtype=np.uint64)[place] << np.uint64(INDEX_BITS)) | first
+    return slots

@@ -1,226 +1,150 @@
-"""How much memory and disk a solve needs: from the sizes of the arrays that it makes (docs/architecture.md)."""
+"""How much memory and disk a solve needs, derived from the sizes of its arrays (docs/architecture.md)."""
 
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from perfectplay.game import wording
 from perfectplay.game.game import Game
 from perfectplay.memory import Available, available_memory
-from perfectplay.plan.estimate import FIRST_SAMPLE, Count, estimate_positions
+from perfectplay.plan.estimate import Count
 from perfectplay.table.lmdb_store import COMMIT_BYTES
 from perfectplay.tiers.order import TierSizes
 from perfectplay_native.kernel import Kernel
 
 PROGRAM_MEMORY = 40 << 20
-"""Python and what it loads."""
+"""Python with the modules it loads."""
 
 FIXED_MEMORY = PROGRAM_MEMORY + COMMIT_BYTES
-"""Of a memory budget, what is not the engine's: the program, and a store's dirty pages (LMDB's, say)."""
+"""The part of a memory budget that the engine cannot use: the program, and the dirty pages of a store."""
 
 SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
 
-OUTCOME_BYTES = 0.25
-MARKER_BYTES = 0.25
-ENTRY_BYTES = 4
-GRAPH_BYTES = 8
-GRAPH_EDGE_BYTES = 4
-KEY_BYTES = 8
-KEY_TREE_BYTES = 0.5
-ENUMERATING_BYTES = 16
-"""For each position of the largest tier, while positions are being sorted and merged."""
+# Bytes per slot or position.
+OUTCOME_BYTES, MARKER_BYTES, ENTRY_BYTES, GRAPH_BYTES, GRAPH_EDGE_BYTES = 0.25, 0.25, 4, 8, 4
+KEY_BYTES, KEY_TREE_BYTES, ENUMERATING_BYTES = 8, 0.5, 16
+WIDE_BYTES = 0.5
+"""A tier with cycles takes two bytes per value if some remoteness is above 63; the plan assumes one and a half."""
 
 TIER_BYTES = 1 << 10
-"""The records of a tier, and what is left free in its pages."""
-
-OPEN_SHARE = 0.5
-"""Of the positions, those that the rules leave undecided: where nothing has been measured."""
-
-EDGES_EACH = 6.0
-"""The same for moves from such a position."""
-
-WIDE_SHARE = 0.5
-"""A tier with cycles takes two bytes a value if some remoteness in it is above 63. Nobody knows before: so, one and a
-half."""
+"""The records of a tier and the free space in its pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What sizes depend on."""
+    """The properties of a game and its options that sizes depend on."""
 
     slots: int
     positions: int
     largest_component: int
-    """Slots of the tiers that are solved together."""
+    """Slots of the largest group of tiers that are solved together."""
     cyclic_slots: int
     enumerated: bool
     scored: bool
     retracts: bool
     outcomes: bool = False
-    """Whether only who wins is kept, in two bits."""
+    """Whether only outcomes are stored, in two bits."""
     tiers: int = 1
-    open_share: float = OPEN_SHARE
-    edges_each: float = EDGES_EACH
+    open_share: float = 0.5
+    """The share of positions that the rules alone do not decide; 0.5 unless measured."""
+    edges_each: float = 6.0
+    """Moves from such a position; 6 unless measured."""
 
     @property
     def value_bytes(self) -> float:
-        """Of a slot, where no remoteness is above 63."""
+        """Bytes per slot if no remoteness is above 63."""
         return OUTCOME_BYTES if self.outcomes else 4 if self.scored else 1
 
     @property
     def table_bytes(self) -> int:
-        """On disk."""
         keys = KEY_BYTES if self.enumerated else 0
-        wide = 0.0 if self.scored or self.outcomes else WIDE_SHARE * self.cyclic_slots
+        wide = 0.0 if self.scored or self.outcomes else WIDE_BYTES * self.cyclic_slots
         return round(self.slots * (self.value_bytes + keys) + wide) + TIER_BYTES * self.tiers
 
     @property
     def component_bytes(self) -> int:
-        """The engine's arrays while the largest component is being solved, its values not counted."""
+        """The engine's arrays while it solves the largest component, without its values."""
         if not self.cyclic_slots:
             return 0
-        each = MARKER_BYTES + ENTRY_BYTES * self.open_share
+        each = MARKER_BYTES + ENTRY_BYTES * self.open_share + (0.0 if self.outcomes else WIDE_BYTES)
         if not self.retracts:
             each += (GRAPH_BYTES + GRAPH_EDGE_BYTES * self.edges_each) * self.open_share
-        return round(self.largest_component * (each + (0.0 if self.outcomes else WIDE_SHARE)))
+        return round(self.largest_component * each)
 
     @property
-    def enumeration_bytes(self) -> int:
-        return ENUMERATING_BYTES * self.largest_component if self.enumerated else 0
+    def _working_bytes(self) -> int:
+        return max(self.component_bytes, ENUMERATING_BYTES * self.largest_component if self.enumerated else 0)
 
     @property
     def memory_backend(self) -> int:
         """Peak memory of `--backend memory`."""
         each = self.value_bytes + (KEY_BYTES + KEY_TREE_BYTES if self.enumerated else 0)
-        return round(self.slots * each) + max(self.component_bytes, self.enumeration_bytes) + PROGRAM_MEMORY
+        return round(self.slots * each) + self._working_bytes + PROGRAM_MEMORY
 
     @property
     def lmdb_backend(self) -> int:
-        """Peak of the memory that `--backend lmdb` cannot give back, without `--memory`."""
-        values = round(self.largest_component * self.value_bytes)
-        return values + max(self.component_bytes, self.enumeration_bytes) + FIXED_MEMORY
+        """Peak anonymous memory of `--backend lmdb` without `--memory`."""
+        return round(self.largest_component * self.value_bytes) + self._working_bytes + FIXED_MEMORY
 
     @property
     def scratch_bytes(self) -> int:
-        """Files without names, at most, that a solve with `--memory` needs beside its table."""
+        """Size of the temporary files that a solve with `--memory` may need."""
         return self.lmdb_backend - FIXED_MEMORY
 
 
-def shape_of(kernel: Kernel, tiers: TierSizes) -> Shape:
-    """The shape of a game whose tiers are known: all that is certain without measuring."""
+def ranked_shape(kernel: Kernel, tiers: TierSizes) -> Shape:
+    """The shape of a game whose tier sizes are known."""
+    return _shape(kernel, tiers.slots, tiers.largest_component, tiers.cyclic_slots, len(tiers.sizes))
+
+
+def counted_shape(kernel: Kernel, count: Count) -> Shape:
+    """The shape of a game whose positions were counted or estimated."""
+    cyclic_slots = count.positions if count.cyclic else 0
+    return _shape(kernel, count.positions, count.largest_tier, cyclic_slots, len(count.tiers))
+
+
+def _shape(kernel: Kernel, slots: int, largest_component: int, cyclic_slots: int, tiers: int) -> Shape:
     return Shape(
-        slots=tiers.slots,
-        positions=tiers.slots,
-        largest_component=tiers.largest_component,
-        cyclic_slots=tiers.cyclic_slots,
+        slots=slots,
+        positions=slots,
+        largest_component=largest_component,
+        cyclic_slots=cyclic_slots,
         enumerated=not kernel.ranked,
         scored=kernel.scored,
         retracts=kernel.can_retract,
-        tiers=len(tiers.sizes),
-    )
-
-
-def enumerated_shape(kernel: Kernel, count: Count) -> Shape:
-    """The shape of a game whose positions have been counted or estimated."""
-    return Shape(
-        slots=count.positions,
-        positions=count.positions,
-        largest_component=count.largest_tier,
-        cyclic_slots=count.positions if count.cyclic else 0,
-        enumerated=True,
-        scored=kernel.scored,
-        retracts=kernel.can_retract,
-        tiers=len(count.tiers),
+        tiers=tiers,
     )
 
 
 def free_disk(path: Path) -> int:
-    """The bytes that a table at `path` may take, which need not be there yet."""
+    """Free bytes in the file system of `path`, which need not exist yet."""
     while not path.exists() and path != path.parent:
         path = path.parent
     return shutil.disk_usage(path).free
 
 
-# Says during a solve, once, that memory or disk will not be enough for it: before hours have been spent.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """The space that a running solve may use."""
 
-MANY = 1_000_000
-"""Positions found before it is worth asking how many more there are."""
-
-ESTIMATE_SECONDS = 0.5
-"""What that question may cost."""
-
-
-class _TooSlow(Exception):
-    """The estimate would hold up the solve."""
+    in_memory: bool
+    """Whether the whole table must fit into memory; other backends use files beyond their budget."""
+    memory: int | None
+    """The value of --memory."""
+    table: Path | None
+    """Where the table is saved; None if it is not."""
 
 
-class ShortageWatch:
-    """Compares what a solve needs with what there is, as soon as the former is known."""
-
-    def __init__(
-        self,
-        game: Game,
-        kernel: Kernel,
-        *,
-        in_memory: bool,
-        outcomes: bool,
-        budget: int | None,
-        saved_in: Path | None,
-        warn: Callable[[str], None] | None,
-    ) -> None:
-        self._game, self._kernel = game, kernel
-        self._in_memory, self._budget, self._saved_in = in_memory, budget, saved_in
-        self._outcomes = outcomes
-        self._warn = warn
-        self._asked = False
-
-    def found(self, positions: int) -> None:
-        """So many positions have been enumerated, and there are more. The first time there are many, ask how many."""
-        if self._warn is None or self._asked or positions < MANY:
-            return
-        self._asked = True
-        began = time.thread_time()
-
-        def check() -> None:
-            if time.thread_time() - began > ESTIMATE_SECONDS:
-                raise _TooSlow
-
-        try:
-            count = estimate_positions(self._kernel, most=FIRST_SAMPLE, check=check)
-        except _TooSlow:
-            return
-        self.look_at(enumerated_shape(self._kernel, count))
-
-    def look_at(self, shape: Shape, *, done_bytes: int = 0) -> None:
-        """Warn if a solve of this shape does not fit; `done_bytes` of its table are there already."""
-        if self._warn is None:
-            return
-        shape = replace(shape, outcomes=self._outcomes)
-        parts = [*self._memory(shape), *self._disk(shape, done_bytes)]
-        if parts:
-            warn, self._warn = self._warn, None
-            warn(f"{' and '.join(parts)}; `solve plan {self._game.command_word}` says what fits")
-
-    def _memory(self, shape: Shape) -> list[str]:
-        if not self._in_memory:  # beyond its budget it uses files
-            return []
-        available = available_memory() if self._budget is None else Available(self._budget, "--memory")
-        if shape.memory_backend <= available.bytes:
-            return []
-        return [
-            f"solving {self._game.name} in memory takes about {wording.size(shape.memory_backend)}, and "
-            f"{available.limit} leaves {wording.size(available.bytes)}"
-        ]
-
-    def _disk(self, shape: Shape, done_bytes: int) -> list[str]:
-        if self._saved_in is None:
-            return []
-        free = free_disk(self._saved_in)
-        needed = shape.table_bytes - done_bytes
-        if needed <= free:
-            return []
-        return [f"the table takes about {wording.size(needed)} on disk, and {wording.size(free)} are free there"]
+def describe_shortage(game: Game, shape: Shape, room: Room, *, done_bytes: int = 0) -> str | None:
+    """A warning if a solve of this shape will not fit, else None. `done_bytes` of its table are saved already."""
+    available = available_memory() if room.memory is None else Available(room.memory, "--memory")
+    needs = []
+    if room.in_memory and shape.memory_backend > available.bytes:
+        size, limit = wording.size(shape.memory_backend), wording.size(available.bytes)
+        needs.append(f"solving {game.name} in memory takes about {size}, but {available.limit} leaves {limit}")
+    needed = shape.table_bytes - done_bytes
+    if room.table is not None and needed > (free := free_disk(room.table)):
+        needs.append(f"the table takes about {wording.size(needed)} on disk, but only {wording.size(free)} is free")
+    return f"{' and '.join(needs)}; see `solve plan {game.command_word}`" if needs else None

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Unpack
 
 from perfectplay.game.engine import cpu_seconds, game_kernel, translate_error
 from perfectplay.game.game import Game
 from perfectplay.memory import Memory, MemoryWatch, return_memory_when_freed
-from perfectplay.plan.sizes import ShortageWatch, shape_of
+from perfectplay.plan.sizes import Room, describe_shortage, ranked_shape
 from perfectplay.progress import Progress
 from perfectplay.solve.options import Callbacks, Cluster, ClusterBackend, SolveKeywords, SolveOptions
 from perfectplay.solve.steps import LocalSteps, SolveState, Steps
@@ -102,21 +103,12 @@ def run_solve(
         store = resources.enter_context(closing(backend.open(game, path, new_info(game, kernel, options.values))))
         require_same_game(store, game)
         require_same_values(store, game, options.values)
-        shortage = ShortageWatch(
-            game,
-            kernel,
-            in_memory=store.scratch_directory() is None,
-            outcomes=store.info.outcomes,
-            budget=options.memory,
-            saved_in=path if options.save else None,
-            warn=callbacks.warn,
-        )
-        state = SolveState(game, kernel, store, options, callbacks, shortage, started)
+        state = SolveState(game, kernel, store, options, callbacks, started)
         steps = resources.enter_context(closing(make_steps(state)))
         try:
             with watch:
                 with kernel.remembering(state.budget.memo_bytes):
-                    _run_steps(state, steps)
+                    _run_steps(state, steps, path)
                 if place is not None:
                     state.report("saving", state.slots_done)
                     save_table(store, place)
@@ -150,16 +142,20 @@ def new_info(game: Game, kernel: Kernel, values: str = FULL) -> TableInfo:
     )
 
 
-def _run_steps(state: SolveState, steps: Steps) -> None:
+def _run_steps(state: SolveState, steps: Steps, path: Path) -> None:
     kernel, store = state.kernel, state.store
     if not kernel.ranked:
         steps.enumerate()
     state.load_tiers()
-    tiers = state.tiers
-    if store.scratch_directory() is None:
+    tiers, in_memory = state.tiers, store.scratch_directory() is None
+    if in_memory:
         slots = tiers.slots + tiers.largest_component
         state.budget.require(bytes_of_slots(slots, 0 if store.info.outcomes else 1), state.game.name)
-    state.shortage.look_at(shape_of(kernel, tiers), done_bytes=store.size_on_disk)
+    if state.callbacks.warn is not None:
+        room = Room(in_memory=in_memory, memory=state.options.memory, table=path if state.options.save else None)
+        shape = replace(ranked_shape(kernel, tiers), outcomes=store.info.outcomes)
+        if text := describe_shortage(state.game, shape, room, done_bytes=store.size_on_disk):
+            state.callbacks.warn(text)
     steps.solve_components()
     if store.info.status != "complete":
         digest = table_hash(state.records.values(), state.keys.values())

@@ -14,7 +14,6 @@ from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game.engine import run_in_background
 from perfectplay.game.game import Game
 from perfectplay.memory import return_freed_memory
-from perfectplay.plan.sizes import ShortageWatch
 from perfectplay.progress import Progress
 from perfectplay.solve.options import Budget, Callbacks, SolveOptions
 from perfectplay.table.records import KeyRecord, TierRecord
@@ -64,7 +63,6 @@ class SolveState:
     store: Store
     options: SolveOptions
     callbacks: Callbacks
-    shortage: ShortageWatch
     started: float
     keys: dict[int, KeyRecord] = field(default_factory=dict)
     """The records of enumerated tiers; empty for a game with an index."""
@@ -138,7 +136,6 @@ def enumerate_tiers(state: SolveState, expand: Expand | None = None) -> None:
         def count(tier: int, positions: int) -> None:
             nonlocal total
             total = positions
-            state.shortage.found(positions)
 
         def enumerate_all() -> None:
             for positions in state.kernel.hear_all():
