@@ -24,11 +24,13 @@ from perfectplay.cluster.messages import (
     pack,
     unpack,
 )
+from perfectplay.cluster.transfer import TableWriter, make_record
+from perfectplay.errors import TableError
 from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
-from perfectplay.table.records import checksum
+from perfectplay.table.records import TierRecord, checksum
 from perfectplay.values import Status
 from perfectplay_native.limits import BLOCK_SLOTS
 from perfectplay_native.shares import Layout
@@ -200,3 +202,27 @@ def test_a_flipped_byte_is_noticed():
         unpack(message, count=2)
     assert pack([np.empty(0, dtype=np.uint32)]) is None
     assert [len(each) for each in unpack(None, count=2)] == [0, 0]
+
+
+def test_after_a_failed_write_nothing_more_is_written():
+    """Otherwise a tier could be stored without the tiers it leads to."""
+    written: list[int] = []
+
+    class FullStore:
+        def write_tiers(self, tiers: list[tuple[TierRecord, Any]]) -> None:
+            if any(record.tier == 1 for record, _ in tiers):
+                raise TableError("the disk is full")
+            written.extend(record.tier for record, _ in tiers)
+
+    writer = TableWriter(FullStore())  # type: ignore[arg-type]
+    blocks = [np.zeros(10, dtype=np.uint8)]
+    writer.write(make_record(0, 10, blocks), blocks)
+    writer.drain()
+    writer.write(make_record(1, 10, blocks), blocks)
+    for call in (writer.drain, writer.drain):
+        with pytest.raises(TableError, match="full"):
+            call()
+    with pytest.raises(TableError, match="full"):
+        writer.write(make_record(2, 10, blocks), blocks)
+    writer.close()
+    assert written == [0]

@@ -6,8 +6,9 @@ tiers each worker has. `TableWriter` writes solved tiers to the table while the 
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -125,66 +126,47 @@ def _add_values(data: TierData, record: TierRecord, pieces: int, turn: int) -> T
 
 
 class TableWriter:
-    """Writes tiers in the order of the calls, in a thread. An error is raised by the next call."""
+    """Writes tiers in a thread, in the order of the calls. An error is raised by a later call."""
 
     def __init__(self, store: LmdbStore) -> None:
         self._store = store
-        self._changed = threading.Condition()
-        self._waiting: list[tuple[TierRecord, Sequence[Array]]] = []
-        self._unwritten = 0  # bytes, of tiers that are waiting or being written
-        self._busy = self._closing = False
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
-        self._thread.start()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="writer")
+        self._waiting: deque[tuple[TierRecord, Sequence[Array]]] = deque()
+        self._writes: deque[tuple[Future[None], int]] = deque()  # unfinished writes, and their sizes in bytes
+        self._unwritten = 0
+        self._failed = False
 
     def write(self, record: TierRecord, blocks: Sequence[Array]) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._unwritten < MAX_UNWRITTEN_BYTES)
-            self._raise_failure()
-            self._waiting.append((record, blocks))
-            self._unwritten += _count_bytes(blocks)
-            self._changed.notify_all()
+        """Write a tier; wait first if too much is unwritten."""
+        while self._writes and (self._unwritten >= MAX_UNWRITTEN_BYTES or self._writes[0][0].done()):
+            self._finish_write()
+        size = sum(block.nbytes for block in blocks)
+        self._waiting.append((record, blocks))
+        self._writes.append((self._thread.submit(self._write_waiting), size))
+        self._unwritten += size
 
     def drain(self) -> None:
         """Wait until everything is written; only then may another thread use the store."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._waiting and not self._busy)
-            self._raise_failure()
+        while self._writes:
+            self._finish_write()
 
     def close(self) -> None:
         """Write the waiting tiers and end the thread."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        self._thread.join()
+        self._thread.shutdown()
 
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
+    def _finish_write(self) -> None:
+        write, size = self._writes[0]
+        write.result()
+        self._writes.popleft()
+        self._unwritten -= size
 
-    def _run(self) -> None:
-        while tiers := self._take():
-            try:
-                if self._failure is None:  # a tier must not be stored without the tiers it leads to
-                    self._store.write_tiers(tiers)
-            except BaseException as error:  # raised again in the caller's thread
-                self._failure = error
-            with self._changed:
-                self._busy = False
-                self._unwritten -= sum(_count_bytes(blocks) for _, blocks in tiers)
-                self._changed.notify_all()
-
-    def _take(self) -> list[tuple[TierRecord, Sequence[Array]]]:
-        """Return all waiting tiers, at least one; none at the end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closing)
-            tiers, self._waiting = self._waiting, []
-            self._busy = True
-            return tiers
-
-
-def _count_bytes(blocks: Sequence[Array]) -> int:
-    return sum(block.nbytes for block in blocks)
+    def _write_waiting(self) -> None:
+        """Write all waiting tiers in one transaction."""
+        tiers = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        if tiers and not self._failed:
+            self._failed = True  # after an error nothing more is written: a tier needs the tiers it leads to
+            self._store.write_tiers(tiers)
+            self._failed = False
 
 
 def make_record(tier: int, size: int, blocks: Sequence[Array]) -> TierRecord:
