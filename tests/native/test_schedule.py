@@ -13,7 +13,7 @@ from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.tiers.order import Component
 from perfectplay.values import Status
-from perfectplay_native.shares import Layout
+from perfectplay_native.share import Layout
 
 from .local_pool import LocalPool, solve_locally
 

@@ -33,7 +33,7 @@ from perfectplay.solve.solve import solve_game
 from perfectplay.table.records import TierRecord, checksum
 from perfectplay.values import Status
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.shares import Layout
+from perfectplay_native.share import Layout
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import TURNS, TieredGraphPlugin, any_game, python_plugin, union

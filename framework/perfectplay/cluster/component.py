@@ -25,7 +25,7 @@ from perfectplay.cluster.transfer import Attachment
 from perfectplay.tiers.order import Component
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import MAX_SCORE
-from perfectplay_native.shares import NO_THRESHOLD, Layout
+from perfectplay_native.share import NO_THRESHOLD, Layout
 
 NARROW_LEVELS = 63
 """The highest remoteness that fits into one byte together with the outcome."""

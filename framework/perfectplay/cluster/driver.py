@@ -37,9 +37,10 @@ from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import TierRecord, blocks_of, checksum
 from perfectplay.tiers.enumeration import TierPositions, children_by_tier, iter_batches
 from perfectplay.tiers.order import Component
-from perfectplay_native.engine import Engine, Positions
+from perfectplay_native.engine import Engine
 from perfectplay_native.limits import BLOCK_BITS, BLOCK_SLOTS
-from perfectplay_native.shares import Array, Layout
+from perfectplay_native.positions import Positions
+from perfectplay_native.share import Array, Layout
 
 UNITS_PER_WORKER = 8
 """The smallest number of units per worker, so that workers finish at about the same time."""

@@ -19,8 +19,9 @@ from perfectplay.game.game import Game
 from perfectplay.game.options import OptionValue
 from perfectplay.table.records import checksum
 from perfectplay.tiers.enumeration import TierPositions
-from perfectplay_native.engine import Fault, Positions
-from perfectplay_native.shares import Array, Layout
+from perfectplay_native.engine import Fault
+from perfectplay_native.positions import Positions
+from perfectplay_native.share import Array, Layout
 
 Ref = Any
 """A reference to an object in the object store, or to the result of a call."""

@@ -19,8 +19,8 @@ from perfectplay.cluster.pool import Pool
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import KeyRecord, TierRecord, checksum
 from perfectplay.table.store import Store
-from perfectplay_native.engine import count_codes
-from perfectplay_native.shares import Array
+from perfectplay_native.share import Array
+from perfectplay_native.values import count_codes
 
 PIECE_BLOCKS = 64
 """Blocks that are put into the object store as one object."""

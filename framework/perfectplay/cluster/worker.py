@@ -36,9 +36,10 @@ from perfectplay.memory import available_memory
 from perfectplay.solve.verification import find_lost_position
 from perfectplay.table.records import blocks_of, checksum
 from perfectplay.tiers.enumeration import children_by_tier
-from perfectplay_native.engine import Engine, count_codes
+from perfectplay_native.engine import Engine
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.shares import UPDATES, Array, Share
+from perfectplay_native.share import UPDATES, Array, Share
+from perfectplay_native.values import count_codes
 
 PackedArrays = list[Array] | None
 
@@ -61,7 +62,7 @@ class Worker:
         self.game = game if isinstance(game, Game) else _load_source(game)
         self.kernel = game_kernel(self.game)
         memory = available_memory().bytes // (os.cpu_count() or 1) if self.memory is None else self.memory
-        self.memo = self.kernel.remembering(memory // 4)
+        self.memo = self.kernel.memo(memory // 4)
         self.memo.__enter__()  # until this process ends
         self._open_engine: Engine | None = None
         self._open_share: Share | None = None
@@ -150,7 +151,7 @@ class Worker:
         for worker, units in enumerate(published):
             if units is not None:
                 check_arrays(units, checksums[worker])
-                self.share.lend(worker, units)
+                self.share.attach_units(worker, units)
 
     def expand_units(self, threshold: int) -> ShareState:
         """Count the open children of the own positions."""
@@ -165,7 +166,7 @@ class Worker:
     def receive_edges(self, *messages: PackedArrays) -> None:
         """Receive the reverse edges from every worker."""
         edges = [unpack(message, count=2) for message in messages]
-        self.share.learn([(children, parents.view(np.uint64)) for children, parents in edges])
+        self.share.receive_edges([(children, parents.view(np.uint64)) for children, parents in edges])
 
     def begin_ties(self) -> ShareState:
         self.share.begin_ties()
@@ -174,7 +175,7 @@ class Worker:
     def run_level(self, task: LevelTask, *inbox: PackedArrays) -> Any:
         """Apply the updates of the level before and run this one; return the updates for each worker."""
         self._apply_updates(task.level - 1, task.ties, inbox)
-        self.share.inform(task.level, ties=task.ties)
+        self.share.propagate(task.level, ties=task.ties)
         return self._pack_for_workers([self.share.updates(worker) for worker in range(self.share.layout.workers)])
 
     def _apply_updates(self, level: int, ties: bool, inbox: Sequence[PackedArrays]) -> None:
@@ -192,23 +193,23 @@ class Worker:
         """Restore the values of a checkpoint, given by the workers that saved them."""
         for units, expected in zip(values, checksums, strict=True):
             check_arrays(units, expected)
-        self.share.restore(list(collect_units(values, 0)))
+        self.share.restore_values(list(collect_units(values, 0)))
 
     def restore_entries(self, task: RestoreTask, *entries: list[Array]) -> ShareState:
         """Restore the entries of a checkpoint after its values."""
         for units, expected in zip(entries, task.checksums, strict=True):
             check_arrays(units, expected)
         own = list(collect_units(entries, 0))[self.share.worker :: self.share.layout.workers]
-        self.share.recall(task.threshold, own, ties=task.ties)
+        self.share.restore_entries(task.threshold, own, ties=task.ties)
         return self._state()
 
     def find_scores(self) -> Array:
         """Return a bitmap of the scores that own positions can reach."""
-        return self.share.scores()
+        return self.share.collect_scores()
 
     def find_wide_tiers(self) -> Array:
         """Return, for each tier, whether it has a value that needs two bytes."""
-        return self.share.wide()
+        return self.share.wide_tiers()
 
     def finish_units(self, wide: Array | None) -> Any:
         """Store the final values; return a state and the own units of each tier.

@@ -165,12 +165,12 @@ class Budget:
     @property
     def engine_bytes(self) -> int | None:
         """The limit of the engine's arrays; None for no limit."""
-        return None if self.memory is None else self.memory - FIXED_MEMORY - self.kernel.remembered_bytes
+        return None if self.memory is None else self.memory - FIXED_MEMORY - self.kernel.memo_bytes
 
     def require(self, needed: int, game: str) -> None:
         """Raise PerfectPlayError if a solve in memory needs more bytes than there are."""
         if needed > self._available().bytes:
-            self.kernel.forget()
+            self.kernel.clear_memo()
         available = self._available()
         if needed > available.bytes:
             room = max(SMALLEST_BUDGET, available.bytes // 2)
@@ -183,4 +183,4 @@ class Budget:
     def _available(self) -> Available:
         if self.memory is None:
             return available_memory()
-        return Available(self.memory - self.kernel.remembered_bytes, "--memory")
+        return Available(self.memory - self.kernel.memo_bytes, "--memory")

@@ -24,7 +24,7 @@ from perfectplay.table.opening import open_table, require_same_game, require_sam
 from perfectplay.table.records import FULL, Statistics, TableInfo, table_hash
 from perfectplay.table.table import Table
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.outcomes import bytes_of_slots
+from perfectplay_native.values import stored_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def run_solve(
         steps = resources.enter_context(closing(make_steps(state)))
         try:
             with watch:
-                with kernel.remembering(state.budget.memo_bytes):
+                with kernel.memo(state.budget.memo_bytes):
                     _run_steps(state, steps, path)
                 if place is not None:
                     state.report("saving", state.slots_done)
@@ -150,7 +150,7 @@ def _run_steps(state: SolveState, steps: Steps, path: Path) -> None:
     tiers, in_memory = state.tiers, store.scratch_directory() is None
     if in_memory:
         slots = tiers.slots + tiers.largest_component
-        state.budget.require(bytes_of_slots(slots, 0 if store.info.outcomes else 1), state.game.name)
+        state.budget.require(stored_bytes(slots, 0 if store.info.outcomes else 1), state.game.name)
     if state.callbacks.warn is not None:
         room = Room(in_memory=in_memory, memory=state.options.memory, table=path if state.options.save else None)
         shape = replace(ranked_shape(kernel, tiers), outcomes=store.info.outcomes)

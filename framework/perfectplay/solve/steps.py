@@ -138,7 +138,7 @@ def enumerate_tiers(state: SolveState, expand: Expand | None = None) -> None:
             total = positions
 
         def enumerate_all() -> None:
-            for positions in state.kernel.hear_all():
+            for positions in state.kernel.prefill_memo():
                 count(0, positions)
                 state.check_stop()
             scratch = store.scratch_directory()
@@ -204,7 +204,7 @@ class LocalSteps:
             self.engine.set_memory(limit, None if scratch is None else str(scratch))
         state.store.on_moved = self._drop_attached
         if not state.kernel.ranked:
-            state.kernel.index((tier, state.store.key_blocks(record)) for tier, record in state.keys.items())
+            state.kernel.index_memo((tier, state.store.key_blocks(record)) for tier, record in state.keys.items())
 
     def _run_engine(self, component: Component) -> None:
         state, engine = self.state, self.engine

@@ -25,8 +25,10 @@ from perfectplay.table.records import TierRecord
 from perfectplay.table.table import Table
 from perfectplay.tiers.order import components, tier_graph, tier_sizes
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Engine, Fault, Positions, count_codes
+from perfectplay_native.engine import Engine, Fault
 from perfectplay_native.kernel import slot_of
+from perfectplay_native.positions import Positions
+from perfectplay_native.values import count_codes
 
 EXAMPLES = 10
 """The largest number of wrong positions in a report."""
@@ -122,7 +124,7 @@ class _Verification:
             for tier in step.tiers:
                 self._define(records[tier])
             try:
-                self._run(partial(self.engine.claim, step.tiers, cyclic=step.cyclic))
+                self._run(partial(self.engine.find_decision_order, step.tiers, cyclic=step.cyclic))
             except PluginError:
                 if not self.report.bad:
                     raise

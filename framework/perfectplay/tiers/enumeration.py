@@ -29,10 +29,9 @@ from perfectplay.table.store import Array, Store
 from perfectplay.threads import Workers
 from perfectplay.tiers.external_set import ExternalSet, SpillBudget
 from perfectplay.tiers.order import components
-from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.sorted_keys import sort_distinct, union, without
+from perfectplay_native.positions import Positions, children_of_many, difference, sort_distinct, tiers_of_many, union
 
 CHUNK = 1 << 16
 """Positions expanded at a time."""
@@ -238,7 +237,7 @@ class Enumeration:
 
 
 def _new_positions(arrays: list[Positions], known: list[Positions]) -> Positions:
-    return without(union(arrays), known)
+    return difference(union(arrays), known)
 
 
 def iter_batches(parts: Iterable[Positions], length: int) -> Iterator[Array]:

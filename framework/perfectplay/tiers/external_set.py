@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import TableError, reason
-from perfectplay_native.engine import Positions
-from perfectplay_native.sorted_keys import union, without
+from perfectplay_native.positions import Positions, difference, union
 
 Array = npt.NDArray[Any]
 
@@ -164,7 +163,7 @@ class ExternalSet:
         """Write the runs in memory to one file, except for positions that are in a file already."""
         runs = self._replace_runs([])
         files = [run.keys for run in self._in_files]
-        parts = (without(part, files) for part in _merge_runs(runs, self._budget.merge_bytes, release=True))
+        parts = (difference(part, files) for part in _merge_runs(runs, self._budget.merge_bytes, release=True))
         self._in_files.append(SortedRun.in_file(parts, directory))
 
     def iter_sorted(self) -> Iterator[Positions]:
