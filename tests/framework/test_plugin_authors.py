@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
 from perfectplay.cli._common import GameCommand
-from perfectplay.cli.solve import solve_command
+from perfectplay.cli.solve import make_solve_command
 from perfectplay.commands import COMMANDS
 from perfectplay.errors import PluginError
 from perfectplay.game.engine import translate_error
@@ -78,7 +78,7 @@ def own_options() -> list[tuple[str, str]]:
     found = {name: root.get_command(context, name) for name in COMMANDS}
     return [
         (word.removeprefix("--"), name)
-        for name, command in {"nim": solve_command("nim"), **found}.items()
+        for name, command in {"nim": make_solve_command("nim"), **found}.items()
         if isinstance(command, GameCommand)
         for param in [*command.params, click.Option(["--help"])]
         for word in (*param.opts, *param.secondary_opts)

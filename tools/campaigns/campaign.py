@@ -31,7 +31,7 @@ from perfectplay import Game, ProofOptions, load_game, make_game, open_table, pr
 from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError, TableError
 from perfectplay.prove.proof import proof_path, read_proof
-from perfectplay.solve.solve import Solve
+from perfectplay.solve.steps import LocalSteps
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.lmdb_store import LmdbStore
@@ -226,7 +226,7 @@ class Campaign:
             write(store, tier, *rest)
 
         LmdbStore.write_key_blocks = write_once  # in this child only
-        Solve.solve_components = lambda solve, scratch: os._exit(RIGHT)  # solving is another kind of work
+        LocalSteps.solve_components = lambda steps: os._exit(RIGHT)  # solving is another kind of work
         return self._solve_in_c(place)
 
     def _solve_in_c(self, place: Path) -> int:

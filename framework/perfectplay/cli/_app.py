@@ -28,9 +28,9 @@ class Root(click.Group):
             command: click.Command = import_module(f"perfectplay.cli.{cmd_name}").command
             return command
         if cmd_name in _game_names() or plugins.is_file(cmd_name):
-            from perfectplay.cli.solve import solve_command
+            from perfectplay.cli.solve import make_solve_command
 
-            return solve_command(cmd_name)
+            return make_solve_command(cmd_name)
         return None
 
     def resolve_command(

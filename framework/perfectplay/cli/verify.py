@@ -65,9 +65,9 @@ def command(
 
             report = verify_table(table, threads=threads, memory=memory, progress=progress, stop=stop)
         else:
-            from perfectplay.cluster.verification import verify_by_workers
+            from perfectplay.cluster.verification import verify_with_workers
 
-            report = verify_by_workers(table, cluster, progress=progress, stop=stop)
+            report = verify_with_workers(table, cluster, progress=progress, stop=stop)
         outcomes_only = table.outcomes_only
     if as_json:
         print_json(
