@@ -13,7 +13,7 @@ HOST = ROOT / "framework" / "perfectplay"
 
 # The public names of the package are looked up on first use, `python -m` runs the command line, and pytest must find
 # its plugin without loading the laws.
-OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.__main__", "perfectplay.pytest_plugin"}
+OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.__main__", "perfectplay.testing.pytest_plugin"}
 
 
 def module_name(path: Path) -> str:

@@ -53,9 +53,9 @@ class Edge(NamedTuple):
 class Watcher(Protocol):
     """Hears of every question that is asked through `Kernel`: before it is asked, and once it is answered."""
 
-    def asks(self, function: str, arguments: tuple[Any, ...]) -> None: ...
+    def before_call(self, function: str, arguments: tuple[Any, ...]) -> None: ...
 
-    def answered(self) -> None: ...
+    def after_call(self) -> None: ...
 
 
 class _Buffers(threading.local):
@@ -165,9 +165,9 @@ class Kernel:
         """Call a function of the kernel; what it writes is the caller's to check."""
         if self.watcher is None:
             return getattr(self.c, function)(self.c, *arguments)
-        self.watcher.asks(function, arguments)
+        self.watcher.before_call(function, arguments)
         answer = getattr(self.c, function)(self.c, *arguments)
-        self.watcher.answered()
+        self.watcher.after_call()
         return answer
 
     @property

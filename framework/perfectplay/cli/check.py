@@ -11,20 +11,21 @@ import click
 
 from perfectplay.cli._common import GameCommand, GameOption, json_option, print_json
 from perfectplay.cli._text import hanging
+from perfectplay.game.wording import counted
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.game.plugins import Plugin
-    from perfectplay.testing import Result
+    from perfectplay.testing import CheckResult
 
 
 class CheckCommand(GameCommand):
     """A game is first loaded in a process of its own: it may crash or hang as soon as it is asked anything."""
 
     def build(self, plugin: Plugin, options: dict[str, Any]) -> Game:
-        from perfectplay.testing.checks import load_apart
+        from perfectplay.testing.checks import load_in_subprocess
 
-        return load_apart(plugin.name, lambda: super(CheckCommand, self).build(plugin, options))
+        return load_in_subprocess(plugin.name, lambda: super(CheckCommand, self).build(plugin, options))
 
 
 @click.command("check", cls=CheckCommand)
@@ -73,13 +74,13 @@ def _refuse_taken_options(ctx: click.Context, game: Game) -> None:
             command.refuse_taken_options(click.Context(command, ctx.parent, name), game.name, options)
 
 
-def _print_results(game: Game, results: Sequence[Result]) -> None:
+def _print_results(game: Game, results: Sequence[CheckResult]) -> None:
     width = max(len(result.law) for result in results)
     for result in results:
         mark = "✗" if result.breach else "?" if result.hint else "✓" if result.applies else "–"
         text = result.breach or result.hint or result.promise
         click.echo(hanging(f"{mark} {result.law:<{width}}  ", text.split()))
-    broken = sum(1 for result in results if result.breach)
-    kept = sum(1 for result in results if result.applies and not result.breach)
-    verdict = f"{broken} broken" if broken else f"keeps all {kept} laws that apply to it"
+    failed = sum(1 for result in results if result.breach)
+    applicable = sum(1 for result in results if result.applies)
+    verdict = f"{counted(failed, 'check')} failed" if failed else f"all {applicable} applicable checks passed"
     click.echo(f"\n{game.identity}: {verdict}")

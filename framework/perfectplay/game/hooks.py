@@ -78,11 +78,11 @@ Subject = int | str | None
 class HookWatcher(Protocol):
     """Hears of every question that a hook is asked: before it is asked, and once it is answered."""
 
-    def asks_hook(self, hook: str, arguments: tuple[Any, ...]) -> None: ...
+    def before_hook(self, hook: str, arguments: tuple[Any, ...]) -> None: ...
 
     def ran_out_of_memory(self) -> None: ...
 
-    def answered(self) -> None: ...
+    def after_call(self) -> None: ...
 
 
 class Guard:
@@ -108,14 +108,14 @@ class Guard:
         watcher = Guard.watcher
         if watcher is None:
             return function(*arguments)
-        watcher.asks_hook(hook, arguments)
+        watcher.before_hook(hook, arguments)
         try:
             return function(*arguments)
         except (MemoryError, SystemError):  # Python has only the latter to say where memory ends in a deep recursion
             watcher.ran_out_of_memory()
             raise
         finally:
-            watcher.answered()
+            watcher.after_call()
 
     def raised(self, hook: str, subject: object, error: BaseException) -> PerfectPlayError:
         """The error for a hook that raised; our own errors stay what they are."""
