@@ -38,7 +38,7 @@ def test_a_file_need_not_be_installed_and_its_tables_lie_beside_it(codes, tmp_pa
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "nim.py"
     file.write_text(codes.variants)
-    assert "keeps all" in CliRunner().invoke(root, ["check", "./nim.py", "--stones", "9"]).output
+    assert "checks passed" in CliRunner().invoke(root, ["check", "./nim.py", "--stones", "9"]).output
     solved = CliRunner().invoke(root, ["./nim.py", "--stones", "9"])
     assert "Second player wins in 6 plies" in solved.output
     assert "Try `solve show nim.py" in solved.output

@@ -144,9 +144,12 @@ def test_a_walk_that_cannot_be_right_is_refused(mistake):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda said: replace(said, movers=1 - said.movers), "'walk' says mover 1 of position 0"),
-        (lambda said: replace(said, scores=-said.scores), "'walk' says score 5 of position 0"),
-        (lambda said: replace(said, children=said.children ^ np.uint64(1)), "'walk' says children [0] of position 2"),
+        (lambda said: replace(said, movers=1 - said.movers), "'walk' yields mover 1 for position 0"),
+        (lambda said: replace(said, scores=-said.scores), "'walk' yields score 5 for position 0"),
+        (
+            lambda said: replace(said, children=said.children ^ np.uint64(1)),
+            "'walk' yields children [0] for position 2",
+        ),
     ],
 )
 def test_a_walk_that_contradicts_the_hooks_breaks_a_law(change, words):
