@@ -55,7 +55,7 @@ def test_an_endless_game_is_reported():
         )
     )
     assert list(found) == ["finite"]
-    assert "after 16,384 moves a game has neither ended nor repeated a position" in found["finite"]
+    assert "after 16,384 moves, a game has neither ended nor repeated a position" in found["finite"]
 
 
 @pytest.mark.parametrize(

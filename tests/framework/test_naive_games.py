@@ -199,7 +199,7 @@ NAIVE = {
         + "\n@hookimpl\ndef canonicalize(position): return position % 3**9\n",
         {},
         "symmetry",
-        "they are not symmetric|must preserve everything",
+        "they are not symmetric|must preserve it",
     ),
     "players are 1 and 2": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)

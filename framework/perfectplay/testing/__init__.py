@@ -3,11 +3,7 @@
     from perfectplay.testing import check_game
     check_game("tictactoe")            # raises BrokenLaws, which names each mistake and its remedy
 
-With pytest, a game is tested in three lines, with one test per law (see `perfectplay.testing.pytest_plugin`):
-
-    GAME = "tictactoe"
-    def test_law(game_law):
-        game_law()
+`perfectplay.testing.pytest_plugin` turns each law into one test for pytest.
 """
 
 from __future__ import annotations

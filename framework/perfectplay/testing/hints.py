@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.testing.subject import GameUnderTest
@@ -115,15 +115,9 @@ def _winners(subject: GameUnderTest) -> Iterator[int]:
     """Yield the winners of random games: 0 is the player who begins."""
     game = subject.game
     for seed in range(PLAYOUTS):
-        dice = random.Random(seed)
-        position, turn = game.start(), 0
-        for _ in range(PLAYOUT_PLIES):
-            legal = game.moves(position)
-            if not legal:
-                break
-            child = game.apply(position, dice.choice(legal))
-            position, turn = child, turn if game.keeps_turn(position, child) else 1 - turn
-        status = game.status(position)
+        positions = list(subject.playout(PLAYOUT_PLIES, seed))
+        turn = sum(not game.keeps_turn(before, after) for before, after in pairwise(positions)) % 2
+        status = game.status(positions[-1])
         if status in (Status.LOST, Status.WON):
             yield turn if status is Status.WON else 1 - turn
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -63,10 +63,8 @@ def check_encoding(subject: GameUnderTest, position: int) -> str | None:
     for move in game.moves(position):
         child = game.apply(position, move)
         if not game.valid(child):
-            return (
-                f"move {move} leads from {subject.name(position)} to {child}, which 'valid' rejects; list only legal "
-                f"moves, and accept every position of the game"
-            )
+            fault = f"move {move} leads from {subject.name(position)} to {child}, which 'valid' rejects"
+            return f"{fault}; list only legal moves, and accept every position of the game"
     return None
 
 
@@ -136,15 +134,10 @@ def check_status(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     status, legal = game.status(position), game.moves(position)
     if status is Status.ONGOING and not legal:
-        return (
-            f"'status' returns ONGOING in {subject.name(position)}, but there is no move; return LOST, DRAWN or WON if "
-            f"the player to move is stuck"
-        )
+        return f"'status' returns ONGOING in {subject.name(position)}, but there is no move; return LOST, DRAWN or WON"
     if status is not Status.ONGOING and legal:
-        return (
-            f"'status' returns {status.name} in {subject.name(position)}, but 'moves' lists {len(legal)} moves; return "
-            f"an empty list when the game is over"
-        )
+        fault = f"'status' returns {status.name} in {subject.name(position)}, but 'moves' lists {len(legal)} moves"
+        return f"{fault}; return an empty list when the game is over"
     return None
 
 
@@ -172,16 +165,16 @@ def check_symmetry(subject: GameUnderTest, position: int) -> str | None:
     if image == position:
         return None
     mapped = f"'canonicalize' maps {subject.name(position)} to {subject.name(image)}"
-    if game.status(position) != game.status(image):
-        names = f"{game.status(position).name} and the other {game.status(image).name}"
-        return f"{mapped}, but one is {names}; a symmetry must preserve everything that the rules depend on"
-    if game.has_mover and game.mover(position) != game.mover(image):
-        return f"{mapped}, but different players are to move; with 'mover', a symmetry must preserve the player to move"
-    if game.has_score and subject.is_over(position) and game.score(position) != game.score(image):
-        scores = f"{game.score(position)} and {game.score(image)}"
-        return f"{mapped}, but their scores are {scores}; images must have the same score"
-    if game.tier(position) != game.tier(image):
-        return f"{mapped}, but their tiers are {game.tier(position)} and {game.tier(image)}; images must share a tier"
+    for hook, function, applies in (
+        ("status", lambda position: game.status(position).name, True),
+        ("mover", game.mover, game.has_mover),
+        ("score", game.score, game.has_score and subject.is_over(position)),
+        ("tier", game.tier, True),
+    ):
+        if applies and (one := function(position)) != (other := function(image)):
+            return (
+                f"{mapped}, but '{hook}' returns {one} for one and {other} for the other; a symmetry must preserve it"
+            )
     difference = subject.children(position) ^ subject.children(image)
     if difference:
         return (
@@ -316,32 +309,28 @@ class Results(NamedTuple):
 
 def check_walk(subject: GameUnderTest, position: int) -> str | None:
     """Check the whole walk, when the position is the start."""
-    is_start = position == subject.game.canonicalize(subject.game.start())
-    return next(_walk_faults(subject), None) if is_start else None
-
-
-def _walk_faults(subject: GameUnderTest) -> Iterator[str]:
-    walked: dict[int, Results] = {}
+    if position != subject.game.canonicalize(subject.game.start()):
+        return None
     try:
-        _walk(subject, walked)
+        walked = _walk(subject)
     except PLUGIN_FAULTS as error:
-        yield f"'walk' cannot be used: {type(error).__name__}: {error}"
-    for position, results in walked.items():
-        for name, actual, expected in zip(Results._fields, results, _call_hooks(subject, position), strict=True):
+        return f"'walk' cannot be used: {type(error).__name__}: {error}"
+    for each, results in walked.items():
+        for name, actual, expected in zip(Results._fields, results, _call_hooks(subject, each), strict=True):
             if actual != expected:
-                yield (
-                    f"'walk' yields {name} {actual} for {subject.name(position)}, but the other hooks give {expected}"
-                )
+                return f"'walk' yields {name} {actual} for {subject.name(each)}, but the other hooks give {expected}"
+    return None
 
 
-def _walk(subject: GameUnderTest, walked: dict[int, Results]) -> None:
-    """Fill `walked` with the last results for each position, up to `MAX_WALK_POSITIONS`."""
+def _walk(subject: GameUnderTest) -> dict[int, Results]:
+    """Return the last results for each position, up to `MAX_WALK_POSITIONS`."""
     from perfectplay_native.studied import checked_study
 
     game = subject.game
     assert game.rules.walk is not None
     movers = game.has_mover and not game.is_puzzle
     walk = iter(game.rules.walk())
+    walked: dict[int, Results] = {}
     while len(walked) < MAX_WALK_POSITIONS and (step := subject.call("walk", next, walk, _END)) is not _END:
         batch = checked_study(step, movers=movers, scores=game.has_score)
         begin = 0
@@ -351,6 +340,7 @@ def _walk(subject: GameUnderTest, walked: dict[int, Results]) -> None:
             score = None if batch.scores is None else int(batch.scores[i])
             walked[int(batch.positions[i])] = Results(int(batch.statuses[i]), children, mover, score)
             begin = end
+    return walked
 
 
 def _call_hooks(subject: GameUnderTest, position: int) -> Results:
@@ -399,7 +389,7 @@ def check_finite(subject: GameUnderTest) -> str | None:
         if playout is not None:
             plies, position = playout
             return (
-                f"after {plies:,} moves a game has neither ended nor repeated a position (it is in "
+                f"after {plies:,} moves, a game has neither ended nor repeated a position (it is in "
                 f"{subject.name(position)}); if positions contain something that only grows, such as a count of moves, "
                 f"leave it out"
             )

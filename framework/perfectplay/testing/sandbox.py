@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from struct import Struct
-from typing import Any, NoReturn
+from typing import Any
 
 from perfectplay.game.hooks import Guard
 from perfectplay.memory import available_memory, data_bytes
@@ -34,7 +34,7 @@ _DONE = ()
 """The last message of a child. Other messages are wrapped in a tuple of one, or are exceptions."""
 
 _OUT_OF_MEMORY = 99
-"""The exit code of a child that exceeded `MEMORY`."""
+"""The exit code of a child that exceeded `MEMORY`. It may have no memory left to send a message."""
 
 _fork = get_context("fork")
 
@@ -100,7 +100,7 @@ def _run_child(work: Callable[[Send], None], sender: Connection) -> None:
         work(lambda message: sender.send((message,)))
         sender.send(_DONE)
     except MemoryError:
-        _exit_out_of_memory()
+        os._exit(_OUT_OF_MEMORY)
     except Exception as error:
         sender.send(error)
 
@@ -118,11 +118,6 @@ def _limit_memory() -> None:
     room = min(MEMORY, available_memory().bytes // 2)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes() + room, hard))
-
-
-def _exit_out_of_memory() -> NoReturn:
-    """Report by exit code, because there may be no memory left to send a message."""
-    os._exit(_OUT_OF_MEMORY)
 
 
 def _exit_reason(exitcode: int) -> str:
@@ -188,8 +183,8 @@ class CallLog:
         self._write_pending()
 
     def ran_out_of_memory(self) -> None:
-        """Exit at once, because the hook's objects may still occupy all memory."""
-        _exit_out_of_memory()
+        """Exit immediately, because the hook's objects may still occupy all memory."""
+        os._exit(_OUT_OF_MEMORY)
 
     def _push(self, is_kernel: bool, function: str, arguments: tuple[Any, ...]) -> None:
         first, second = (each & NO_POSITION if type(each) is int else 0 for each in (*arguments, 0, 0)[:2])
@@ -209,7 +204,7 @@ class CallLog:
         return count if depth else None
 
     def describe(self, reason: str, name: Callable[[int], str]) -> str:
-        """Return a message for an author: what happened (`reason`) in which call, and how to debug it.
+        """Return a message for an author, with the reason, the call and a way to debug it.
 
         `name` returns a position as messages show it.
         """

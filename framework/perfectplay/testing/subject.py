@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -88,6 +90,17 @@ class GameUnderTest:
         game = self.game
         return {game.canonicalize(game.apply(position, move)) for move in game.moves(position)}
 
+    def playout(self, plies: int, seed: int) -> Iterator[int]:
+        """Yield the positions of a random game, until a hook fails."""
+        dice = random.Random(seed)
+        position = self.game.start()
+        yield position
+        with suppress(PerfectPlayError):
+            while plies and (legal := self.game.moves(position)):
+                position = self.game.apply(position, dice.choice(legal))
+                plies -= 1
+                yield position
+
     def component(self, tier: int) -> set[int]:
         """Return the tiers that play can reach from this one and return from, itself included."""
         return self._components.get(tier, {tier})
@@ -144,14 +157,11 @@ class GuardedKernel:
     def survey(self, tier: int, first: int, wanted: Sequence[int]) -> dict[int, tuple[int, list[Edge]]]:
         """Return the code of each wanted slot, and its children if it is open. `first` begins the surveyed range."""
         codes = _filled("uint8_t", MAX_SURVEYED, FILL_BYTES[0])
-        edges = self._survey(tier, first, wanted, codes)
+        edges = self.survey_open(tier, first, wanted, codes)
         return {index: (int(codes[index - first]), children) for index, children in zip(wanted, edges, strict=True)}
 
-    def survey_open(self, tier: int, first: int, wanted: Sequence[int]) -> list[list[Edge]]:
-        """Return the children of slots that are known to be open, without asking for codes."""
-        return self._survey(tier, first, wanted, ffi.NULL)
-
-    def _survey(self, tier: int, first: int, wanted: Sequence[int], codes: Any) -> list[list[Edge]]:
+    def survey_open(self, tier: int, first: int, wanted: Sequence[int], codes: Any = ffi.NULL) -> list[list[Edge]]:
+        """Return the children of slots, which are all open if there is no buffer for codes."""
         if not wanted:
             return []
         room = self.kernel.max_moves * len(wanted)

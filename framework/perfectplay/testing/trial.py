@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from perfectplay.errors import PerfectPlayError, needs_extra
 from perfectplay.game.game import Game
@@ -80,11 +81,10 @@ def check_laws(
     """
     trial = Trial(subject, report)
     trial.check_metadata()
-    trial.check_near_start()
+    trial.check_positions(_breadth_first(subject.game))
     trial.check_index()
     trial.check_playouts()
     trial.repeat_calls()
-    trial.call_from_threads()
     hints = {} if trial.breaches else find_hints(subject, trial.positions)
     trial.check_length()
     omitted = {law.name for law in ALL_LAWS if law not in trial.laws}
@@ -128,9 +128,6 @@ class Trial:
         except PerfectPlayError as error:
             self._record(HOOKS, str(error))
 
-    def check_near_start(self) -> None:
-        self._check_positions(_breadth_first(self.subject.game))
-
     def check_index(self) -> None:
         """Check positions from all tiers of a kernel's index."""
         kernel = self.subject.game.kernel
@@ -145,7 +142,7 @@ class Trial:
                     positions.append(position)
         except (PerfectPlayError, ValueError) as error:
             self._record(HOOKS, str(error))
-        self._check_positions(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
+        self.check_positions(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
 
     def check_playouts(self) -> None:
         """Search for a playout that breaks another law, until there is none. Hypothesis shortens each of them."""
@@ -156,13 +153,13 @@ class Trial:
                 shortest = find(playouts, self._breaks_another_law, settings=options, random=random.Random(1))
             except NoSuchExample:
                 return
-            self._check_positions(_playout(self.subject.game, *shortest))
+            self.check_positions(self.subject.playout(*shortest))
 
     def _breaks_another_law(self, playout: tuple[int, int]) -> bool:
-        positions = _playout(self.subject.game, *playout)
+        positions = self.subject.playout(*playout)
         return any(self._check(position).keys() - self.breaches.keys() for position in positions)
 
-    def _check_positions(self, positions: Iterable[int]) -> None:
+    def check_positions(self, positions: Iterable[int]) -> None:
         for position in positions:
             for law, breach in self._check(position).items():
                 self._record(law, breach)
@@ -206,22 +203,11 @@ class Trial:
         return PURE, _change(f"moves in {self.subject.name(position)}", first, different)
 
     def repeat_calls(self) -> None:
-        """Repeat the calls long after the first, and in another order, to find hooks that keep state or guess."""
-        breach = compare_start(self.subject, next(iter(self._checked)))
-        for position in reversed(self.snapshots):
-            if breach is not None:
-                break
-            try:
-                breach = compare_snapshot(self.subject, position, self.snapshots[position])
-            except PerfectPlayError as error:
-                self._record(*self._attribute(error, position))
-                return
-        self._record(PURE, breach)
-
-    def call_from_threads(self) -> None:
-        """Call the kernel from several threads, as a solve does, unless there is a breach already."""
-        self.subject.log_check(PURE)
-        self._record(PURE, None if self.breaches else check_threads(self.subject, self.snapshots))
+        """Repeat the calls long after the first, in another order, and from threads, to find hooks that keep state."""
+        self._record(PURE, _find_change(self.subject, next(iter(self._checked)), self.snapshots))
+        if not self.breaches:
+            self.subject.log_check(PURE)
+            self._record(PURE, check_threads(self.subject, self.snapshots))
 
     def check_length(self) -> None:
         self.subject.log_check(FINITE)
@@ -241,36 +227,28 @@ def compare_in_new_process(subject: GameUnderTest, snapshots: Snapshots) -> str 
     Returns a message if they differ, for example because positions are numbered in the order in which they occur: those
     numbers are meaningless to the next command.
     """
-    if (breach := compare_start(subject, next(iter(snapshots)))) is not None:
-        return f"in a new process, {breach}"
-    for position in reversed(list(snapshots)[:COMPARED_POSITIONS]):
-        try:
-            breach = compare_snapshot(subject, position, snapshots[position])
-        except PerfectPlayError as error:
-            breach = f"a hook that worked before fails ({error})"
-        if breach is not None:
-            return (
-                f"in a new process, {breach}; positions must not be numbered in the order in which they occur, in the "
-                f"order of a set of strings, or by hash(), which differ between processes"
-            )
-    return None
+    nearest = dict(islice(snapshots.items(), COMPARED_POSITIONS))
+    change = _find_change(subject, next(iter(snapshots)), nearest)
+    return change and (
+        f"in a new process, {change}; positions must not be numbered in the order in which they occur, in the order of "
+        f"a set of strings, or by hash(), which differ between processes"
+    )
 
 
-def compare_start(subject: GameUnderTest, first: int) -> str | None:
-    """Return a message if the start is no longer this position."""
+def _find_change(subject: GameUnderTest, start: int, snapshots: Snapshots) -> str | None:
+    """Return a message if the start or the results in some position have changed. The last position is first."""
     subject.log_check(PURE)
-    start = subject.game.start()
-    return None if start == first else _change("start", first, start)
-
-
-def compare_snapshot(subject: GameUnderTest, position: int, snapshot: Snapshot) -> str | None:
-    """Return a message if the hooks' results in a position have changed."""
-    subject.log_check(PURE, position)
-    for name, before, after in zip(
-        ("moves", "status", "children"), snapshot, _snapshot(subject, position), strict=True
-    ):
-        if before != after:
-            return _change(f"{name} in {subject.name(position)}", before, after)
+    if (now := subject.game.start()) != start:
+        return _change("start", start, now)
+    for position, snapshot in reversed(snapshots.items()):
+        subject.log_check(PURE, position)
+        try:
+            results = _snapshot(subject, position)
+        except PerfectPlayError as error:
+            return f"a hook that worked before fails ({error})"
+        for name, before, after in zip(("moves", "status", "children"), snapshot, results, strict=True):
+            if before != after:
+                return _change(f"{name} in {subject.name(position)}", before, after)
     return None
 
 
@@ -300,19 +278,3 @@ def _breadth_first(game: Game) -> Iterator[int]:
                     queue.append(child)
         except PerfectPlayError:
             continue
-
-
-def _playout(game: Game, plies: int, seed: int) -> Iterator[int]:
-    """Yield the positions of a random game, until a hook fails."""
-    dice = random.Random(seed)
-    position = game.start()
-    yield position
-    try:
-        for _ in range(plies):
-            legal = game.moves(position)
-            if not legal:
-                return
-            position = game.apply(position, dice.choice(legal))
-            yield position
-    except PerfectPlayError:
-        return
