@@ -16,7 +16,7 @@ from perfectplay.game.wording import counted
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.game.plugins import Plugin
-    from perfectplay.testing import Result
+    from perfectplay.testing import CheckResult
 
 
 class CheckCommand(GameCommand):
@@ -79,7 +79,7 @@ def _reject_option_clashes(ctx: click.Context, game: Game) -> None:
             command.reject_option_clashes(click.Context(command, ctx.parent, name), game.name, options)
 
 
-def _print_results(game: Game, results: Sequence[Result]) -> None:
+def _print_results(game: Game, results: Sequence[CheckResult]) -> None:
     width = max(len(result.law) for result in results)
     for result in results:
         mark = "✗" if result.breach else "?" if result.hint else "✓" if result.applies else "–"
