@@ -1,4 +1,4 @@
-from perfectplay_native.rules import Studied as Studied
+from perfectplay_native.python_rules import PositionBatch as PositionBatch
 
 from .analysis.comparison import compare_gbl2 as compare_gbl2
 from .analysis.export import export_table as export_table

@@ -15,7 +15,7 @@ EXTRAS = {
     "check": ["hypothesis"],
     "parquet": ["pyarrow"],
     "plot": ["matplotlib"],
-    "web": ["httptools", "orjson", "starlette", "uvicorn", "uvloop"],
+    "web": ["httptools", "msgspec", "starlette", "uvicorn", "uvloop"],
 }
 PACKAGES = [package for packages in EXTRAS.values() for package in packages]
 

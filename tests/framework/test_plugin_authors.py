@@ -24,7 +24,7 @@ from perfectplay.game.engine import translate_error
 from perfectplay.game.loading import load_game, make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
-from perfectplay_native.errors import stuck
+from perfectplay_native.errors import no_move_error
 
 
 @pytest.fixture(autouse=True)
@@ -303,7 +303,7 @@ def test_an_error_in_an_invalid_position_names_the_real_mistake(codes):
 
 def test_rule_errors_of_the_engine_become_plugin_errors(codes):
     game = make_game(codes.module_of(codes.variants), name="nim", stones=5)
-    error = translate_error(stuck(3), game)
+    error = translate_error(no_move_error(3), game)
     assert isinstance(error, PluginError)
     assert str(error).startswith("nim: position 3 is ONGOING but has no move")
     assert str(error).endswith("; run `solve check nim --stones 5`")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perfectplay import PluginError, Status, Studied, hookimpl, make_game, solve_game, verify_table
+from perfectplay import PluginError, PositionBatch, Status, hookimpl, make_game, solve_game, verify_table
 from perfectplay.solve.options import Budget
 from perfectplay.testing import run_checks
 
@@ -20,7 +20,7 @@ WON_BY = 5
 class Take:
     """Take one counter, or two of an even number, which keeps the turn. Taking the last one wins by five."""
 
-    def __init__(self, change: Callable[[Studied], object] = lambda rows: rows) -> None:
+    def __init__(self, change: Callable[[PositionBatch], object] = lambda rows: rows) -> None:
         self.calls: Counter[str] = Counter()
         self.change = change
 
@@ -65,7 +65,9 @@ class Take:
             kept = np.arange(2) < degrees[:, None]
             statuses = np.where(left == 0, Status.LOST, Status.ONGOING)
             scores = np.where(left == 0, -WON_BY, 0)
-            rows = Studied(positions, statuses, children[kept], np.cumsum(degrees), movers=positions & 1, scores=scores)
+            rows = PositionBatch(
+                positions, statuses, children[kept], np.cumsum(degrees), movers=positions & 1, scores=scores
+            )
             yield self.change(rows)
 
 
@@ -101,18 +103,18 @@ def test_hooks_are_called_for_positions_missing_from_the_walk_or_the_memo(monkey
     assert no_room.hash == expected.hash
 
 
-def _empty(rows: Studied) -> Studied:
-    return Studied(
+def _empty(rows: PositionBatch) -> PositionBatch:
+    return PositionBatch(
         *(column[:0] for column in (rows.positions, rows.statuses, rows.children, rows.ends)), *2 * [rows.ends[:0]]
     )
 
 
-def _raise(rows: Studied) -> Studied:
+def _raise(rows: PositionBatch) -> PositionBatch:
     raise RuntimeError("lost my way")
 
 
-WRONG: dict[str, tuple[Callable[[Studied], object], str]] = {
-    "no Studied": (lambda rows: None, "a Studied was expected, not None"),
+WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
+    "no PositionBatch": (lambda rows: None, "a PositionBatch was expected, not None"),
     "a list": (lambda rows: replace(rows, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
     "too few": (lambda rows: replace(rows, movers=rows.movers[1:]), "'movers' must be an array of 1,000 integers"),
     "no movers": (lambda rows: replace(rows, movers=None), "'movers' must be an array of 1,000 integers"),

@@ -9,7 +9,7 @@ from perfectplay.errors import PluginError
 from perfectplay.game.hooks import DECODE, FORMAT_MOVE, MAX_POSITION, MOVES, Checked, Hook, Hooks, WrongResult
 from perfectplay.game.plugins import REQUIRED_HOOKS, Plugin
 from perfectplay.values import Status
-from perfectplay_native.rules import Rules
+from perfectplay_native.python_rules import PythonRules
 
 if TYPE_CHECKING:
     from perfectplay_native.kernel import Kernel
@@ -89,7 +89,7 @@ def _read_number(text: str) -> int:
     return number
 
 
-def engine_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> Rules:
+def engine_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> PythonRules:
     """Return the hooks that the engine calls. Results are not checked, except that a status must be a Status."""
     status, apply, canonicalize = hooks["status"], hooks["apply"], hooks["canonicalize"]
 
@@ -104,7 +104,7 @@ def engine_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: i
         return children, [canonicalize(child) for child in children]
 
     by_kernel = kernel is not None and (apply, canonicalize) == (kernel.apply, kernel.canonicalize)
-    return Rules(
+    return PythonRules(
         start=hooks["start"],
         valid=hooks["valid"],
         moves=hooks["moves"],

@@ -17,8 +17,8 @@ from perfectplay.values import Status
 from perfectplay_native.errors import EngineError, EngineOutOfMemory, EngineStopped, RulesError
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import MAX_PYTHON_MOVES
+from perfectplay_native.memo import BatchError
 from perfectplay_native.python_kernel import PythonKernel
-from perfectplay_native.studied import WrongStudyError
 
 REPORT_SECONDS = 0.2
 """How often `run_in_background` reports progress."""
@@ -38,7 +38,7 @@ def game_kernel(game: Game) -> Kernel:
 
 def explain_fault(game: Game, question: str, position: int, error: BaseException) -> PerfectPlayError:
     """Return the error to raise when a call of the engine (see `Explain`) on `position` has raised `error`."""
-    if isinstance(error, WrongStudyError):
+    if isinstance(error, BatchError):
         return PluginError(f"{game.name}: hook 'walk' returned a wrong result: {error}; {game.advice}")
     if question == "walk":
         return game.hook_error("walk", None, error)

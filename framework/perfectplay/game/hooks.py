@@ -89,7 +89,7 @@ class HookWatcher(Protocol):
 
     def ran_out_of_memory(self) -> None: ...
 
-    def answered(self) -> None: ...
+    def after_call(self) -> None: ...
 
 
 class Checked(Generic[T]):
@@ -191,7 +191,7 @@ def watched_call(hook: str, function: Hook, *arguments: Any) -> Any:
         watcher.ran_out_of_memory()
         raise
     finally:
-        watcher.answered()
+        watcher.after_call()
 
 
 def hook_error(game: str, hook: str, arguments: Sequence[Any], error: BaseException) -> PerfectPlayError:

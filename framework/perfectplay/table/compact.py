@@ -37,9 +37,10 @@ from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.lock import DATA_FILE
 from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key, opened
 from perfectplay.table.store import Array, Block
-from perfectplay_native.engine import Engine, foreseen_codes, rule_codes
+from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel, slot_of, tier_of_slot
 from perfectplay_native.limits import BLOCK_SLOTS
+from perfectplay_native.positions import one_ply_codes, rule_codes
 
 FRAME_SLOTS = 1 << 16
 RUN_SLOTS = 512
@@ -128,7 +129,7 @@ class CompactStore(TableReader):
         self._form = self.info.storage.get("form", 1)
         if self._form not in (1, FORM):
             raise TableError(f"the table in {path} has compact form {self._form}: it needs a newer perfectplay")
-        self._decided = rule_codes if self._form == 1 else foreseen_codes
+        self._decided = rule_codes if self._form == 1 else one_ply_codes
         # knows how to unrank; it holds no values
         self._index = Engine(kernel, tiers=max([*self._tiers, 0]) + 1)
         for tier, record in self._tiers.items():

@@ -19,9 +19,10 @@ from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_ke
 from perfectplay.table.store import Array, Block, Store
 from perfectplay.table.table import Table
 from perfectplay.threads import Workers
-from perfectplay_native.engine import Engine, foreseen_codes
+from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import BLOCK_SLOTS
+from perfectplay_native.positions import one_ply_codes
 
 FIXED_MEMORY = 16 << 20
 THREAD_MEMORY = 16 << 20
@@ -134,7 +135,7 @@ class _Packing:
                 positions = index.positions(record.tier, first, len(part))
             else:
                 positions = _frame(key_blocks, "<u8", first)
-            return frames.pack(part, foreseen_codes(self.kernel, positions) == 0)
+            return frames.pack(part, one_ply_codes(self.kernel, positions) == 0)
 
         return self.workers.map(pack, range(0, record.size, FRAME_SLOTS))
 

@@ -37,7 +37,7 @@ from perfectplay.table.records import (
     table_hash,
 )
 from perfectplay.table.store import Array, Block, Store
-from perfectplay_native.outcomes import bytes_of_slots
+from perfectplay_native.values import stored_bytes
 
 Record = TypeVar("Record", TierRecord, KeyRecord)
 
@@ -122,7 +122,7 @@ class TableReader(Store):
     def _blocks(self, kind: bytes, record: TierRecord | KeyRecord, width: int) -> list[Block]:
         expected = zip(block_lengths(record.size), record.checksums, strict=True)
         return [
-            self._block(kind, record.tier, number, bytes_of_slots(slots, width), total)
+            self._block(kind, record.tier, number, stored_bytes(slots, width), total)
             for number, (slots, total) in enumerate(expected)
         ]
 

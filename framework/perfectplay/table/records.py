@@ -13,9 +13,8 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import count_codes
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.outcomes import bytes_of_slots, count_outcomes
+from perfectplay_native.values import count_codes, count_outcomes, stored_bytes
 
 FORMAT = 2
 """Version of the table format (docs/tables.md). A table of another format is refused."""
@@ -91,7 +90,7 @@ class TierRecord:
 
     @classmethod
     def of_outcomes(cls, tier: int, packed: npt.NDArray[np.uint8], size: int) -> TierRecord:
-        blocks = blocks_of(packed, each=bytes_of_slots(BLOCK_SLOTS, 0))
+        blocks = blocks_of(packed, each=stored_bytes(BLOCK_SLOTS, 0))
         return cls(tier, size, 0, count_outcomes(packed, size), [checksum(block) for block in blocks])
 
     @property
@@ -101,7 +100,7 @@ class TierRecord:
 
     def blocks(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Such an array as the blocks it is stored in."""
-        return blocks_of(values, each=BLOCK_SLOTS if self.width else bytes_of_slots(BLOCK_SLOTS, 0))
+        return blocks_of(values, each=BLOCK_SLOTS if self.width else stored_bytes(BLOCK_SLOTS, 0))
 
     def to_json(self) -> bytes:
         return _json(self)

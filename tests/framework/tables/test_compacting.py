@@ -13,8 +13,8 @@ from perfectplay.table.compact import RUN_SLOTS
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.locations import table_path
-from perfectplay_native.engine import foreseen_codes, rule_codes
 from perfectplay_native.limits import NO_POSITION
+from perfectplay_native.positions import one_ply_codes, rule_codes
 
 
 def quiet(done: int) -> None: ...
@@ -78,7 +78,7 @@ def test_what_all_moves_decide_is_foreseen_as_the_table_has_it(game, table):
     more = 0
     for record in table.store.key_records().values():
         keys = np.concatenate([np.frombuffer(block, np.uint64) for block in table.store.key_blocks(record)])
-        foreseen, ruled = foreseen_codes(game.kernel, keys), rule_codes(game.kernel, keys)
+        foreseen, ruled = one_ply_codes(game.kernel, keys), rule_codes(game.kernel, keys)
         decided = foreseen != 0
         assert (foreseen[decided] == table.probe_many(keys[decided])).all()
         assert (foreseen[ruled != 0] == ruled[ruled != 0]).all()
@@ -100,7 +100,7 @@ class FirstForm:
 def test_a_table_of_the_first_form_is_still_read(game, table, tmp_path, monkeypatch):
     monkeypatch.setattr(compacting, "FORM", 1)
     monkeypatch.setattr(compacting, "ValueFrames", FirstForm)
-    monkeypatch.setattr(compacting, "foreseen_codes", rule_codes)
+    monkeypatch.setattr(compacting, "one_ply_codes", rule_codes)
     old = compact_table(table, tmp_path / "old", progress=quiet)
     with open_table(game, old) as compacted:
         for position in [game.start(), *(game.apply(game.start(), move) for move in game.moves(game.start()))]:
