@@ -36,7 +36,7 @@ from .prove.proof import prove_position as prove_position
 from .solve.solve import Solution as Solution
 from .solve.solve import solve_game as solve_game
 from .solve.verification import verify_table as verify_table
-from .table.opening import open_table as open_table
+from .table.locations import open_table as open_table
 from .table.table import Table as Table
 from .values import Outcome as Outcome
 from .values import Status as Status

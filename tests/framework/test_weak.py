@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay import Outcome, PerfectPlayError, PluginError, UsageError, load_game, make_game, solve_game
-from perfectplay.cli import _app as root
+from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.prove.proof import proof_path, prove_position, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2

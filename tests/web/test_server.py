@@ -20,9 +20,9 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from perfectplay.game.loading import load_game
+from perfectplay.table.compact import CompactTable
 from perfectplay.table.compaction import compact_table
-from perfectplay.table.opening import open_table
-from perfectplay.table.table import CompactTable
+from perfectplay.table.locations import open_table
 from perfectplay.web import app as app_module
 from perfectplay.web import matches
 from perfectplay.web.api import OPERATIONS

@@ -175,8 +175,7 @@ def print_json(data: object) -> None:
 
 def open_game_table(game: Game, directory: Path | None, *, memory: int | None = None) -> Table:
     """The finished table of a game, in `--dir` or where tables are kept; `memory` as `open_table` has it."""
-    from perfectplay.table.locations import table_path
-    from perfectplay.table.opening import open_table
+    from perfectplay.table.locations import open_table, table_path
 
     return open_table(game, table_path(game, directory), memory=memory)
 

@@ -30,7 +30,7 @@ from perfectplay.cli._text import coloured
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.game import wording
 from perfectplay.game.wording import game_verdict
-from perfectplay.table.opening import require_same_values
+from perfectplay.table.locations import require_same_values
 from perfectplay.table.records import COUNTED, FULL, OUTCOME, VALUES, json_counts
 from perfectplay.values import Outcome, Value
 
@@ -137,7 +137,7 @@ def _solve(
         )
         return
     from perfectplay.solve.options import choose_backend
-    from perfectplay.table.locations import remove_table
+    from perfectplay.table.lmdb_store import remove_table
 
     durable = choose_backend(backend).durable  # a wrong name is refused even where nothing is left to do
     if save and not force and (there := _finished_table(game, directory, memory)) is not None:

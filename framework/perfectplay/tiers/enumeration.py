@@ -91,7 +91,7 @@ class Enumeration:
         self.kernel, self.store, self.game, self.spill, self.workers = kernel, store, game, spill, workers
         self.found, self.check = found, check
         self.expand = expand or self._expand_here
-        self.written = {tier: record for tier, record in store.key_records().items() if store.is_intact(record)}
+        self.written = store.key_records()
         self.groups = TierGroups(kernel)
         self.known: dict[int, Runs] = {}
         self.frontiers: dict[int, Runs] = {}

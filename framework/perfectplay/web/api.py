@@ -17,7 +17,8 @@ from starlette.responses import Response
 
 from perfectplay.errors import UsageError
 from perfectplay.game.match import Match
-from perfectplay.table.table import CompactTable, Table
+from perfectplay.table.compact import CompactTable
+from perfectplay.table.table import Table
 from perfectplay.web import answers, catalog, exploring, gamesman, matches
 from perfectplay.web.answers import Answer
 from perfectplay.web.library import Library, ServedGame

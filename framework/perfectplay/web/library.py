@@ -18,8 +18,7 @@ from urllib.parse import unquote
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game.game import Game
 from perfectplay.game.loading import installed_games, load_game
-from perfectplay.table.locations import find_tables, has_table, table_path
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import find_tables, has_table, open_table, table_path
 from perfectplay.table.table import Table
 from perfectplay.web.solve_job import SolveJob
 
