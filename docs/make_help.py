@@ -1,8 +1,8 @@
-"""Writes docs/help.md: what every command prints for --help.
+"""Writes docs/help.md: the output of every command's --help.
 
     python docs/make_help.py
 
-A test holds the page to the program. Gobblet stands for all games, whatever is installed.
+A test compares the page with the program. Gobblet is the example for all games.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.cli._app import COMMANDS
 from perfectplay.game.plugins import LIMIT_VARIABLE
 
 PAGE = Path(__file__).parent / "help.md"
 WIDTH = 100
-"""Columns, whatever terminal this runs in."""
+"""Columns, independent of the terminal."""
 
 EXAMPLE = "gobblet"
 
 OPENING = """\
 # Help pages
 
-What `solve COMMAND --help` prints. Gobblet stands for any game. This page is written by
-`docs/make_help.py`; [the commands](commands.md) are explained elsewhere.
+The output of `solve COMMAND --help`, with Gobblet as the example of a game. `docs/make_help.py` writes this page;
+[Commands](commands.md) explains them.
 """
 
 
 def help_page() -> str:
-    """The page as it should be."""
+    """The text of the page."""
     lines = [[], [EXAMPLE], *([command] for command in COMMANDS)]
     return "\n".join([OPENING, *map(_section, lines)])
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from perfectplay.table.locations import open_table
     from perfectplay.table.table import Table
     from perfectplay.values import Outcome, Status, Value
-    from perfectplay_native.rules import Studied
+    from perfectplay_native.python_rules import PositionBatch
 
     __version__: str
 
@@ -46,7 +46,7 @@ _HOMES = {
     "game.options": ("Option",),
     "game.position": ("Position",),
     "game.spec": ("About", "hookimpl"),
-    "perfectplay_native.rules": ("Studied",),
+    "perfectplay_native.python_rules": ("PositionBatch",),
     "prove.proof": ("Proof", "prove_position"),
     "solve.solve": ("Solution", "solve_game"),
     "solve.verification": ("verify_table",),
@@ -70,12 +70,12 @@ __all__ = [
     "Piece",
     "PluginError",
     "Position",
+    "PositionBatch",
     "Proof",
     "Selection",
     "Solution",
     "Status",
     "Strength",
-    "Studied",
     "Table",
     "TableError",
     "Tray",

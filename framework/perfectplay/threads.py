@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from perfectplay_native.engine import Positions
+from perfectplay_native.positions import Positions
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

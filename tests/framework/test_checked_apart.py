@@ -126,11 +126,11 @@ def test_a_child_does_not_outlive_it(hanging):
 def test_a_move_is_named_with_its_position():
     watch = Watch()
     watch.tries("kernel", 5)
-    watch.asks("apply", (5, 3))
+    watch.before_call("apply", (5, 3))
     follow = "; with PERFECTPLAY_DEBUG=1 a debugger can follow"
     story = "the kernel crashed in 'apply' of 5, move 3, while the law 'kernel' was tried on 5"
     assert watch.story("crashed", name=str) == story + follow
-    watch.answered()
+    watch.after_call()
     doubt = ": does the kernel write where it must not? It was asked last for 'apply' of 5, move 3"
     story = "the game crashed, while the law 'kernel' was tried on 5"
     assert watch.story("crashed", name=str) == story + doubt + follow

@@ -12,7 +12,7 @@ import sys
 import pytest
 from click.testing import CliRunner, Result
 
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.game.loading import load_game
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.store import MemoryStore

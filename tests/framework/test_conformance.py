@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from perfectplay import hookimpl, load_game, make_game
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.errors import PluginError
 from perfectplay.testing import BrokenLaws, check_game, law_names, run_checks
 from perfectplay.values import Status

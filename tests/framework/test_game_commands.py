@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.cli._app import COMMANDS
 from perfectplay.game.plugins import RESERVED_NAMES
 from perfectplay.web.library import Library

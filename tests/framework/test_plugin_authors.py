@@ -15,7 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.cli._app import COMMANDS
 from perfectplay.cli._common import GameCommand
 from perfectplay.cli.solve import solve_command
@@ -24,7 +24,7 @@ from perfectplay.game.engine import translate_error
 from perfectplay.game.loading import load_game, make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
-from perfectplay_native.errors import stuck
+from perfectplay_native.errors import no_move_error
 
 
 @pytest.fixture(autouse=True)
@@ -302,7 +302,7 @@ def test_a_fault_in_what_is_not_a_position_is_told_as_what_it_is(codes):
 
 def test_what_the_engine_finds_wrong_with_the_rules_is_the_plugins_fault(codes):
     game = make_game(codes.module_of(codes.variants), name="nim", stones=5)
-    error = translate_error(stuck(3), game)
+    error = translate_error(no_move_error(3), game)
     assert isinstance(error, PluginError)
     assert str(error).startswith("nim: position 3 is ONGOING but has no move")
     assert str(error).endswith("; run `solve check nim --stones 5`")

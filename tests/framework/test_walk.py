@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perfectplay import PluginError, Status, Studied, hookimpl, make_game, solve_game, verify_table
+from perfectplay import PluginError, PositionBatch, Status, hookimpl, make_game, solve_game, verify_table
 from perfectplay.solve.options import Budget
 from perfectplay.testing import run_checks
 
@@ -20,7 +20,7 @@ WON_BY = 5
 class Take:
     """Take one or two counters, two only of an even number, which keeps the turn; who takes the last wins by five."""
 
-    def __init__(self, change: Callable[[Studied], object] = lambda said: said) -> None:
+    def __init__(self, change: Callable[[PositionBatch], object] = lambda said: said) -> None:
         self.asked: Counter[str] = Counter()
         self.change = change
 
@@ -65,7 +65,9 @@ class Take:
             kept = np.arange(2) < degrees[:, None]
             statuses = np.where(left == 0, Status.LOST, Status.ONGOING)
             scores = np.where(left == 0, -WON_BY, 0)
-            said = Studied(positions, statuses, children[kept], np.cumsum(degrees), movers=positions & 1, scores=scores)
+            said = PositionBatch(
+                positions, statuses, children[kept], np.cumsum(degrees), movers=positions & 1, scores=scores
+            )
             yield self.change(said)
 
 
@@ -101,18 +103,18 @@ def test_the_game_is_asked_about_what_a_walk_leaves_out_and_what_has_no_room(mon
     assert no_room.hash == expected.hash
 
 
-def _none(said: Studied) -> Studied:
-    return Studied(
+def _none(said: PositionBatch) -> PositionBatch:
+    return PositionBatch(
         *(column[:0] for column in (said.positions, said.statuses, said.children, said.ends)), *2 * [said.ends[:0]]
     )
 
 
-def _raise(said: Studied) -> Studied:
+def _raise(said: PositionBatch) -> PositionBatch:
     raise RuntimeError("lost my way")
 
 
-WRONG: dict[str, tuple[Callable[[Studied], object], str]] = {
-    "no Studied": (lambda said: None, "a Studied was expected, not None"),
+WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
+    "no PositionBatch": (lambda said: None, "a PositionBatch was expected, not None"),
     "a list": (lambda said: replace(said, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
     "too few": (lambda said: replace(said, movers=said.movers[1:]), "'movers' must be an array of 1,000 integers"),
     "no movers": (lambda said: replace(said, movers=None), "'movers' must be an array of 1,000 integers"),

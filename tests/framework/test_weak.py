@@ -11,22 +11,18 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay import Outcome, PerfectPlayError, PluginError, UsageError, load_game, make_game, solve_game
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.prove.proof import proof_path, prove_position, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
 from perfectplay.table.lmdb_store import LmdbStore
-from perfectplay_native.search import Search
 
 DRAWN_GOBBLET = 43980465112106
 DRAWN = 2
-NAIVE_IS_WRONG_FROM = 9967872
-"""A Gobblet position from which storing draws by repetition at once goes wrong."""
 
 
 def read(path: Path) -> dict[int, int]:
@@ -95,21 +91,6 @@ def test_a_drawn_gobblet_position_is_proven_drawn(gobblet):
     proof = prove_position(gobblet, DRAWN_GOBBLET, save=False)
     assert proof.outcome is Outcome.DRAW
     assert proof.counts.confirmed > 0  # it did rest on repetitions
-
-
-def test_the_seeds_way_of_storing_draws_goes_wrong_in_gobblet(gobblet):
-    """Each draw that the naive search stores is asked of a sound search: some are no draws."""
-    naive = Search(gobblet.kernel)
-    naive.run(NAIVE_IS_WRONG_FROM, naive=True)
-    positions, outcomes = naive.entries()
-    sound = Search(gobblet.kernel)
-    truth = []
-    for position in positions.tolist():
-        sound.run(position)
-        truth.append(sound.outcome(position))
-    wrong = positions[outcomes != np.array(truth)].tolist()
-    assert wrong
-    assert all(naive.outcome(position) == DRAWN for position in wrong)
 
 
 # ---- games in plain Python ----

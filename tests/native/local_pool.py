@@ -1,4 +1,4 @@
-"""Workers in this process, one after the other: the algorithm without Ray, so that many games can be tried quickly."""
+"""Workers that run one after the other in this process, without Ray, so that many games can be tested quickly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from perfectplay_native.engine import Propagation
 
 
 class Box:
-    """A value that was carried away and back, as Ray would."""
+    """A value after serialization, as with Ray."""
 
     def __init__(self, value: Any) -> None:
         self.value = pickle.loads(pickle.dumps(value))
@@ -40,10 +40,10 @@ class LocalPool:
         return Box(value)
 
     def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
-        given = [each.value if isinstance(each, Box) else each for each in arguments]
+        values = [each.value if isinstance(each, Box) else each for each in arguments]
         try:
-            answer = getattr(self._workers[worker], method)(*given)
-        except DamagedMessage as error:  # raised by whoever gets it, as Ray would
+            answer = getattr(self._workers[worker], method)(*values)
+        except DamagedMessage as error:  # raised by the receiver of the result, as with Ray
             answer = WorkerLost(str(error)) if returns == 1 else [WorkerLost(str(error)) for _ in range(returns)]
         return Box(answer) if returns == 1 else [Box(each) for each in answer]
 
@@ -67,7 +67,7 @@ class LocalPool:
 def solve_locally(
     game: Game, path: Path, workers: int, *, pool: Any = None, audit: float = 0.0
 ) -> tuple[str, ClusterSolve]:
-    """The hash of the table that so many workers make."""
+    """Solve a game with workers. Returns the hash of the table, and the solve."""
     kernel = game_kernel(game)
     store = RayBackend().open(game, path, new_info(game, kernel))
     solve = ClusterSolve(

@@ -1,4 +1,4 @@
-"""A worker that is lost in the middle of a component takes the others back to the last checkpoint, no further."""
+"""When a worker is lost in the middle of a component, the others go back to the last checkpoint only."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def save_every(monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
-    """A checkpoint before the first level, and after every so many."""
+    """Save a checkpoint before the first level, and after every `levels` levels."""
     turns = cycle([True, *(False for _ in range(levels))])
     monkeypatch.setattr(Checkpoints, "is_due", property(lambda _: next(turns)))
 
 
 class Losing(LocalPool):
-    """Loses a worker at some steps, the others go on without it; tells which steps the first worker took."""
+    """Loses a worker at some steps, and continues without it. Records the steps of the first worker."""
 
     def __init__(self, game: Game, workers: int, *, at: tuple[int, ...]) -> None:
         self._at, self._calls = at, count()
@@ -47,7 +47,7 @@ class Losing(LocalPool):
     def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
         if method == "level" and next(self._calls) in self._at:
             self._count = max(1, self._count - 1)
-            raise WorkerLost("as the test wants it")
+            raise WorkerLost("by the test")
         if worker == 0:
             self.steps.append((method, *arguments[:2]) if method == "level" else (method,))
         return super().call(worker, method, *arguments, returns=returns)
@@ -55,7 +55,7 @@ class Losing(LocalPool):
 
 @pytest.mark.parametrize("scored", [False, True], ids=["", "scored"])
 @pytest.mark.parametrize("turns", TURNS)
-def test_a_lost_worker_changes_nothing(
+def test_a_lost_worker_does_not_change_the_table(
     turns: str, scored: bool, graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     rng = Random(f"{turns} {scored}")
@@ -65,8 +65,8 @@ def test_a_lost_worker_changes_nothing(
         game = compiled_game(graph_module, graph, VARIANTS[name])
         right = solve_game(game, save=False, threads=1).hash
         pool = Losing(game, 3, at=(7, 21))
-        made, _ = solve_locally(game, tmp_path / name, 3, pool=pool)
-        assert made == right, name
+        table_hash, _ = solve_locally(game, tmp_path / name, 3, pool=pool)
+        assert table_hash == right, name
         assert pool.steps.count(("restore",)) >= 1
 
 
@@ -76,14 +76,14 @@ def test_a_deep_component_goes_back_to_the_last_checkpoint(tmp_path: Path, monke
     right = solve_game(game, save=False).hash
     save_every(monkeypatch, 10)
     pool = Losing(game, 2, at=(2 * 125,))
-    made, _ = solve_locally(game, tmp_path / "table", 2, pool=pool)
+    table_hash, _ = solve_locally(game, tmp_path / "table", 2, pool=pool)
     levels = [step[1] for step in pool.steps if step[0] == "level"]
-    assert made == right
+    assert table_hash == right
     assert levels == [*range(1, 126), *range(121, 151)]
     assert pool.steps.count(("settle",)) == 1
 
 
-def test_a_checkpoint_that_does_not_serve_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_damaged_checkpoint_is_discarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     game = make_game(Countdown(), name="countdown")
     right = solve_game(game, save=False).hash
     save_every(monkeypatch, 100)
@@ -96,7 +96,7 @@ def test_a_checkpoint_that_does_not_serve_is_given_up(tmp_path: Path, monkeypatc
             return box
 
     pool = Damaging(game, 2, at=(20,))
-    made, _ = solve_locally(game, tmp_path / "table", 2, pool=pool)
-    assert made == right
+    table_hash, _ = solve_locally(game, tmp_path / "table", 2, pool=pool)
+    assert table_hash == right
     assert pool.steps.count(("restore",)) == MOST_RESUMES
     assert pool.steps.count(("settle",)) == 2

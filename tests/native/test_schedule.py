@@ -1,4 +1,4 @@
-"""Which work goes to whom: components to one worker or to all, and positions of a game in Python to their owners."""
+"""The distribution of work: components to one or all workers, and positions of a Python game to their owners."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.tiers.order import Component
 from perfectplay.values import Status
-from perfectplay_native.shares import Layout
+from perfectplay_native.share import Layout
 
 from .local_pool import LocalPool, solve_locally
 
 
 class Ready:
-    """A pool whose workers have always finished what they were asked."""
+    """A pool whose workers have always finished."""
 
     size = 2
 
@@ -28,8 +28,8 @@ class Ready:
         return [refs[0]]
 
 
-class Noting:
-    """Solves nothing, and notes what it was told to."""
+class RecordingSolve:
+    """Solves nothing, and records the calls."""
 
     worth_a_message = 10
     most_alone = 1000
@@ -63,23 +63,23 @@ class Noting:
     [
         ([60, 70, 80], [0, 1, 2], []),
         ([60, 70, 80, 20], [0, 1, 2, 3], []),
-        ([60, 200], [], [0, 1]),  # who had the small one would wait for the other
+        ([60, 200], [], [0, 1]),  # the worker with the small one would wait for the other
         ([200], [], [0]),
-        ([2000, 2000], [], [0, 1]),  # too large for one
+        ([2000, 2000], [], [0, 1]),  # too large for one worker
     ],
 )
-def test_large_components_are_shared_unless_every_worker_can_have_its_own(
+def test_large_components_are_shared_unless_there_is_one_for_every_worker(
     sizes: list[int], alone: list[int], together: list[int]
 ):
-    noting = Noting(dict(enumerate(sizes)))
-    Schedule(noting, [Component((tier,), True, ()) for tier in noting.sizes]).run()
-    assert (noting.alone, noting.together) == (alone, together)
+    recording = RecordingSolve(dict(enumerate(sizes)))
+    Schedule(recording, [Component((tier,), True, ()) for tier in recording.sizes]).run()
+    assert (recording.alone, recording.together) == (alone, together)
 
 
-def test_what_gets_ready_later_may_be_solved_alone():
-    noting = Noting({0: 200, 1: 60, 2: 60})
-    Schedule(noting, [Component((0,), True, ()), *(Component((tier,), True, (0,)) for tier in (1, 2))]).run()
-    assert (sorted(noting.alone), noting.together) == ([1, 2], [0])
+def test_components_that_become_ready_later_may_be_solved_alone():
+    recording = RecordingSolve({0: 200, 1: 60, 2: 60})
+    Schedule(recording, [Component((0,), True, ()), *(Component((tier,), True, (0,)) for tier in (1, 2))]).run()
+    assert (sorted(recording.alone), recording.together) == ([1, 2], [0])
 
 
 class Doubling:
@@ -107,16 +107,18 @@ class Doubling:
 
 
 @pytest.mark.parametrize("workers", [2, 3])
-def test_workers_enumerate_what_they_will_solve(workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A game in Python: they remember what they were asked about."""
+def test_workers_enumerate_the_positions_that_they_will_solve(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """For a Python game, because each worker stores the results of its calls."""
     monkeypatch.setattr(driver, "WORTH_SHARING_PYTHON", 1)
-    asked: list[list[int]] = [[] for _ in range(workers)]
+    enumerated: list[list[int]] = [[] for _ in range(workers)]
     layouts: list[Layout] = []
 
     class Watched(LocalPool):
         def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
             if method == "children":
-                asked[worker] += arguments[0].tolist()
+                enumerated[worker] += arguments[0].tolist()
             if method == "begin" and worker == 0:
                 layouts.append(arguments[3])
             return super().call(worker, method, *arguments, returns=returns)
@@ -129,4 +131,4 @@ def test_workers_enumerate_what_they_will_solve(workers: int, tmp_path: Path, mo
         for layout in reversed(layouts):
             for tier, first, length in layout.units(worker):
                 owned += range((1 << tier) + first, (1 << tier) + first + length)
-        assert asked[worker] == owned
+        assert enumerated[worker] == owned

@@ -1,7 +1,6 @@
 """Tiers that several workers solve together, against brute force: every kind of game, with every kind of kernel.
 
-The workers live in this process. That they work as Ray's actors too, and what becomes of those that die, is tested in
-tests/framework/test_ray.py.
+The workers run in this process. tests/framework/test_ray.py tests them as Ray actors, and the loss of actors.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from perfectplay.solve.solve import solve_game
 from perfectplay.table.records import checksum
 from perfectplay.values import Status
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.shares import Layout
+from perfectplay_native.share import Layout
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import TURNS, TieredGraphPlugin, any_game, python_plugin, union
@@ -35,7 +34,7 @@ VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Components of any size are shared out, in the smallest units."""
+    """Share components of any size, in the smallest units."""
     monkeypatch.setattr(driver, "SHARED_SLOTS", 1)
     monkeypatch.setattr(driver, "WORTH_SHARING", 1)
     monkeypatch.setattr(driver, "WORTH_SHARING_PYTHON", 1)
@@ -43,7 +42,7 @@ def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("scored", [False, True], ids=["", "scored"])
 @pytest.mark.parametrize("turns", TURNS)
-def test_workers_make_the_same_table(turns: str, scored: bool, graph_module: ModuleType, tmp_path: Path):
+def test_workers_produce_the_same_table(turns: str, scored: bool, graph_module: ModuleType, tmp_path: Path):
     rng = Random(f"{turns} {scored}")
     for name, functions in VARIANTS.items():
         ranked = name in RANKED_VARIANTS
@@ -51,14 +50,14 @@ def test_workers_make_the_same_table(turns: str, scored: bool, graph_module: Mod
             continue
         graph = union(any_game(rng, turns=turns, scored=scored) for _ in range(40))
         game = compiled_game(graph_module, graph, functions)
-        right = solve_game(game, save=False, threads=1).hash  # proven by test_engine.py and test_turns_and_scores.py
+        right = solve_game(game, save=False, threads=1).hash  # tested by test_engine.py and test_turns_and_scores.py
         for workers in (2, 3):
-            made, solve = solve_locally(game, tmp_path / f"{name} {workers}", workers)
-            assert made == right, (name, workers)
+            table_hash, solve = solve_locally(game, tmp_path / f"{name} {workers}", workers)
+            assert table_hash == right, (name, workers)
             assert (solve.exchanged or 0) > sum(solve.sizes.values())
 
 
-def test_workers_share_out_a_python_game(tmp_path: Path):
+def test_workers_share_a_python_game(tmp_path: Path):
     graph = union(any_game(Random(number), turns="kept", scored=False) for number in range(40))
     game = make_game(python_plugin(graph, TieredGraphPlugin), name="graph")
     right = solve_game(game, save=False).hash
@@ -66,7 +65,7 @@ def test_workers_share_out_a_python_game(tmp_path: Path):
 
 
 class Countdown:
-    """Whoever takes the last of 150 counters wins; one is taken at a time."""
+    """Players take one of 150 counters at a time, and the player who takes the last one wins."""
 
     @hookimpl
     def start(self) -> int:
@@ -95,8 +94,8 @@ class TieredCountdown(Countdown):
 def test_remoteness_beyond_one_byte_widens_all_units_of_a_tier(plugin: type[Countdown], tmp_path: Path):
     game = make_game(plugin(), name="countdown")
     right = solve_game(game, save=False).hash
-    made, solve = solve_locally(game, tmp_path / "table", 2)
-    assert made == right
+    table_hash, solve = solve_locally(game, tmp_path / "table", 2)
+    assert table_hash == right
     assert {record.width for record in solve.records.values()} == ({2} if plugin is Countdown else {1, 2})
 
 
@@ -109,42 +108,42 @@ def test_units_are_dealt_out_in_turn():
     assert [int(unit[0]) for unit in dealt([units[1::2], units[0::2]], 1)] == [0, 1, 2, 3, 4]
 
 
-class Lying(LocalPool):
-    """The first unit that is finished has a wrong value: made by a worker, or on its way from it."""
+class FaultyPool(LocalPool):
+    """The first finished unit has a wrong value, produced by a worker or during transport."""
 
-    def __init__(self, game: Game, workers: int, *, on_the_way: bool) -> None:
-        self.on_the_way = on_the_way
-        self.lies = 0
+    def __init__(self, game: Game, workers: int, *, in_transport: bool) -> None:
+        self.in_transport = in_transport
+        self.faults = 0
         super().__init__(game, workers)
 
     def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
         answer = super().call(worker, method, *arguments, returns=returns)
-        if method == "store" and not self.lies:
-            self.lies += 1
+        if method == "store" and not self.faults:
+            self.faults += 1
             state, first_tier = answer[0].value, answer[1].value
             first_tier[0][0] ^= 4  # one ply more or less
-            if not self.on_the_way:
+            if not self.in_transport:
                 sums = [checksum(unit) for tier in answer[1:] for unit in tier.value]
                 answer[0].value = replace(state, checksums=tuple(sums))
         return answer
 
 
-@pytest.mark.parametrize("on_the_way", [True, False], ids=["on the way", "by a worker"])
-def test_a_wrong_value_is_noticed_and_solved_again(on_the_way: bool, graph_module: ModuleType, tmp_path: Path):
+@pytest.mark.parametrize("in_transport", [True, False], ids=["in transport", "by a worker"])
+def test_a_wrong_value_is_detected_and_solved_again(in_transport: bool, graph_module: ModuleType, tmp_path: Path):
     graph = union(any_game(Random(number), turns="kept", scored=False) for number in range(40))
     game = compiled_game(graph_module, graph, VARIANTS["survey"])
     right = solve_game(game, save=False).hash
-    pool = Lying(game, 2, on_the_way=on_the_way)
-    made, solve = solve_locally(game, tmp_path / "audited", 2, pool=pool, audit=0 if on_the_way else 1)
-    assert pool.lies == 1
-    assert made == right
-    assert solve.audited == (0 if on_the_way else sum(-(-size // BLOCK_SLOTS) for size in solve.sizes.values()))
-    if not on_the_way:  # the audit it was that noticed
-        unnoticed, _ = solve_locally(game, tmp_path / "not", 2, pool=Lying(game, 2, on_the_way=False))
-        assert unnoticed != right
+    pool = FaultyPool(game, 2, in_transport=in_transport)
+    table_hash, solve = solve_locally(game, tmp_path / "audited", 2, pool=pool, audit=0 if in_transport else 1)
+    assert pool.faults == 1
+    assert table_hash == right
+    assert solve.audited == (0 if in_transport else sum(-(-size // BLOCK_SLOTS) for size in solve.sizes.values()))
+    if not in_transport:  # only the audit can detect it
+        unaudited, _ = solve_locally(game, tmp_path / "not", 2, pool=FaultyPool(game, 2, in_transport=False))
+        assert unaudited != right
 
 
-def test_another_worker_audits(graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_auditor_is_another_worker(graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(driver, "SHARED_SLOTS", 1 << 30)
     monkeypatch.setattr(driver, "WORTH_SHARING", 1 << 30)
     makers: dict[int, int] = {}
@@ -166,18 +165,18 @@ def test_another_worker_audits(graph_module: ModuleType, tmp_path: Path, monkeyp
     assert all(auditors[tier] != makers[tier] for tier in makers)
 
 
-@pytest.mark.parametrize("back", [False, True], ids=["there", "back"])
-def test_a_position_that_changes_on_its_way_is_noticed(back: bool, tmp_path: Path):
+@pytest.mark.parametrize("in_reply", [False, True], ids=["request", "reply"])
+def test_a_position_changed_in_transport_is_detected(in_reply: bool, tmp_path: Path):
     class Flipping(LocalPool):
         flipped = 0
 
         def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
             first = method == "children" and not self.flipped
-            if first and not back:
+            if first and not in_reply:
                 self.flipped += 1
                 arguments = (arguments[0] ^ np.uint64(1), *arguments[1:])
             answer = super().call(worker, method, *arguments, returns=returns)
-            if first and back:
+            if first and in_reply:
                 self.flipped += 1
                 answer.value[1][0][1][0] ^= np.uint64(1)
             return answer
@@ -189,7 +188,7 @@ def test_a_position_that_changes_on_its_way_is_noticed(back: bool, tmp_path: Pat
     assert pool.flipped == 1
 
 
-def test_a_flipped_byte_is_noticed():
+def test_a_flipped_byte_is_detected():
     message = pack([np.array([1, 2, 3], dtype=np.uint32), np.array([4], dtype=np.uint32)])
     assert message is not None
     assert [each.tolist() for each in unpack(message, empty=2)] == [[1, 2, 3], [4]]

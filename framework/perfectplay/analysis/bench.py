@@ -21,9 +21,9 @@ from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.locations import has_table, open_table, table_path
 from perfectplay.table.records import TableInfo, TierRecord
 from perfectplay.table.table import Table
-from perfectplay_native.engine import Positions, children_of_many, rule_codes
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import BLOCK_SLOTS
+from perfectplay_native.positions import Positions, children_of_many, rule_codes
 
 REPEATS = 3
 SAMPLE = 100_000

@@ -16,7 +16,7 @@ from perfectplay.errors import Interrupted
 from perfectplay.progress import Progress
 from perfectplay.table.gbl2 import Entries, read_gbl2, read_header
 from perfectplay.values import NO_POSITION_CODE
-from perfectplay_native.engine import canonicalize_many
+from perfectplay_native.positions import canonicalize_many
 
 if TYPE_CHECKING:
     from perfectplay.table.table import Table

@@ -26,7 +26,7 @@ from perfectplay.files import atomic_write
 from perfectplay.game.wording import outcomes_only
 from perfectplay.progress import Progress
 from perfectplay.values import Value
-from perfectplay_native.engine import canonicalize_many
+from perfectplay_native.positions import canonicalize_many
 
 if TYPE_CHECKING:
     from perfectplay.game.board import Board, Piece

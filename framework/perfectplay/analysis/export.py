@@ -28,7 +28,7 @@ from perfectplay.game import plugins
 from perfectplay.progress import Progress
 from perfectplay.tiers.external_set import Run, merge_portions
 from perfectplay.values import ENDLESS_CODE, UNKNOWN_REMOTENESS
-from perfectplay_native.engine import Positions
+from perfectplay_native.positions import Positions
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game

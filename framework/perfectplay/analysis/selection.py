@@ -17,7 +17,8 @@ from perfectplay.analysis.moves import rate_moves
 from perfectplay.errors import TableError, UsageError
 from perfectplay.game.wording import outcomes_only
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import NO_SLOT, Positions, canonicalize_many
+from perfectplay_native.engine import NO_SLOT
+from perfectplay_native.positions import Positions, canonicalize_many
 
 if TYPE_CHECKING:
     from perfectplay.table.records import TierRecord

@@ -19,7 +19,8 @@ from perfectplay.progress import Progress
 from perfectplay.table.records import Statistics
 from perfectplay.tiers.order import components
 from perfectplay.values import Outcome, Status, Value
-from perfectplay_native.engine import Engine, count_codes
+from perfectplay_native.engine import Engine
+from perfectplay_native.values import count_codes
 
 if TYPE_CHECKING:
     from perfectplay.progress import Progress

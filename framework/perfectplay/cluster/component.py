@@ -19,7 +19,7 @@ from perfectplay.cluster.checkpoints import Checkpoint, Checkpoints, Course, Rou
 from perfectplay.cluster.messages import Ref, State
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import MAX_SCORE
-from perfectplay_native.shares import NO_THRESHOLD, Layout
+from perfectplay_native.share import NO_THRESHOLD, Layout
 
 NARROW_LEVELS = 63
 """The highest remoteness that fits into one byte with the outcome."""

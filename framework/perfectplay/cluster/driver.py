@@ -31,9 +31,9 @@ from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import TierRecord, blocks_of, checksum
 from perfectplay.tiers.enumeration import Expand, Found, children_by_tier, rebatched
 from perfectplay.tiers.order import Component
-from perfectplay_native.engine import Positions
 from perfectplay_native.limits import BLOCK_BITS, BLOCK_SLOTS
-from perfectplay_native.shares import Array, Layout
+from perfectplay_native.positions import Positions
+from perfectplay_native.share import Array, Layout
 
 WORTH_SHARING = 1 << 17
 """So many positions are worth a message to each worker; what is smaller is done by one."""

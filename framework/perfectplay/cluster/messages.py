@@ -15,7 +15,7 @@ from perfectplay.game.game import Game
 from perfectplay.game.options import OptionValue
 from perfectplay.table.records import checksum
 from perfectplay_native.engine import Fault
-from perfectplay_native.shares import Array
+from perfectplay_native.share import Array
 
 Ref = Any
 """Something that Ray will turn into a value."""

@@ -19,9 +19,11 @@ from perfectplay.memory import available_memory
 from perfectplay.solve.verification import lost_position
 from perfectplay.table.records import blocks_of, checksum
 from perfectplay.tiers.enumeration import Found, children_by_tier
-from perfectplay_native.engine import Engine, Positions, count_codes
+from perfectplay_native.engine import Engine
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.shares import UPDATES, Array, Layout, Share
+from perfectplay_native.positions import Positions
+from perfectplay_native.share import UPDATES, Array, Layout, Share
+from perfectplay_native.values import count_codes
 
 Message = list[Array] | None
 
@@ -42,7 +44,7 @@ class Worker:
         self.kernel = game_kernel(self.game)
         memory = self.memory
         answers = available_memory().bytes // (os.cpu_count() or 1) if memory is None else memory
-        self.remembering = self.kernel.remembering(answers // 4)
+        self.remembering = self.kernel.memo(answers // 4)
         self.remembering.__enter__()  # until this process ends
         self.engine: Engine | None = None
         self.held: dict[int, tuple[list[Array], list[Array]]] = {}  # keys and values
@@ -149,7 +151,7 @@ class Worker:
         for worker, units in enumerate(others):
             if units is not None:
                 check(units, checksums[worker])
-                self._share.lend(worker, units)
+                self._share.attach_units(worker, units)
 
     def expand(self, threshold: int, edges: bool) -> Any:
         """The state; then, with `edges`, the reverse edges for each worker."""
@@ -159,7 +161,7 @@ class Worker:
         return self._told([self._share.edges(worker) for worker in self._others_and_me])
 
     def learn(self, *edges: Message) -> None:
-        self._share.learn([(a[0], a[1].view(np.uint64)) for a in (unpack(each, empty=2) for each in edges)])
+        self._share.receive_edges([(a[0], a[1].view(np.uint64)) for a in (unpack(each, empty=2) for each in edges)])
 
     def begin_ties(self) -> State:
         self._share.begin_ties()
@@ -168,7 +170,7 @@ class Worker:
     def level(self, level: int, ties: bool, *inbox: Message) -> Any:
         """Take what was found at the level before, and take this one: the state, and a message to each worker."""
         self._apply(level - 1, ties, inbox)
-        self._share.inform(level, ties=ties)
+        self._share.propagate(level, ties=ties)
         return self._told([self._share.updates(worker) for worker in self._others_and_me], level=level)
 
     def _apply(self, level: int, ties: bool, inbox: Sequence[Message]) -> None:
@@ -186,25 +188,25 @@ class Worker:
         """Begin with the values of a checkpoint: the units that each worker of that time had."""
         for units, expected in zip(values, checksums, strict=True):
             check(units, expected)
-        self._share.restore(list(dealt(values, 0)))
+        self._share.restore_values(list(dealt(values, 0)))
 
     def recall(self, threshold: int, ties: bool, checksums: Sequence[Sequence[int]], *entries: list[Array]) -> State:
         """And with its entries."""
         for units, expected in zip(entries, checksums, strict=True):
             check(units, expected)
         own = list(dealt(entries, 0))[self.number :: self._share.layout.workers]
-        self._share.recall(threshold, own, ties=ties)
+        self._share.restore_entries(threshold, own, ties=ties)
         return self._state()
 
     def scores(self) -> Array:
-        return self._share.scores()
+        return self._share.collect_scores()
 
     def store_score(self) -> tuple[State, list[Array]]:
         self._share.store_score()
         return self.publish()
 
     def wide(self) -> Array:
-        return self._share.wide()
+        return self._share.wide_tiers()
 
     def store(self, wide: Array | None) -> Any:
         """Finish the own units: their checksums, and the units of each tier. None: they are finished."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import TierRecord, checksum
-from perfectplay_native.engine import count_codes
-from perfectplay_native.shares import Array
+from perfectplay_native.share import Array
+from perfectplay_native.values import count_codes
 
 WAITING_BYTES = 64 << 20
 """More than this waits to be written, and the solve waits too: until then it lies in the object store."""

@@ -10,7 +10,7 @@ from perfectplay.game import plugins
 from perfectplay.game.hooks import MAX_POSITION, Guard, Hook
 from perfectplay.game.plugins import Plugin
 from perfectplay.values import Status
-from perfectplay_native.rules import Rules
+from perfectplay_native.python_rules import PythonRules
 
 if TYPE_CHECKING:
     from perfectplay_native.kernel import Kernel
@@ -53,7 +53,7 @@ def kernel_players(kernel: Kernel | None) -> int:
     return 2 if kernel is None else kernel.players
 
 
-def bare_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> Rules:
+def bare_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> PythonRules:
     """The hooks that an engine asks, called as they are."""
     status, apply, canonicalize = hooks["status"], hooks["apply"], hooks["canonicalize"]
 
@@ -68,7 +68,7 @@ def bare_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int
         return children, [canonicalize(child) for child in children]
 
     by_kernel = kernel is not None and (apply, canonicalize) == (kernel.apply, kernel.canonicalize)
-    return Rules(
+    return PythonRules(
         start=hooks["start"],
         valid=hooks["valid"],
         moves=hooks["moves"],

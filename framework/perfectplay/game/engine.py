@@ -17,8 +17,8 @@ from perfectplay.values import Status
 from perfectplay_native.errors import EngineError, EngineOutOfMemory, EngineStopped, RulesError
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import MAX_PYTHON_MOVES, MAX_PYTHON_TIERS
+from perfectplay_native.memo import BatchError
 from perfectplay_native.python_kernel import PythonKernel
-from perfectplay_native.studied import WrongStudyError
 
 
 def game_kernel(game: Game) -> Kernel:
@@ -44,7 +44,7 @@ def explain_fault(game: Game, question: str, position: int, error: BaseException
 
 
 def _fault_of_walk(game: Game, error: BaseException) -> PerfectPlayError:
-    if isinstance(error, WrongStudyError):
+    if isinstance(error, BatchError):
         return PluginError(f"{game.name}: hook 'walk' answered wrongly: {error}; {game.advice}")
     return game.hook_error("walk", None, error)
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
+    from perfectplay_native.positions import Positions
 
 
 DEFAULT_PLAYERS = ("First", "Second")
@@ -214,7 +214,7 @@ class Game:
         import numpy as np
 
         if self.kernel is not None:
-            from perfectplay_native.engine import movers_of_many
+            from perfectplay_native.positions import movers_of_many
 
             found = movers_of_many(self.kernel, positions)
             if found is not None:

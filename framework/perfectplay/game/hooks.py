@@ -82,7 +82,7 @@ class HookWatcher(Protocol):
 
     def ran_out_of_memory(self) -> None: ...
 
-    def answered(self) -> None: ...
+    def after_call(self) -> None: ...
 
 
 class Guard:
@@ -115,7 +115,7 @@ class Guard:
             watcher.ran_out_of_memory()
             raise
         finally:
-            watcher.answered()
+            watcher.after_call()
 
     def raised(self, hook: str, subject: object, error: BaseException) -> PerfectPlayError:
         """The error for a hook that raised; our own errors stay what they are."""

@@ -18,9 +18,9 @@ from perfectplay.values import Status
 
 if TYPE_CHECKING:
     from perfectplay.game.options import Option
-    from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
-    from perfectplay_native.rules import Studied
+    from perfectplay_native.positions import Positions
+    from perfectplay_native.python_rules import PositionBatch
 
 PROJECT = "perfectplay"
 
@@ -112,7 +112,7 @@ class GameSpec(Protocol):
         """Return the canonical positions with a move into an image of this one; speeds up loopy games."""
 
     @hookspec
-    def walk(self) -> Iterable[Studied]:
+    def walk(self) -> Iterable[PositionBatch]:
         """Yield what the hooks above say of all positions, some at a time; saves a solve its calls of Python."""
 
     @hookspec

@@ -28,9 +28,8 @@ from perfectplay.table.store import MemoryStore
 from perfectplay.threads import Workers
 from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, rebatched
 from perfectplay.tiers.external_set import Spill
-from perfectplay_native.engine import Positions
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.sorted_keys import union, without
+from perfectplay_native.positions import Positions, difference, union
 
 COUNTING_SHARE = 0.6
 """The part of the allowed time for enumerating. The explorers get the rest."""
@@ -217,7 +216,7 @@ class _Explorer:
 
     def _take_new(self, tier: int, levels: list[Positions]) -> Positions:
         known = [self.found[tier]] if tier in self.found else []
-        return without(union(self.incoming.pop(tier)), [*known, *levels])
+        return difference(union(self.incoming.pop(tier)), [*known, *levels])
 
     def _expand(self, positions: Positions) -> None:
         if len(positions) > self.sample:

@@ -27,8 +27,8 @@ from perfectplay.table.gbl2 import Entries, entries, read_gbl2, read_header, wri
 from perfectplay.table.locations import open_table, table_path
 from perfectplay.table.table import Table
 from perfectplay.values import Outcome
-from perfectplay_native.engine import Positions
 from perfectplay_native.errors import EngineOutOfMemory
+from perfectplay_native.positions import Positions
 from perfectplay_native.search import Search, SearchCounts
 
 CHECKPOINT_SECONDS = 60.0
@@ -125,7 +125,7 @@ class _OutcomeFile:
         proven = read_proof(self.path, self.game)
         positions = np.ascontiguousarray(proven.entries["position"])
         outcomes = self._signs(positions) * proven.entries["outcome"]
-        search.learn(positions, (outcomes + _DRAWN).astype(np.uint8), proven.marks)
+        search.add_entries(positions, (outcomes + _DRAWN).astype(np.uint8), proven.marks)
         return search.counts.unique
 
     def write(self, search: Search) -> None:
@@ -166,7 +166,7 @@ class _Work:
             table.attach_all()
         self.search = Search(game_kernel(game) if table is None else table.kernel)
         if table is not None:
-            self.search.use(table.engine)
+            self.search.use_tablebase(table.engine)
         self.started, self.cpu_started = time.monotonic(), cpu_seconds()
         self.due = self.started + checkpoint
         self.saved = 0

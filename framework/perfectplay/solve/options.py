@@ -97,12 +97,12 @@ class Budget:
     @property
     def for_engine(self) -> int | None:
         """What the rest of it leaves to the engine; None without a bound."""
-        return None if self.memory is None else self.memory - FIXED_MEMORY - self.kernel.remembered_bytes
+        return None if self.memory is None else self.memory - FIXED_MEMORY - self.kernel.memo_bytes
 
     def require(self, needed: int, game: str) -> None:
         """Refuse at once what memory cannot hold, rather than be killed for it later."""
         if needed > self._available().bytes:
-            self.kernel.forget()
+            self.kernel.clear_memo()
         available = self._available()
         if needed > available.bytes:
             room = max(SMALLEST_BUDGET, available.bytes // 2)
@@ -115,7 +115,7 @@ class Budget:
     def _available(self) -> Available:
         if self.memory is None:
             return available_memory()
-        return Available(self.memory - self.kernel.remembered_bytes, "--memory")
+        return Available(self.memory - self.kernel.memo_bytes, "--memory")
 
 
 # How a solve on several machines is to be done: what a backend that brings its own solver is told.

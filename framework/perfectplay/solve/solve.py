@@ -37,7 +37,7 @@ from perfectplay.tiers.enumeration import Expand, enumerate_positions
 from perfectplay.tiers.order import Component, TierSizes, components, tier_graph
 from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.outcomes import bytes_of_slots
+from perfectplay_native.values import stored_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def solve_game(
         solve = solver(game, kernel, store, threads, memory, PROPAGATIONS[propagation], progress, stop, check_shape)
         try:
             with watch:
-                with kernel.remembering(solve.budget.for_answers):
+                with kernel.memo(solve.budget.for_answers):
                     solve.run()
                 if place is not None:
                     solve.report("saving")
@@ -201,7 +201,7 @@ class Solve:
         if scratch is None:
             largest = max(map(self.slots, self.order), default=0)
             slots = sum(self.sizes.values()) + largest
-            self.budget.require(bytes_of_slots(slots, 0 if self.outcomes else 1), self.game.name)
+            self.budget.require(stored_bytes(slots, 0 if self.outcomes else 1), self.game.name)
         self.check_shape(ranked_shape(self.kernel, TierSizes(self.sizes, self.order)))
         self.solve_components(scratch)
         digest = table_hash(self.records.values(), self.keys.values())
@@ -221,7 +221,7 @@ class Solve:
                 count[:] = tier, positions
 
             def work() -> None:
-                for heard in self.kernel.hear_all():
+                for heard in self.kernel.prefill_memo():
                     found(0, heard)
                     self._check()
                 enumerate_positions(
@@ -274,7 +274,7 @@ class Solve:
             self.engine.set_memory(rest, None if scratch is None else str(scratch))
         self.store.on_moved = self._forget_attached
         if not self.kernel.ranked:
-            self.kernel.index((tier, self.store.key_blocks(record)) for tier, record in self.keys.items())
+            self.kernel.index_memo((tier, self.store.key_blocks(record)) for tier, record in self.keys.items())
 
     # ---- one component ----
 

@@ -25,8 +25,10 @@ from perfectplay.table.records import TierRecord
 from perfectplay.table.table import Table
 from perfectplay.tiers.order import components, tier_graph
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Engine, Fault, Positions, count_codes
+from perfectplay_native.engine import Engine, Fault
 from perfectplay_native.kernel import slot_of
+from perfectplay_native.positions import Positions
+from perfectplay_native.values import count_codes
 
 EXAMPLES = 10
 """How many wrong positions are named."""
@@ -121,7 +123,7 @@ class _Proof:
             for tier in step.tiers:
                 self._define(records[tier])
             try:
-                self._run(partial(self.engine.claim, step.tiers, cyclic=step.cyclic))
+                self._run(partial(self.engine.find_decision_order, step.tiers, cyclic=step.cyclic))
             except PluginError:
                 if not self.report.bad:
                     raise

@@ -32,9 +32,11 @@ from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_ke
 from perfectplay.table.store import Array, Block
 from perfectplay.table.table import Table, as_positions
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Codes, Engine, foreseen_codes
+from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel, index_of_slot, slot_of, tier_of_slot
 from perfectplay_native.limits import BLOCK_SLOTS
+from perfectplay_native.positions import one_ply_codes
+from perfectplay_native.values import Codes
 
 FORM = 3
 """Version of the compact form. Tables of other forms are refused."""
@@ -123,7 +125,7 @@ class CompactStore(TableReader):
         frame, offset = divmod(place, self.frame_slots)
         if not self._omits:
             return int(self._cached(record, frame)[1][offset])
-        if code := foreseen_codes(self.kernel, self._positions(tier, place, 1))[0]:
+        if code := one_ply_codes(self.kernel, self._positions(tier, place, 1))[0]:
             return int(code)
         starts, codes = self._cached(record, frame)
         run, before = divmod(offset, RUN_SLOTS)
@@ -140,7 +142,7 @@ class CompactStore(TableReader):
         """Count the kept codes of consecutive slots in one frame."""
         if not count:  # `first` may be beyond the tier
             return 0
-        return int(np.count_nonzero(foreseen_codes(self.kernel, self._positions(tier, first, count)) == 0))
+        return int(np.count_nonzero(one_ply_codes(self.kernel, self._positions(tier, first, count)) == 0))
 
     def _positions(self, tier: int, first: int, count: int) -> Array:
         """Return the positions of consecutive slots in one frame."""
@@ -194,7 +196,7 @@ class CompactStore(TableReader):
                     positions = self._index.positions(record.tier, first + offset, len(part))
                 else:
                     positions = self._unpack(self.source.keys[record.tier], frame)
-                part[:] = foreseen_codes(self.kernel, positions)
+                part[:] = one_ply_codes(self.kernel, positions)
             kept = part == 0 if self._omits else np.ones(len(part), dtype=bool)
             if np.count_nonzero(kept) != len(codes):
                 raise self.source.damage(f"tier {record.tier}, frame {frame} was made by other rules")

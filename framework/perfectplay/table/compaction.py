@@ -20,9 +20,10 @@ from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_ke
 from perfectplay.table.store import Array, Block, Store
 from perfectplay.table.table import Table
 from perfectplay.threads import Workers
-from perfectplay_native.engine import Engine, foreseen_codes
+from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import BLOCK_SLOTS
+from perfectplay_native.positions import one_ply_codes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,7 @@ class _Packing:
             codes = self._frame(value_blocks, record.dtype, first)
             if not self.omits:
                 return frames.pack(codes, np.ones(len(codes), dtype=bool))
-            return frames.pack(codes, foreseen_codes(self.kernel, positions(first)) == 0)
+            return frames.pack(codes, one_ply_codes(self.kernel, positions(first)) == 0)
 
         for first, packed in self.workers.map(pack, range(0, record.size, self.frame_slots)):
             progress(first)

@@ -54,7 +54,7 @@ from perfectplay.table.records import (
     unseal,
 )
 from perfectplay.table.store import Array, Block, Store
-from perfectplay_native.outcomes import bytes_of_slots
+from perfectplay_native.values import stored_bytes
 
 DATA_FILE = "data.mdb"
 
@@ -370,7 +370,7 @@ class TableReader(Store):
 
     def _blocks(self, kind: bytes, record: TierRecord | KeyRecord, width: int) -> list[Block]:
         return [
-            self._block(kind, record, number, bytes_of_slots(slots, width))
+            self._block(kind, record, number, stored_bytes(slots, width))
             for number, slots in enumerate(block_lengths(record.size))
         ]
 

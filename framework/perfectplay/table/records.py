@@ -31,9 +31,8 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import count_codes
 from perfectplay_native.limits import BLOCK_SLOTS, MAX_TIER, MAX_TIER_SIZE
-from perfectplay_native.outcomes import bytes_of_slots, count_outcomes
+from perfectplay_native.values import count_codes, count_outcomes, stored_bytes
 
 FORMAT = 2
 """Version of the table format (docs/tables.md). Tables of other formats are refused."""
@@ -132,7 +131,7 @@ class TierRecord:
     @classmethod
     def of_outcomes(cls, tier: int, packed: npt.NDArray[np.uint8], size: int) -> TierRecord:
         """Return the record of `size` outcomes of 2 bits each."""
-        blocks = blocks_of(packed, length=bytes_of_slots(BLOCK_SLOTS, 0))
+        blocks = blocks_of(packed, length=stored_bytes(BLOCK_SLOTS, 0))
         return cls(tier, size, 0, count_outcomes(packed, size), [checksum(block) for block in blocks])
 
     @property
@@ -142,7 +141,7 @@ class TierRecord:
 
     def blocks(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Split an array of `dtype` into blocks."""
-        return blocks_of(values, length=BLOCK_SLOTS if self.width else bytes_of_slots(BLOCK_SLOTS, 0))
+        return blocks_of(values, length=BLOCK_SLOTS if self.width else stored_bytes(BLOCK_SLOTS, 0))
 
     def to_json(self) -> bytes:
         return _json(self)

@@ -18,10 +18,10 @@ from perfectplay.game.hooks import as_int
 from perfectplay.table.records import Statistics, TableInfo, TierRecord, block_lengths
 from perfectplay.table.store import Block, Store
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Codes, Engine
+from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel, index_of_slot, tier_of_slot
 from perfectplay_native.limits import INDEX_BITS, NO_POSITION
-from perfectplay_native.outcomes import unpack_outcomes
+from perfectplay_native.values import Codes, unpack_outcomes
 
 Default = TypeVar("Default")
 

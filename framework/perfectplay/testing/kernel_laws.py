@@ -14,9 +14,9 @@ from perfectplay_native._engine import lib
 from perfectplay.errors import PluginError
 from perfectplay.testing.laws import Law
 from perfectplay.testing.subject import MOST_SURVEYED, GameUnderTest
-from perfectplay_native.engine import DIGESTED, kernel_digests
 from perfectplay_native.kernel import Edge, Kernel
 from perfectplay_native.limits import NO_POSITION
+from perfectplay_native.positions import DIGEST_FUNCTIONS, kernel_digests
 
 
 def kernel(subject: GameUnderTest, position: int) -> str | None:
@@ -329,6 +329,6 @@ def contradiction(subject: GameUnderTest, positions: Collection[int]) -> str | N
         return None
     position, function = found
     return (
-        f"when several threads ask at once, the kernel's {DIGESTED[function]} answers differently in "
+        f"when several threads ask at once, the kernel's {DIGEST_FUNCTIONS[function]} answers differently in "
         f"{subject.name(position)}: a function must keep nothing between calls, not even in a static variable"
     )

@@ -364,14 +364,14 @@ def _breaches(subject: GameUnderTest) -> Iterator[str]:
 
 def _listen(subject: GameUnderTest, said: dict[int, Said]) -> None:
     """The last that the walk says of each position, as far as it is heard."""
-    from perfectplay_native.studied import checked_study
+    from perfectplay_native.memo import check_batch
 
     game = subject.game
     assert game.rules.walk is not None
     movers = game.has_mover and not game.is_puzzle
     walking = iter(game.rules.walk())
     while (studied := subject.ask("walk", next, walking, _END)) is not _END:
-        heard = checked_study(studied, movers=movers, scores=game.has_score)
+        heard = check_batch(studied, movers=movers, scores=game.has_score)
         begin = 0
         for i, end in enumerate(heard.ends.tolist()):
             children = sorted(set(heard.children[begin:end].tolist()))

@@ -184,12 +184,12 @@ class Watch:
         """A hook is asked."""
         self._asks(False, hook, arguments)
 
-    def asks(self, function: str, arguments: tuple[Any, ...]) -> None:
+    def before_call(self, function: str, arguments: tuple[Any, ...]) -> None:
         """A function of the kernel is asked."""
         question = self._asks(True, function, arguments)
         _QUESTION.pack_into(self._page, _AT_KERNEL, *question)
 
-    def answered(self) -> None:
+    def after_call(self) -> None:
         self._waiting.pop()
         self._show()
 

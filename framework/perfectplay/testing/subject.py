@@ -125,7 +125,7 @@ class GuardedKernel:
             return
         room = int(getattr(self.kernel.c, field))
         buffer = _filled(kind, room + SPARE, UNTOUCHED[0])
-        count = int(self.kernel.ask(function, position, buffer))
+        count = int(self.kernel.call(function, position, buffer))
         behind = ffi.buffer(buffer)[room * ffi.sizeof(kind) :]
         if count > room or behind.strip(bytes(UNTOUCHED[:1])):
             raise PluginError(
@@ -138,7 +138,7 @@ class GuardedKernel:
         written = []
         for fill in UNTOUCHED:
             buffer = _filled("pp_position", count + SPARE, fill)
-            self.kernel.ask("unrank", slot_of(tier, first), count, buffer)
+            self.kernel.call("unrank", slot_of(tier, first), count, buffer)
             if ffi.buffer(buffer)[count * ffi.sizeof("pp_position") :].strip(bytes([fill])):
                 raise PluginError(
                     f"{self.name}: the kernel's unrank writes more than the {count} positions it is asked for"
@@ -163,7 +163,7 @@ class GuardedKernel:
         slots = _filled("pp_slot", room + SPARE, UNTOUCHED[0])
         ends = ffi.new("uint32_t[]", MOST_SURVEYED)
         bits = sum(1 << index - first for index in wanted)
-        self.kernel.ask("survey", slot_of(tier, first), wanted[-1] - first + 1, bits, codes, slots, ends)
+        self.kernel.call("survey", slot_of(tier, first), wanted[-1] - first + 1, bits, codes, slots, ends)
         until = [int(ends[index - first]) for index in wanted]
         if until != sorted(until) or until[-1] > room:
             raise PluginError(

@@ -23,10 +23,9 @@ from perfectplay.table.store import Array, Store
 from perfectplay.threads import Workers
 from perfectplay.tiers.external_set import Runs, Spill
 from perfectplay.tiers.order import components
-from perfectplay_native.engine import Positions, children_of_many, tiers_of_many
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.sorted_keys import sort_distinct, union, without
+from perfectplay_native.positions import Positions, children_of_many, difference, sort_distinct, tiers_of_many, union
 
 CHUNK = 1 << 16
 """Positions expanded at a time."""
@@ -235,7 +234,7 @@ class Enumeration:
 
 def _fresh(sets: list[Positions], known: list[Positions]) -> Positions:
     joined = union(sets)
-    return without(joined, known)
+    return difference(joined, known)
 
 
 def rebatched(parts: Iterable[Positions], length: int) -> Iterator[Array]:

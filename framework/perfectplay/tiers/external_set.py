@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import TableError, reason
-from perfectplay_native.engine import Positions
-from perfectplay_native.sorted_keys import union, without
+from perfectplay_native.positions import Positions, difference, union
 
 Array = npt.NDArray[Any]
 
@@ -160,7 +159,7 @@ class Runs:
         files = [run.keys for run in self._in_files]
         self._in_files.append(
             SortedRun.in_file(
-                (without(part, files) for part in _merged(runs, self._spill.merge_bytes, give_back=True)), directory
+                (difference(part, files) for part in _merged(runs, self._spill.merge_bytes, give_back=True)), directory
             )
         )
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay import Game, Table, load_game, make_game, open_table, solve_game
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.table.locations import table_path
 from perfectplay_native.build import game_ffi
 

@@ -14,7 +14,7 @@ from perfectplay.analysis.dataset import Sampling, export_dataset, is_for_test, 
 from perfectplay.cli._app import root
 from perfectplay.table.compaction import compact_table
 from perfectplay.values import Outcome, Value
-from perfectplay_native.engine import canonicalize_many
+from perfectplay_native.positions import canonicalize_many
 
 
 @pytest.fixture(scope="module")

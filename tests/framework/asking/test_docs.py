@@ -43,26 +43,6 @@ def test_the_code_of_explore_works_for_any_game(installed, in_tmp_path):
     assert printed[0][0] == "draw (endless)\n"
 
 
-def test_explore_prints_what_it_says(gobblet, in_tmp_path):
-    for printed, expected in run_page("explore.md"):
-        assert printed == expected
-    assert (in_tmp_path / "remoteness.svg").read_text() == (DOCS / "images" / "gobblet-remoteness.svg").read_text()
-
-
-@pytest.mark.filterwarnings("ignore")  # PettingZoo's and pygame's own
-def test_agents_prints_what_it_says(in_tmp_path, monkeypatch):
-    monkeypatch.setenv("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    monkeypatch.setenv("PERFECTPLAY_TABLES", str(in_tmp_path / "tables"))
-    for printed, expected in run_page("agents.md"):
-        assert printed == expected
-    assert (in_tmp_path / "q-learning.svg").read_text() == (DOCS / "images" / "q-learning.svg").read_text()
-
-
-def test_formats_prints_what_it_says(in_tmp_path):
-    for printed, expected in run_page("formats.md"):
-        assert printed == expected
-
-
 def test_the_commands_work_for_any_game(solve, in_tmp_path):
     assert len(commands()) > 5
     for line in commands():

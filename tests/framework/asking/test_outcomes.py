@@ -19,7 +19,7 @@ from perfectplay import Outcome, Value, load_game, open_table
 from perfectplay.agents import TablePlayer, evaluate_policy
 from perfectplay.analysis.moves import best_line
 from perfectplay.analysis.selection import random_puzzle, value_columns
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.table.locations import table_path
 
 NOTE = "This table knows who wins, not in how many moves (--values outcome).\n"

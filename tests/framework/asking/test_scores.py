@@ -30,7 +30,7 @@ from perfectplay import (
 from perfectplay.analysis.export import ordered
 from perfectplay.analysis.selection import select
 from perfectplay.analysis.statistics import survey
-from perfectplay.cli import root
+from perfectplay.cli import _app as root
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 

@@ -73,7 +73,7 @@ def test_the_talk_goes_on_after_bytes_and_characters_that_no_terminal_shows(tmp_
         ("true", "true is not a position of openspiel"),
         ("null", "null is not a position"),
         ('{"pos": 1}', "a question has 'position' and 'moves', not 'pos'"),
-        ('"xxx/xxx/xxx"', "no position of the game is shown so"),
+        ('"xxx/xxx/xxx"', "no position of the game has this text"),
         ("-1", "-1 is not a position"),
         ("[" * 100_000, "not a line of JSON"),
         ("1" * 10_000, "not a line of JSON"),

@@ -10,8 +10,8 @@ from perfectplay.errors import UsageError
 from perfectplay.table.compaction import CompactionLimits, compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.locations import table_path
-from perfectplay_native.engine import foreseen_codes, rule_codes
 from perfectplay_native.limits import NO_POSITION
+from perfectplay_native.positions import one_ply_codes, rule_codes
 
 SMALL_FRAMES = CompactionLimits(frame_slots=1 << 10)
 
@@ -61,12 +61,12 @@ def test_tier_that_does_not_fit_is_refused_and_leaves_no_files(table, tmp_path):
     assert not list((tmp_path / "small").glob("data*"))
 
 
-def test_foreseen_codes_equal_those_of_the_table(game, table):
+def test_one_ply_codes_equal_those_of_the_table(game, table):
     """Some positions are not decided by the rules, but all of their children are; most of them are lost in 2."""
     more = 0
     for record in table.store.key_records().values():
         keys = np.concatenate([np.frombuffer(block, np.uint64) for block in table.store.key_blocks(record)])
-        foreseen, ruled = foreseen_codes(game.kernel, keys), rule_codes(game.kernel, keys)
+        foreseen, ruled = one_ply_codes(game.kernel, keys), rule_codes(game.kernel, keys)
         decided = foreseen != 0
         assert (foreseen[decided] == table.probe_many(keys[decided])).all()
         assert (foreseen[ruled != 0] == ruled[ruled != 0]).all()

@@ -1,7 +1,7 @@
-"""Positions to test with, made in two ways: by playing legal moves, and by putting pieces down anywhere.
+"""Test positions from two sources: random games, and pieces placed anywhere.
 
-Playing gives what people meet; putting down gives what play seldom shows: lions in all places, full hands, positions
-that are their own mirror images. Both give valid positions only, finished ones among them.
+Games give common positions. Free placement also gives rare ones: lions anywhere, full hands, symmetric positions. All
+positions are valid; some are finished.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PIECES = [kind for kind in DROPPED for _ in range(2)]
 
 
 def played(choices: Sequence[int]) -> Position:
-    """The position after these choices among the legal moves, or where the game ended before."""
+    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = reference.start()
     for choice in choices:
         legal = reference.moves(position)
@@ -29,9 +29,9 @@ def played(choices: Sequence[int]) -> Position:
 
 
 def put_down(lions: Sequence[Coordinates], places: Sequence[Coordinates | None], owners: int, hens: int) -> Position:
-    """The position with PIECES on these places (None or occupied: in hand), with a bit for each owner and each hen.
+    """Return the position with PIECES on these places (None or occupied: in hand), with a bit for each owner and hen.
 
-    Player 0 is to move. Both lions on one cell means that his has been taken.
+    Player 0 is to move. Both lions on one cell mean that player 0's lion has been captured.
     """
     board = {lions[0]: Piece(0, "lion")}
     board[lions[1]] = Piece(1, "lion")
@@ -46,7 +46,7 @@ def put_down(lions: Sequence[Coordinates], places: Sequence[Coordinates | None],
 
 
 def positions() -> st.SearchStrategy[Position]:
-    """Valid positions of both kinds and of either mover, for hypothesis."""
+    """Return a hypothesis strategy for valid positions of both kinds and either mover."""
     choices = st.lists(st.integers(0, 37), max_size=60)
     cells = st.sampled_from(CELLS)
     places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
@@ -56,7 +56,7 @@ def positions() -> st.SearchStrategy[Position]:
 
 
 def random_placements(count: int, seed: int) -> Iterator[Position]:
-    """`count` valid positions with pieces put down at random, player 0 to move."""
+    """Yield `count` valid positions with pieces placed at random, player 0 to move."""
     generator = random.Random(seed)
     while count:
         in_hand = generator.random()
@@ -69,7 +69,7 @@ def random_placements(count: int, seed: int) -> Iterator[Position]:
 
 
 def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
-    """`count` valid positions that are their own mirror images, and as many a step away from one."""
+    """Yield `count` valid symmetric positions, each followed by the position after one move."""
     generator = random.Random(seed)
     while count:
         places: list[Coordinates | None] = []

@@ -1,7 +1,7 @@
-"""The rules of Quixo in plain Python, written to be read and believed.
+"""The rules of Quixo in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares nothing with them and takes no shortcut: a board
-is a tuple of rows of characters, a line is pushed by removing a character and adding one.
+The C kernel and the plugin are tested against this file, so it shares no code with them and takes no shortcuts. A board
+is a tuple of rows of characters, and a line is pushed by removing a character and adding one.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ def transposed(rows: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def lines(width: int, height: int) -> list[list[tuple[int, int]]]:
-    """As many cells in a row as the shorter side has, in any direction."""
+    """Return the lines in all directions, each as long as the shorter side."""
     length = min(width, height)
-    found = []
+    result = []
     for row in range(height):
         for column in range(width):
             for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
                 cells = [(row + i * down, column + i * right) for i in range(length)]
                 if all(0 <= cell[0] < height and 0 <= cell[1] < width for cell in cells):
-                    found.append(cells)
-    return found
+                    result.append(cells)
+    return result
 
 
 def has_line(position: Position, mark: str) -> bool:
-    every = lines(position.width, position.height)
-    return any(all(position.rows[row][column] == mark for row, column in line) for line in every)
+    all_lines = lines(position.width, position.height)
+    return any(all(position.rows[row][column] == mark for row, column in line) for line in all_lines)
 
 
 @cache
 def status(position: Position) -> str:
-    """For the side to move: whoever completes a line of the opponent's has lost, whatever else the move did."""
+    """Return the result for the side to move. Completing a line of the opponent loses, whatever else the move did."""
     if has_line(position, position.mover):
         return "WON"
     return "LOST" if has_line(position, position.opponent) else "ONGOING"
@@ -102,7 +102,7 @@ def apply(position: Position, move: Move) -> Position:
 
 
 def images(position: Position) -> list[Position]:
-    """The position under every symmetry of its board."""
+    """Return the images under all symmetries of the board."""
     boards = [position.rows]
     if position.width == position.height:
         boards.append(transposed(position.rows))
@@ -112,7 +112,7 @@ def images(position: Position) -> list[Position]:
 
 
 def colours_swapped(position: Position) -> Position:
-    """The same for the other player: his marks, his turn."""
+    """Return the position with the players exchanged, including the side to move."""
     other = str.maketrans(MARKS, MARKS[::-1])
     return Position(tuple(row.translate(other) for row in position.rows), position.opponent)
 
