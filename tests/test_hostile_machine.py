@@ -53,7 +53,7 @@ def test_a_full_output_is_reported(run_solve, tables):
     assert_refused(run_solve("show", *SMALL, tables=tables, preexec_fn=into_a_full_disk), 1, "No space left")
 
 
-def test_without_a_home_directory_dir_is_required(tmp_path, monkeypatch):
+def test_without_a_home_directory_dir_is_required(run_solve, tmp_path, monkeypatch):
     """The system has no entry for the user, as in many containers."""
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)

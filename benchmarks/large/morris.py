@@ -22,15 +22,15 @@ import time
 from pathlib import Path
 
 import numpy as np
-from perfectplay_morris.layout import LAYOUTS
+from perfectplay_morris.geometry import GEOMETRIES
 
 from perfectplay import Game, PerfectPlayError, Table, load_game, open_table, solve_game
 from perfectplay.progress import Progress
 from perfectplay_native.engine import Engine
 
 GASSER = 7_673_759_269
-LAYOUT = LAYOUTS["nine"]
-POINTS = len(LAYOUT.places)
+GEOMETRY = GEOMETRIES["nine"]
+POINTS = len(GEOMETRY.places)
 SPACES = [(more, fewer) for more in range(3, 10) for fewer in range(3, more + 1)]
 NO_POSITION, WON, LOST, DRAWN = 4, 3, 1, 0
 
@@ -48,7 +48,7 @@ class Census:
         self.captures = np.zeros(1 << POINTS, dtype=np.uint8)
         masks = np.arange(1 << POINTS, dtype=np.uint32)
         for count in range(1, max_mills + 1):
-            for mills in itertools.combinations(LAYOUT.mills, count):
+            for mills in itertools.combinations(GEOMETRY.mills, count):
                 union = sum(mills)
                 if union.bit_count() == 3 * count:
                     self.captures[masks & union == union] = count
@@ -85,19 +85,19 @@ def _cycles(symmetry: tuple[int, ...]) -> list[int]:
 
 
 def board_symmetries() -> list[tuple[int, ...]]:
-    return [symmetry.places for symmetry in LAYOUT.symmetries]
+    return [symmetry.places for symmetry in GEOMETRY.symmetries]
 
 
 def mill_symmetries() -> list[tuple[int, ...]]:
     """The 48 symmetries of the mills: the squares in any order. They apply where both players fly."""
-    rings = [max(map(abs, place)) for place in LAYOUT.places]
+    rings = [max(map(abs, place)) for place in GEOMETRY.places]
     symmetries = []
     for order in itertools.permutations((1, 2, 3)):
         targets = [
             (row // ring * order[ring - 1], column // ring * order[ring - 1])
-            for ring, (row, column) in zip(rings, LAYOUT.places, strict=True)
+            for ring, (row, column) in zip(rings, GEOMETRY.places, strict=True)
         ]
-        exchange = [LAYOUT.places.index(target) for target in targets]
+        exchange = [GEOMETRY.places.index(target) for target in targets]
         symmetries += [tuple(exchange[point] for point in turn) for turn in board_symmetries()]
     return sorted(set(symmetries))
 

@@ -22,7 +22,7 @@ from perfectplay.errors import PluginError
 from perfectplay.game.game import Game
 from perfectplay.testing import run_checks
 from perfectplay.testing import sandbox as own_process
-from perfectplay_dots.plugin import DotsAndBoxes
+from perfectplay_dots.rules import DotsAndBoxes
 from perfectplay_native.build import INCLUDE
 from perfectplay_native.kernel import Kernel
 

@@ -126,7 +126,7 @@ def test_values_without_remoteness():
     for wrong in ({"remoteness": 3}, {"remoteness": None, "score": 2}):
         with pytest.raises(ValueError, match="neither remoteness nor score"):
             Value(Outcome.WIN, outcome_only=True, **wrong)
-    with pytest.raises(ValueError, match="stands for no position"):
+    with pytest.raises(ValueError, match="not the code of a position"):
         Value.from_code(UNKNOWN)
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
-from perfectplay.game import plugins, wording
+from perfectplay.game import wording
 from perfectplay.memory import Available, available_memory
 from perfectplay.plan.sizes import FIXED_MEMORY, SMALLEST_BUDGET
-from perfectplay.table.backends import Backend
 from perfectplay.table.records import FULL, VALUES
+from perfectplay.table.store import Backend, backends
 from perfectplay_native.engine import Propagation
 from perfectplay_native.kernel import Kernel
 
@@ -21,13 +21,12 @@ PROPAGATIONS = {propagation.name.lower(): propagation for propagation in Propaga
 
 def choose_backend(name: str) -> Backend:
     """The backend of this name; UsageError that says which there are."""
-    for builtin_only in (True, False):
-        registry = plugins.host_registry(builtin_only=builtin_only)
-        if name in registry.backends:
-            backend: Backend = registry.backends[name]
-            return backend
-    hint = did_you_mean(name, registry.backends)
-    there_are = ", ".join(sorted(registry.backends))
+    registry = backends()
+    if name in registry.entries:
+        backend: Backend = registry.entries[name]
+        return backend
+    hint = did_you_mean(name, registry.entries)
+    there_are = ", ".join(sorted(registry.entries))
     broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
     raise UsageError(f"unknown backend '{name}'{hint} (there are: {there_are}{broken})")
 

@@ -21,9 +21,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from perfectplay.errors import DamagedTable, PluginError, TableError
+from perfectplay.errors import DamagedTable, TableError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.game import Game
 from perfectplay.game.spec import hookimpl
@@ -33,28 +33,6 @@ from perfectplay.table.lmdb_store import LmdbStore, WriterLock, new_table
 from perfectplay.table.locations import require_same_game, require_same_values
 from perfectplay.table.records import KeyRecord, TableInfo, TierRecord
 from perfectplay.table.store import MemoryStore, Store
-
-
-class Backend(Protocol):
-    """The interface of a registered backend."""
-
-    @property
-    def durable(self) -> bool:
-        """Whether finished tiers survive the process. Such a backend always saves and can resume a solve."""
-
-    @property
-    def store(self) -> type[Store]:
-        """The class of the stores that `open` and `read` return."""
-
-    def open(self, game: Game, path: Path, info: TableInfo) -> Store:
-        """Open the store for a solve: a new one with this `info`, or the unfinished one at `path`.
-
-        Every tier in the store must be intact. Raises TableError if the table at `path` belongs to another game, other
-        rules or other values (`require_same_game`, `require_same_values`).
-        """
-
-    def read(self, path: Path) -> Store | None:
-        """Open the table at `path` for reading; None if this backend has no table there."""
 
 
 class MemoryBackend:
@@ -87,20 +65,6 @@ class LmdbBackend:
 def register_backends(register: Callable[[str, Any], None]) -> None:
     register("memory", MemoryBackend())
     register("lmdb", LmdbBackend())
-
-
-def check_backend(name: str, backend: Any) -> None:
-    """Raise PluginError if a registered object is not a `Backend`, or if its store is incomplete."""
-    missing = [part for part in ("durable", "store", "open", "read") if not hasattr(backend, part)]
-    if missing:
-        raise PluginError(f"backend '{name}' lacks {', '.join(missing)}")
-    store = backend.store
-    if not (isinstance(store, type) and issubclass(store, Store)):
-        raise PluginError(f"backend '{name}' has the store {store!r}, not a subclass of perfectplay.table.store.Store")
-    if abstract := sorted(store.__abstractmethods__):
-        raise PluginError(f"backend '{name}' has the store {store.__name__}, which lacks {', '.join(abstract)}")
-    if backend.durable and not store.backend:
-        raise PluginError(f"backend '{name}' is durable, so its store {store.__name__} must set `backend` to that name")
 
 
 # ---- solving to disk ----

@@ -10,7 +10,6 @@ import platformdirs
 
 from perfectplay.errors import TableError, UsageError, reason
 from perfectplay.files import require_path
-from perfectplay.game import plugins
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.game import Game
 from perfectplay.game.hooks import brief
@@ -18,7 +17,7 @@ from perfectplay.game.loading import load_game
 from perfectplay.table.compact import CompactStore, CompactTable
 from perfectplay.table.lmdb_reader import DATA_FILE, TableReader
 from perfectplay.table.records import FULL, TableInfo
-from perfectplay.table.store import Store
+from perfectplay.table.store import Store, backends
 from perfectplay.table.table import Table
 
 # ---- paths ----
@@ -48,9 +47,12 @@ def table_path(game: Game, directory: Path | None = None) -> Path:
 
 def solve_command(game: Game, path: Path | None, *, backend: str | None = None, values: str = FULL) -> str:
     """Return the command that solves a game to `path`, or with a `backend` the command that resumes it."""
-    unusual = path is not None and path.name == game.identity and path.parent != usual_directory(game)
-    directory = path.parent if path is not None and unusual else None
-    return game.solve_command(backend=backend, values=None if values == FULL else values, directory=directory)
+    arguments = ["--backend", backend] if backend else []
+    if values != FULL:
+        arguments += ["--values", values]
+    if path is not None and path.name == game.identity and path.parent != usual_directory(game):
+        arguments += ["--dir", str(path.parent)]
+    return game.command_line(*arguments)
 
 
 # ---- opening ----
@@ -98,7 +100,7 @@ def require_same_game(store: Store, game: Game) -> None:
     elif info.options != game.options:
         problem = f"holds a table with other options: {info.options}, not {game.options}"
     elif info.rules_version != game.rules_version and game.file is not None:
-        problem = f"was made before {game.file} changed: run `{game.solve_command()}` again"
+        problem = f"was made before {game.file} changed: run `{game.command_line()}` again"
     elif info.rules_version != game.rules_version and game.dates_rules_by_code:
         problem = (
             f"was made before the code of {game.name} changed: delete it and solve again (define RULES_VERSION to "
@@ -147,8 +149,8 @@ def _has_data_file(path: Path) -> bool:
 
 def _plugin_store(path: Path) -> Store | None:
     """Open the table of another backend. Loading plugins takes time, so this is the last resort."""
-    backends = plugins.host_registry().backends.values() if path.is_dir() else []
-    return next((store for backend in backends if (store := backend.read(path)) is not None), None)
+    registered = backends().entries.values() if path.is_dir() else []
+    return next((store for backend in registered if (store := backend.read(path)) is not None), None)
 
 
 # ---- listing ----

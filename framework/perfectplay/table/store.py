@@ -8,13 +8,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.errors import TableError
+from perfectplay.errors import PluginError, TableError
+from perfectplay.game import plugins
 from perfectplay.table.records import KeyRecord, TableInfo, TierRecord, blocks_of
+
+if TYPE_CHECKING:
+    from perfectplay.game.game import Game
 
 Block = memoryview
 Array = npt.NDArray[Any]
@@ -162,3 +166,44 @@ class MemoryStore(Store):
     def close(self) -> None:
         self._tiers.clear()
         self._keys.clear()
+
+
+class Backend(Protocol):
+    """The interface of a registered backend."""
+
+    @property
+    def durable(self) -> bool:
+        """Whether finished tiers survive the process. Such a backend always saves and can resume a solve."""
+
+    @property
+    def store(self) -> type[Store]:
+        """The class of the stores that `open` and `read` return."""
+
+    def open(self, game: Game, path: Path, info: TableInfo) -> Store:
+        """Open the store for a solve: a new one with this `info`, or the unfinished one at `path`.
+
+        Every tier in the store must be intact. Raises TableError if the table at `path` belongs to another game, other
+        rules or other values (`require_same_game`, `require_same_values`).
+        """
+
+    def read(self, path: Path) -> Store | None:
+        """Open the table at `path` for reading; None if this backend has no table there."""
+
+
+def check_backend(name: str, backend: Any) -> None:
+    """Raise PluginError if a registered object is not a `Backend`, or if its store is incomplete."""
+    missing = [part for part in ("durable", "store", "open", "read") if not hasattr(backend, part)]
+    if missing:
+        raise PluginError(f"backend '{name}' lacks {', '.join(missing)}")
+    store = backend.store
+    if not (isinstance(store, type) and issubclass(store, Store)):
+        raise PluginError(f"backend '{name}' has the store {store!r}, not a subclass of perfectplay.table.store.Store")
+    if abstract := sorted(store.__abstractmethods__):
+        raise PluginError(f"backend '{name}' has the store {store.__name__}, which lacks {', '.join(abstract)}")
+    if backend.durable and not store.backend:
+        raise PluginError(f"backend '{name}' is durable, so its store {store.__name__} must set `backend` to that name")
+
+
+def backends() -> plugins.Registry:
+    """The backends that host plugins have registered."""
+    return plugins.call_host_plugins("register_backends", check_backend)

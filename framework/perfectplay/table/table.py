@@ -50,7 +50,7 @@ class Table:
         self.game = game
         self.store = store
         self.kernel = kernel
-        self.resume_command = resume_command or game.solve_command()
+        self.resume_command = resume_command or game.command_line()
         self._lock = threading.Lock()
         self._closed = False
         self._closed_message = f"the table of {game.identity} is closed"

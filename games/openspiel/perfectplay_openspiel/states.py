@@ -289,7 +289,7 @@ class StateBook:
         results = players.astype(np.uint64)
         results[over], gains = self._ends(states, text_hashes, over)
         met = len(self)
-        places, fresh = self._places.enter(text_hashes | results)
+        places, fresh = self._places.add(text_hashes | results)
         depths = _view(self._depth)[parents] + np.uint32(1) if met else parents
         self._checks.frombytes(checks[fresh].tobytes())
         self._depth.frombytes(depths[fresh].tobytes())
