@@ -98,7 +98,7 @@ def test_a_game_cannot_have_an_option_of_a_command(install, codes, option, comma
 
 def test_a_flag_cannot_have_the_negation_of_a_commands_option(install, codes):
     install("nim", codes.variants.replace('Option("quick-end"', 'Option("save"'))
-    assert "has a --no-save of its own" in solve("nim").stderr
+    assert "already has an option --no-save" in solve("nim").stderr
     assert solve("rules", "nim").exit_code == 0  # which has no such option
 
 
@@ -286,7 +286,7 @@ def test_a_move_to_an_invalid_position_is_the_plugins_fault(install, codes):
     assert solve("stones").exit_code == 0
     refused = solve("show", "stones", "3")
     assert refused.exit_code == 1
-    assert "the table does not know every move of position 3" in refused.stderr
+    assert "no value for a move of position 3" in refused.stderr
     assert refused.stderr.endswith("run `solve check stones`\n")
 
 

@@ -136,7 +136,7 @@ def format_summary(summary: dict[str, Any]) -> str:
     speed = wording.rate(summary["evaluated"], summary["seconds"])
     rows += [
         ("repetitions", f"{summary['cycles']:,}"),
-        ("draws by them", f"{summary['confirmed_draws']:,} confirmed, {summary['forgotten_draws']:,} forgotten"),
+        ("repetition draws", f"{summary['confirmed_draws']:,} confirmed, {summary['forgotten_draws']:,} forgotten"),
         ("deepest path", wording.plies(summary["max_depth"])),
         ("time", f"{wording.seconds(summary['seconds'])} (CPU {wording.seconds(summary['cpu_seconds'])}), {speed}"),
         ("peak memory", f"{wording.size(summary['peak_memory'])}, search {wording.size(summary['table_memory'])}"),
