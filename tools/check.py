@@ -26,10 +26,13 @@ def tracked_files(*suffixes: str) -> list[str]:
 
 def steps(fix: bool, site: str) -> dict[str, list[str]]:
     clang_format = [str(Path(PYTHON).with_name("clang-format")), "--style=file", "--fallback-style=none"]
+    prettier = ROOT / "node_modules" / ".bin" / "prettier"  # installed by `npm ci`
+    format_javascript = [str(prettier), "--log-level=warn", "--write" if fix else "--check", *tracked_files(".js")]
     return {
         "ruff check": [PYTHON, "-m", "ruff", "check", "--quiet", *(["--fix"] if fix else [])],
         "ruff format": [PYTHON, "-m", "ruff", "format", "--quiet", *([] if fix else ["--check"])],
         "clang-format": [*clang_format, *(["-i"] if fix else ["--dry-run", "--Werror"]), *tracked_files(".c", ".h")],
+        **({"prettier": format_javascript} if prettier.exists() else {}),
         "mypy": [PYTHON, "-m", "mypy", "--no-error-summary"],
         "mkdocs": [PYTHON, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", site],
     }

@@ -1,4 +1,4 @@
-"""How far a long piece of work is: what solving, proving, verifying and exporting all tell their callers."""
+"""Progress reports of long operations. Solving, proving, verifying and exporting all use them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class Progress:
 
     phase: str
     positions: int
-    """How many of what `unit` says are done."""
+    """How many are done, in `unit`s."""
     total: int | None = None
     done_before: int = 0
-    """How many of those an earlier run had done: they say nothing about this one's speed."""
+    """How many of those an earlier run had done; they do not count for the speed."""
     unit: str = "positions"
-    """What is counted: an index of a game may have slots that hold no position."""
+    """What is counted: positions, or slots of an index that may contain no position."""
     tiers_done: int = 0
     tiers: int = 0
     level: int = 0

@@ -1,4 +1,4 @@
-"""Threads for work whose heavy steps are in C: while one computes, the others do too."""
+"""A thread pool for work whose heavy steps run in C without the interpreter lock."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 SMALLEST_RANGE = 1 << 16
-"""Of fewer positions than this, a thread of its own is not worth the while."""
+"""Fewer positions than this are not worth a separate thread."""
 
 
 class Workers:
-    """Some threads. With one, everything is done by the caller itself."""
+    """A pool of threads, by default one per processor. With one thread the caller does all the work."""
 
     def __init__(self, threads: int | None) -> None:
-        """So many, None for one a processor."""
         self.count = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self.count) if self.count > 1 else None
 
@@ -38,7 +37,7 @@ class Workers:
             self._pool.shutdown(cancel_futures=True)
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[tuple[Task, Result]]:
-        """Each task with its result, in order; no more tasks are taken on than keep the threads busy."""
+        """Yield each task with its result, in order. Takes only as many tasks in advance as keep the threads busy."""
         if self._pool is None:
             yield from ((task, work(task)) for task in tasks)
             return
@@ -56,19 +55,19 @@ class Workers:
         self,
         work: Callable[[list[Positions], list[Positions]], Positions],
         sets: Sequence[Positions],
-        known: Sequence[Positions],
+        others: Sequence[Positions],
     ) -> list[Positions]:
-        """What `work` makes of sorted sets and of others: range of positions by range of positions, in order."""
-        wanted = min(self.count, sum(map(len, sets)) // SMALLEST_RANGE)
-        if wanted < 2:
-            return [work(list(sets), list(known))]
+        """Split sorted arrays into ranges of positions, and return the results of `work` for the ranges, in order."""
+        parts = min(self.count, sum(map(len, sets)) // SMALLEST_RANGE)
+        if parts < 2:
+            return [work(list(sets), list(others))]
         longest = max(sets, key=len)
-        bounds = longest[np.arange(1, wanted) * len(longest) // wanted]
-        ranges = zip(_cut(sets, bounds), _cut(known, bounds), strict=True)
+        bounds = longest[np.arange(1, parts) * len(longest) // parts]
+        ranges = zip(_cut(sets, bounds), _cut(others, bounds), strict=True)
         return [result for _, result in self.map(lambda both: work(*both), ranges)]
 
 
 def _cut(arrays: Sequence[Positions], bounds: Positions) -> list[list[Positions]]:
-    """The parts of all arrays below the first bound, those from there to the second, and so on."""
+    """Split each array at the bounds; return the first parts of all arrays, then the second ones, and so on."""
     parts = [np.split(array, np.searchsorted(array, bounds)) for array in arrays]
     return [[each[number] for each in parts] for number in range(len(bounds) + 1)]

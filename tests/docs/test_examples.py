@@ -94,7 +94,7 @@ def test_a_conflict_between_two_packages_names_both(examples):
     examples.run("sed -i 's/perfectplay-tictactoe/other/; s/perfectplay_tictactoe/other_t/' other/pyproject.toml")
     examples.run("pip install --no-build-isolation ./other")
     refused = examples.run("solve tictactoe", code=1)
-    assert "both bring a game of this name; rename or uninstall your plugin" in refused
+    assert "both have a game of this name; rename or uninstall your plugin" in refused
     assert "perfectplay-tictactoe 1.0" in refused
     assert "other 1.0" in refused
     examples.run("pip uninstall -y other")

@@ -1,4 +1,4 @@
-"""Whole games as a beginner writes them, each wrong in one way: `check` notices, and says what to write instead."""
+"""Games with typical mistakes of beginners: `solve check` finds each and suggests a correction."""
 
 from __future__ import annotations
 
@@ -154,7 +154,12 @@ def status(position): return Status.WON if position // 4 == 4 else Status.ONGOIN
 
 NAIVE = {
     "positions are tuples": (TUPLES, {}, "load", "a position is an int; `Grid` and `Fields` in perfectplay.authoring"),
-    "a set of moves": (STONES, {"[taken for": "{taken for", "position]": "position}"}, "load", "a list of moves was"),
+    "a set of moves": (
+        STONES,
+        {"[taken for": "{taken for", "position]": "position}"},
+        "load",
+        "expected a list of moves",
+    ),
     "dice": (
         STONES,
         {"(1, 2, 3)": "__import__('random').sample((1, 2, 3), 2)"},
@@ -206,7 +211,7 @@ NAIVE = {
         + "\n@hookimpl\ndef mover(position): return 1 + turn(position)\n",
         {},
         "hooks",
-        "0 for the player who begins, or 1 for the other",
+        r"0 \(first player\) or 1 \(second player\)",
     ),
     "WON is a win for the first player": (
         TIC_TAC_TOE,
@@ -282,7 +287,7 @@ IN_FILES = {
         "another most than 3 is loaded too, .*: keep what the options say in the object that 'configure' returns",
     ),
 }
-"""What only another process, or another variant, shows: for a game that can be found again by its name."""
+"""Mistakes that appear only in another process or variant, so the game must be loadable by name."""
 
 
 def changed(source: str, changes: dict[str, str]) -> str:
@@ -293,13 +298,13 @@ def changed(source: str, changes: dict[str, str]) -> str:
 
 
 def module(source: str, changes: dict[str, str]) -> types.ModuleType:
-    made = types.ModuleType("naive")
-    exec(changed(source, changes), vars(made))
-    return made
+    result = types.ModuleType("naive")
+    exec(changed(source, changes), vars(result))
+    return result
 
 
 @pytest.mark.parametrize("mistake", NAIVE)
-def test_the_mistake_is_told_with_what_to_write(mistake):
+def test_a_mistake_is_reported_with_a_correction(mistake):
     source, changes, law, message = NAIVE[mistake]
     try:
         results = run_checks(make_game(module(source, changes)))
@@ -311,7 +316,7 @@ def test_the_mistake_is_told_with_what_to_write(mistake):
 
 
 @pytest.mark.parametrize("mistake", IN_FILES)
-def test_what_the_next_command_would_stumble_on_is_told_too(mistake, tmp_path):
+def test_mistakes_that_appear_in_another_process_are_reported(mistake, tmp_path):
     source, changes, message = IN_FILES[mistake]
     file = tmp_path / "naive.py"
     file.write_text(changed(source, changes))
@@ -320,7 +325,7 @@ def test_what_the_next_command_would_stumble_on_is_told_too(mistake, tmp_path):
     assert not any(found.values())
 
 
-def test_variants_that_keep_their_options_to_themselves_are_fine():
+def test_variants_with_separate_options_pass():
     check_game("kalah", pits=2, seeds=2)
 
 
@@ -329,12 +334,12 @@ def test_variants_that_keep_their_options_to_themselves_are_fine():
     [STONES, TIC_TAC_TOE, HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)],
     ids=["stones", "tic-tac-toe", "hexapawn"],
 )
-def test_without_the_mistake_the_laws_are_kept(source):
+def test_without_the_mistake_all_checks_pass(source):
     check_game(module(source, {}))
 
 
-def test_one_list_for_all_positions_does_no_harm():
-    """`apply` changed it by asking for moves, while the engine went through it: the first player won, it said."""
+def test_a_shared_list_of_moves_is_copied():
+    """`apply` changed the list by calling `moves` while the engine iterated over it, which gave wrong values."""
     shared = module(
         "LEGAL = []" + STONES,
         {

@@ -134,7 +134,7 @@ def test_a_game_too_slow_to_sample_has_at_least_what_was_counted(tic_tac_toe):
 
 def test_the_rules_fault_is_said_as_a_solve_says_it(codes):
     stuck = codes.subtraction.replace("if position else Status.LOST", "")
-    with pytest.raises(PluginError, match="hook 'moves' has no move there"):
+    with pytest.raises(PluginError, match="hook 'moves' returned no move"):
         plan_solve(make_game(codes.module_of(stuck), name="stuck"))
 
 

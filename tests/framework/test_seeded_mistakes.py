@@ -364,7 +364,7 @@ def score_as_status():
 NAIVE = {
     "extra turn": (extra_turn_without_mover, "turns", "Where a player may move again, give 'mover'"),
     "puzzle": (puzzle_without_players, "turns", "return one name from 'players'"),
-    "score as status": (score_as_status, "hooks", "a Status was expected, .* by how much is for the hook 'score'"),
+    "score as status": (score_as_status, "hooks", "expected a Status, .* from the hook 'score'"),
     "move counter": (counting, "finite", "a count of moves\\? Leave out whatever"),
 }
 

@@ -16,7 +16,7 @@ from perfectplay import open_table
 from perfectplay.analysis.moves import RatedMoves
 from perfectplay.cli import _app as root
 from perfectplay.cli._text import rated_lines
-from perfectplay.table.lock import WriterLock
+from perfectplay.table.lmdb_store import WriterLock
 from perfectplay.values import Outcome, Value
 
 

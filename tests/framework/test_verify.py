@@ -16,8 +16,7 @@ from perfectplay.game.game import Game
 from perfectplay.game.loading import load_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import VerifyReport, verify_table
-from perfectplay.table.locations import table_path
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import open_table, table_path
 from perfectplay.table.records import number_key
 
 from ..native.local_pool import LocalPool

@@ -20,7 +20,7 @@ from perfectplay.errors import PerfectPlayError, TableError, UsageError
 from perfectplay.game.loading import make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import VerifyReport, verify_table
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import open_table
 from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Engine
@@ -126,7 +126,7 @@ def test_values_without_remoteness():
     for wrong in ({"remoteness": 3}, {"remoteness": None, "score": 2}):
         with pytest.raises(ValueError, match="neither remoteness nor score"):
             Value(Outcome.WIN, outcome_only=True, **wrong)
-    with pytest.raises(ValueError, match="stands for no position"):
+    with pytest.raises(ValueError, match="not the code of a position"):
         Value.from_code(UNKNOWN)
 
 
@@ -306,7 +306,7 @@ def test_tables_of_the_two_kinds_are_not_mixed_up(graph_module: ModuleType, tmp_
             solve_game(game, backend=backend, directory=place, values=present).table.close()
             for other in ("memory", "lmdb"):
                 with pytest.raises(
-                    TableError, match=r"holds a table of graph with (outcomes alone|full values): use it"
+                    TableError, match=r"holds a table of graph with (outcomes only|full values): use it"
                 ):
                     solve_game(game, backend=other, directory=place, values=wanted)
             with open_table(game, place / game.identity) as table:

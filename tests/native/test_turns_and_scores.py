@@ -21,7 +21,7 @@ from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import verify_table
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import open_table
 from perfectplay.values import Value
 from perfectplay_native.errors import RulesError
 from perfectplay_native.positions import movers_of_many

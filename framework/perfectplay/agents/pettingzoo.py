@@ -11,10 +11,10 @@ from perfectplay.agents.player import TablePlayer
 
 
 class PettingZooOpponent:
-    """Moves for the agent whose turn it is: ``env.step(opponent(env))``.
+    """Moves for the agent to move: ``env.step(opponent(env))``.
 
-    An environment does not know our positions, so two functions say how they go together: `position` what is on the
-    board of an environment, `action` which of its actions a move is (by default the same number).
+    Two functions connect the environment and the game: `position` returns the position on the environment's board,
+    `action` converts a move to an action (by default the same number).
     """
 
     def __init__(
@@ -26,6 +26,6 @@ class PettingZooOpponent:
         self._player, self._position, self._action = player, position, action
 
     def __call__(self, env: AECEnv[Any, Any, Any]) -> int | None:
-        """The action of the agent to move; None, as PettingZoo has it, when its game is over."""
+        """Return the action of the agent to move; None, as PettingZoo expects, if the game is over."""
         _, _, terminated, truncated, _ = env.last(observe=False)
         return None if terminated or truncated else self._action(self._player(self._position(env)))

@@ -18,8 +18,7 @@ from perfectplay.game.game import Game
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.lmdb_store import LmdbStore
-from perfectplay.table.locations import has_table, table_path
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import has_table, open_table, table_path
 from perfectplay.table.records import TableInfo, TierRecord
 from perfectplay.table.table import Table
 from perfectplay_native.kernel import Kernel

@@ -143,7 +143,7 @@ def check_exporter(name: str, exporter: object) -> None:
 
 def exporters() -> dict[str, Exporter]:
     """Every format that is installed, by name."""
-    return plugins.host_registry().exporters
+    return plugins.call_host_plugins("register_exporters", check_exporter).entries
 
 
 def export_table(

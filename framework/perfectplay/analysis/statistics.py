@@ -89,7 +89,7 @@ def survey(
 
     >>> from perfectplay import load_game, open_table
     >>> with open_table(load_game("gobblet")) as table:
-    ...     print(survey(table).total.draws)
+    ...     print(survey(table).total.endless_draws)
     104224
     """
     reached = find_reached(table, threads=threads, progress=progress, stop=stop) if reachable else Reached(table, None)

@@ -61,11 +61,9 @@ class GameCommand(click.Command):
         ctx.meta[_LINE] = shlex.join([*ctx.command_path.split(), *args])
         # Which options there are depends on the game, so the game is found and loaded before the line is parsed.
         if name := self.game_name or self._find_game(ctx, args):
-            from perfectplay.game.loading import declared_options
-
             with redirect_stdout(sys.stderr):  # what a plugin prints is no part of the answer
                 plugin = ctx.meta[_PLUGIN] = plugins.load_plugin(name)
-                ctx.meta[_OPTIONS] = [GameOption(option) for option in declared_options(plugin)]
+                ctx.meta[_OPTIONS] = [GameOption(option) for option in plugin.options]
             self.refuse_taken_options(ctx, plugin.name, ctx.meta[_OPTIONS])
         return super().parse_args(ctx, args)
 
@@ -177,8 +175,7 @@ def print_json(data: object) -> None:
 
 def open_game_table(game: Game, directory: Path | None, *, memory: int | None = None) -> Table:
     """The finished table of a game, in `--dir` or where tables are kept; `memory` as `open_table` has it."""
-    from perfectplay.table.locations import table_path
-    from perfectplay.table.opening import open_table
+    from perfectplay.table.locations import open_table, table_path
 
     return open_table(game, table_path(game, directory), memory=memory)
 

@@ -19,6 +19,7 @@ import click
 from perfectplay.cli._common import is_quiet, open_game_table, stop_on_interrupt
 from perfectplay.cli._text import terminal_width
 from perfectplay.game import wording
+from perfectplay.memory import resident_memory
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
@@ -135,7 +136,7 @@ def facts(now: Progress) -> list[str]:
         known.append(f"tier {now.tiers_done} of {now.tiers}")
     if now.level:
         known.append(f"depth {now.level}")
-    if memory := _resident_memory():
+    if memory := resident_memory():
         known.append(wording.size(memory))
     return known
 
@@ -152,14 +153,3 @@ def fitting(known: list[str], width: int) -> str:
             break
         line += f", {fact}"
     return line
-
-
-def _resident_memory() -> int:
-    """Bytes of RAM this process holds now; 0 where the system does not say."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 0

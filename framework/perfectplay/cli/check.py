@@ -64,7 +64,8 @@ def _hypothesis_elsewhere() -> Iterator[None]:
 
 def _refuse_taken_options(ctx: click.Context, game: Game) -> None:
     """PluginError where the game has an option that some command has itself, even if that is seldom used."""
-    from perfectplay.cli._app import COMMANDS, root
+    from perfectplay.cli._app import root
+    from perfectplay.commands import COMMANDS
 
     options = [GameOption(option) for option in game.declared_options]
     for name in (game.command_word, *COMMANDS):

@@ -38,7 +38,7 @@ def command(
     """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
     from perfectplay.progress import Progress
     from perfectplay.table.compaction import compact_table
-    from perfectplay.table.opening import open_table
+    from perfectplay.table.locations import open_table
 
     started = time.monotonic()
     with open_game_table(game, directory) as table, ProgressDisplay(f"compact {game.identity}") as progress:

@@ -16,7 +16,7 @@ from perfectplay.cli._common import (
     say_what_is_unknown,
 )
 from perfectplay.cli._progress import table_at_work
-from perfectplay.game import plugins, wording
+from perfectplay.game import wording
 
 if TYPE_CHECKING:
     from perfectplay.analysis.dataset import DatasetReport
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """For shell completion: the formats that are there."""
-    return [name for name in plugins.host_registry().exporters if name.startswith(incomplete)]
+    from perfectplay.analysis.export import exporters
+
+    return [name for name in exporters() if name.startswith(incomplete)]
 
 
 @click.command("export", cls=GameCommand)

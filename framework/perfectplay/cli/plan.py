@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,5 +164,5 @@ def _command(game: Game, plan: Plan, directory: Path | None) -> str:
         "prove": [],
     }[plan.method]
     options += ["--values", plan.values] if plan.values != FULL else []
-    words = ["solve", *(["prove"] if plan.method == "prove" else []), game.command_word, *game.option_words]
-    return shlex.join([*words, *options, *(["--dir", str(directory)] if directory else [])])
+    place = ["--dir", str(directory)] if directory else []
+    return game.command_line(*options, *place, command="prove" if plan.method == "prove" else None)

@@ -16,7 +16,7 @@ from perfectplay.cli._text import headline, painter, rated_lines, terminal_width
 from perfectplay.display.boards import draw
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game import wording
-from perfectplay.game.match import REPETITIONS, Match, Result, load_match
+from perfectplay.game.match import REPETITIONS, Match, MatchResult, load_match
 from perfectplay.game.wording import game_verdict, sides
 from perfectplay.values import Outcome
 
@@ -119,7 +119,7 @@ class _Session:
         told = self.match.to_move
         return len(self.match.moves) % 2 if told is None else told
 
-    def _ending(self, result: Result) -> str:
+    def _ending(self, result: MatchResult) -> str:
         if result.repetition:
             return f"Draw: this position has come up {REPETITIONS} times."
         if self.game.is_puzzle and result.outcome is not Outcome.WIN and self.game.has_score:

@@ -13,7 +13,6 @@ from perfectplay.cli._progress import ProgressDisplay
 from perfectplay.cli._text import coloured
 from perfectplay.errors import Interrupted, UsageError
 from perfectplay.game import wording
-from perfectplay.game.match import mover_of
 from perfectplay.game.wording import sides
 from perfectplay.values import Outcome
 
@@ -99,7 +98,7 @@ def prove(
 def summarize(game: Game, proof: Proof, *, prune: bool) -> dict[str, Any]:
     """Everything the summary says, as data."""
     counts = proof.counts
-    mover, opponent = sides(game, mover_of(game, proof.position))
+    mover, opponent = sides(game, game.mover(proof.position))
     summary = {
         "game": game.name,
         "options": game.options,

@@ -43,8 +43,7 @@ def command(
     with needs_extra("web", "`solve serve`"):
         import uvicorn
 
-        from perfectplay.web.app import make_app
-        from perfectplay.web.connections import server_options
+        from perfectplay.web.app import make_app, server_options
         from perfectplay.web.library import Library
 
     listener = _listen(host, port)
@@ -58,7 +57,8 @@ def command(
     click.echo(hanging("Solved: ", ", ".join(ready).split()) if ready else "No game is solved yet.")
     if sys.stdout.isatty() if open_page is None else open_page:
         webbrowser.open(address)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **server_options())
+    options = server_options(open_to_others=not local)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **options)
     uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -18,7 +18,6 @@ from perfectplay.cli._common import (
 )
 from perfectplay.cli._text import headline, painter, rated_lines
 from perfectplay.display.boards import draw
-from perfectplay.game.match import mover_of
 from perfectplay.game.wording import game_verdict
 from perfectplay.values import Status, value_json
 
@@ -45,7 +44,7 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
         unknown = f"Not known: {table.unfinished()}"
         say_what_is_unknown(game, table)
     board = game.board(number)
-    verdict = unknown if value is None else game_verdict(game, value, mover_of(game, number))
+    verdict = unknown if value is None else game_verdict(game, value, game.mover(number))
     if as_json:
         print_json(_json(game, number, value, verdict, rated))
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,9 +27,9 @@ from perfectplay.cli._common import (
 from perfectplay.cli._progress import ProgressDisplay
 from perfectplay.cli._text import coloured
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.game import plugins, wording
+from perfectplay.game import wording
 from perfectplay.game.wording import game_verdict
-from perfectplay.table.opening import require_same_values
+from perfectplay.table.locations import require_same_values
 from perfectplay.table.records import COUNTED, FULL, OUTCOME, VALUES, json_counts
 from perfectplay.values import Outcome, Value
 
@@ -44,7 +43,9 @@ if TYPE_CHECKING:
 
 def _complete_backend(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the backend names for shell completion."""
-    return [name for name in plugins.host_registry().backends if name.startswith(incomplete)]
+    from perfectplay.table.store import backends
+
+    return [name for name in backends().entries if name.startswith(incomplete)]
 
 
 def make_solve_command(name: str) -> click.Command:
@@ -238,8 +239,9 @@ def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> s
         return "Leave out --no-save to keep the table, and look at it with `solve show`."
     already = summary["already_solved"]
     again = f"Already solved (since {already.replace('T', ' ')[:16]}); --force solves it again.\n" if already else ""
-    rest = shlex.join([game.command_word, *game.option_words, *(["--dir", str(directory)] if directory else [])])
-    return f"{again}Try `solve show {rest}`, or prove it all with `solve verify {rest}`."
+    place = ["--dir", str(directory)] if directory else []
+    show, verify = (game.command_line(*place, command=command) for command in ("show", "verify"))
+    return f"{again}Try `{show}`, or prove it all with `{verify}`."
 
 
 def _date(path: Path | None) -> str | None:

@@ -11,21 +11,12 @@ from perfectplay.cli._common import GameCommand, directory_option, json_option, 
 from perfectplay.cli._progress import table_at_work
 from perfectplay.errors import UsageError
 from perfectplay.game import wording
-from perfectplay.table.records import OUTCOME, json_counts
+from perfectplay.table.records import COUNTED, OUTCOME, json_counts
 
 if TYPE_CHECKING:
     from perfectplay.analysis.statistics import Survey
     from perfectplay.game.game import Game
     from perfectplay.table.table import Table
-
-_KINDS = (
-    ("wins", "wins"),
-    ("losses", "losses"),
-    ("draws", "endless_draws"),
-    ("ties", "ties"),
-    ("outcome_draws", "draws"),
-)
-
 
 TIERS_SHOWN = 24
 """More tiers than this are for --json."""
@@ -82,8 +73,9 @@ def _text(game: Game, found: Survey, status: str, values: str) -> list[str]:
     lines = [click.style(f"{game.identity}: {total.positions:,} {what}", bold=True), ""]
     facts = [("table", f"{status}, {wording.size(found.bytes)}")]
     width = len(f"{total.positions:,}")
-    for key, kind in _KINDS:
-        if count := getattr(total, key):
+    counts = json_counts(total, outcomes_only=values == OUTCOME)
+    for kind in COUNTED:
+        if count := counts.get(kind):
             name = wording.kind_name(kind, puzzle=game.is_puzzle, scored=game.has_score)
             facts.append((name, f"{count:>{width},}  {wording.share(count, total.positions)}"))
     if total.longest_win is not None:
@@ -114,18 +106,19 @@ def _text(game: Game, found: Survey, status: str, values: str) -> list[str]:
         lines += ["", f"{unit} to the end (bars on a logarithmic scale)"]
         lines += text_histogram(found, puzzle=game.is_puzzle, scored=game.has_score)
     if len(found.tiers) > 1:
-        lines += ["", "Tiers", *_tier_rows(game, found)]
+        lines += ["", "Tiers", *_tier_rows(game, found, values)]
     return lines
 
 
-def _tier_rows(game: Game, found: Survey) -> list[str]:
-    names = [(key, wording.kind_name(kind, puzzle=game.is_puzzle, scored=game.has_score)) for key, kind in _KINDS]
-    shown = [(key, name) for key, name in names if getattr(found.total, key)]
-    rows = [["tier", "positions", *(name for _, name in shown)]]
+def _tier_rows(game: Game, found: Survey, values: str) -> list[str]:
+    total = json_counts(found.total, outcomes_only=values == OUTCOME)
+    shown = [kind for kind in COUNTED if total.get(kind)]
+    names = [wording.kind_name(kind, puzzle=game.is_puzzle, scored=game.has_score) for kind in shown]
+    rows = [["tier", "positions", *names]]
     largest = sorted(found.tiers, key=lambda tier: -found.tiers[tier].positions)[:TIERS_SHOWN]
     for tier in sorted(largest):
         counts = found.tiers[tier]
-        rows.append([str(tier), f"{counts.positions:,}", *(f"{getattr(counts, key):,}" for key, _ in shown)])
+        rows.append([str(tier), f"{counts.positions:,}", *(f"{getattr(counts, kind):,}" for kind in shown)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
     left_out = len(found.tiers) - len(largest)

@@ -58,7 +58,7 @@ def command(unwanted: tuple[str, ...], directory: Path | None, as_json: bool) ->
 
 
 def _remove(unwanted: tuple[str, ...], tables: list[FoundTable], place: Path) -> None:
-    from perfectplay.table.locations import remove_table
+    from perfectplay.table.lmdb_store import remove_table
 
     known = {table.path.name: table for table in tables}
     for name in unwanted:  # all are looked up before the first is gone

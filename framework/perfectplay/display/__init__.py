@@ -1,1 +1,1 @@
-"""Boards and histograms, drawn for people."""
+"""Drawings of boards and histograms."""

@@ -1,12 +1,17 @@
-"""Draws a Board as text: what a terminal shows where a browser shows pictures.
+"""Draws a Board as text, for a terminal. Each cell shows its top piece, with covered pieces below it in brackets.
 
     0   1   2
   ┌───┬───┬───┐
-0 │ S │   │   │     each cell shows its top piece; pieces underneath stand below it in brackets
+0 │ S │   │   │
   ├───┼───┼───┤
 1 │   │ L │   │
   │   │(s)│   │
   └───┴───┴───┘
+
+Cells that are not in rows and columns are drawn as points with their edges:
+
+X───────O───────·     a point shows its top piece, an empty one its name
+│ ╲     │     ╱ │
 """
 
 from __future__ import annotations
@@ -16,29 +21,26 @@ from collections.abc import Callable
 from perfectplay.game.board import Board, Cell, Piece, headings
 
 Paint = Callable[[str, int | None], str]
-"""Gives a text the colour of a player, 0 or 1; None is nobody's."""
+"""Returns a text in the colour of a player, 0 or 1; None for a neutral piece."""
 
 _MARKS = ("●", "○")
 
 
 def draw(board: Board, paint: Paint = lambda text, owner: text, *, over: bool = False) -> str:
-    """The whole position: grid, reserves, and who is to move, unless the game is over or one plays alone.
-
-    Lines end without spaces.
-    """
+    """Return the board, the reserves, and who is to move, unless the game is over or a puzzle."""
     mark = _needs_marks(board)
     if _is_free(board):
-        drawn = graph_lines(board, lambda piece: _piece(piece, mark), paint)
+        lines = graph_lines(board, lambda piece: _piece(piece, mark), paint)
     else:
-        drawn = _grid(board, mark, paint)
-    lines = [*drawn, *_reserves(board, mark, paint)]
+        lines = _grid(board, mark, paint)
+    lines = [*lines, *_reserves(board, mark, paint)]
     if len(board.players) > 1 and not over:
         lines.append(f"{_player(board, board.to_move, mark, paint)} to move")
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _is_free(board: Board) -> bool:
-    """Whether cells stand elsewhere than in rows and columns."""
+    """Return whether the cells are not in rows and columns."""
     numbers = [board.rows, board.columns, *(number for cell in board.cells for number in (cell.row, cell.column))]
     return bool(board.edges) or any(number != int(number) for number in numbers)
 
@@ -94,7 +96,7 @@ def _reserves(board: Board, mark: bool, paint: Paint) -> list[str]:
 
 
 def _needs_marks(board: Board) -> bool:
-    """Whether labels alone leave open whose a piece is."""
+    """Return whether pieces of both players have the same label."""
     pieces = [piece for cell in board.cells for piece in cell.stack] + [tray.piece for tray in board.trays]
     labels = [{piece.label for piece in pieces if piece.owner == owner} for owner in (0, 1)]
     return bool(labels[0] & labels[1])
@@ -108,17 +110,14 @@ def _player(board: Board, owner: int, mark: bool, paint: Paint) -> str:
     return paint(board.players[owner] + (f" ({_MARKS[owner]})" if mark else ""), owner)
 
 
-# Draws a board whose cells stand anywhere as text: points where the cells are, and the edges between them.
-#
-# X───────O───────·     a point shows its top piece, an empty one its name
-# │ ╲     │     ╱ │
+# ---- points and edges ----
 
 _ACROSS, _DOWN = 8, 4
-"""Characters for the width and the height of a cell."""
+"""Width and height of a cell in characters."""
 
 
 def graph_lines(board: Board, draw_piece: Callable[[Piece], str], paint: Callable[[str, int | None], str]) -> list[str]:
-    """The lines of the drawing."""
+    """Return the lines of a drawing with points and edges."""
     canvas: dict[tuple[int, int], str] = {}
     places = {cell.id: (round(cell.row * _DOWN), round(cell.column * _ACROSS)) for cell in board.cells}
     for first, second in board.edges:
@@ -155,5 +154,7 @@ def _draw_edge(canvas: dict[tuple[int, int], str], start: tuple[int, int], end: 
         letter = "╲" if (down > 0) == (across > 0) else "╱"
     for step in range(1, steps):
         row, column = start[0] + round(down * step / steps), start[1] + round(across * step / steps)
-        if letter in "─│" or row not in (start[0], end[0]) or abs(down) == 1:  # a slope leaves its ends' rows to others
+        if (
+            letter in "─│" or row not in (start[0], end[0]) or abs(down) == 1
+        ):  # a diagonal is not drawn in the rows of its ends
             canvas[row, column] = letter

@@ -1,7 +1,6 @@
-"""Draws how many positions end in how many plies: as text, as an SVG made here, or as a PNG by matplotlib.
+"""Draws a histogram of positions by remoteness, as text, as SVG, or as PNG with matplotlib.
 
-Counts run from a handful to hundreds of millions, so the scale is logarithmic: every grid line is ten times the one
-below it.
+Counts range from a few to hundreds of millions, so the scale is logarithmic.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
     from perfectplay.analysis.statistics import Survey
 
 BAR = 40
-"""Characters of the longest bar in a terminal."""
+"""Length of the longest bar in a terminal, in characters."""
 
 _KINDS = {"wins": "#2a9d5c", "losses": "#c8553d", "ties": "#8d99ae"}
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 720, 360, 60, 50, 40
 
 
 def text_histogram(survey: Survey, *, puzzle: bool = False, scored: bool = False) -> list[str]:
-    """One line for each remoteness: wins or losses or ties, with a bar on a logarithmic scale."""
+    """Return one line for each remoteness and kind (wins, losses or ties), with a bar on a logarithmic scale."""
     rows = [
         (plies, kind_name(kind, puzzle=puzzle, scored=scored), count)
         for plies, counts in survey.by_remoteness.items()
@@ -43,12 +42,12 @@ def text_histogram(survey: Survey, *, puzzle: bool = False, scored: bool = False
 
 
 def plot(survey: Survey, path: Path, title: str) -> None:
-    """Write the histogram to a .svg or .png file, which is whole or absent."""
+    """Write the histogram to a .svg or .png file, atomically."""
     kind = path.suffix.lower()
     if kind not in (".svg", ".png"):
-        raise UsageError(f"{path}: a plot is a .svg or a .png file")
+        raise UsageError(f"cannot plot to {path}: give the name of a .svg or .png file")
     if not survey.by_remoteness:
-        raise PerfectPlayError("there is nothing to plot: no position with an end is solved yet")
+        raise PerfectPlayError("there is nothing to plot: no position with a finite remoteness has been solved yet")
     with atomic_write(path) as part:
         if kind == ".svg":
             part.write_text(svg(survey, title), encoding="utf-8")
@@ -57,7 +56,7 @@ def plot(survey: Survey, path: Path, title: str) -> None:
 
 
 def svg(survey: Survey, title: str) -> str:
-    """The histogram as the text of an SVG file."""
+    """Return the histogram as SVG."""
     rows = survey.by_remoteness
     decades = _decades(survey)
     height = _HEIGHT - _BOTTOM - _TOP
@@ -105,11 +104,11 @@ def _png(survey: Survey, title: str, path: Path) -> None:
 
 
 def _bars(survey: Survey) -> Iterator[tuple[int, str, int, float, float]]:
-    """Remoteness, kind, count, left edge and width of each bar, where one ply is 1 wide and ply 0 begins at 0."""
+    """Yield remoteness, kind, count, left edge and width of each bar; one ply has the width 1."""
     for plies, counts in survey.by_remoteness.items():
-        shown = [(kind, count) for kind, count in counts.items() if count]
-        share = 0.8 / len(shown)
-        for place, (kind, count) in enumerate(shown):
+        bars = [(kind, count) for kind, count in counts.items() if count]
+        share = 0.8 / len(bars)
+        for place, (kind, count) in enumerate(bars):
             yield plies, kind, count, plies + 0.1 + place * share, share
 
 
@@ -123,7 +122,7 @@ def _decades(survey: Survey) -> int:
 
 
 def _steps(count: int, largest: int, steps: int) -> int:
-    """How many of `steps` a count gets on a logarithmic scale; never none."""
+    """Return the length of a bar of at most `steps` on a logarithmic scale; at least 1."""
     return max(1, round(steps * math.log10(count) / math.log10(largest))) if largest > 1 else 1
 
 

@@ -24,8 +24,7 @@ from perfectplay.game.game import Game
 from perfectplay.memory import peak_memory
 from perfectplay.progress import Progress
 from perfectplay.table.gbl2 import Entries, entries, read_gbl2, read_header, write_version_2
-from perfectplay.table.locations import table_path
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import open_table, table_path
 from perfectplay.table.table import Table
 from perfectplay.values import Outcome
 from perfectplay_native.errors import EngineOutOfMemory

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict, runtime_checkable
 
 from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
-from perfectplay.game import plugins, wording
+from perfectplay.game import wording
 from perfectplay.memory import Available, available_memory
 from perfectplay.plan.sizes import FIXED_MEMORY, SMALLEST_BUDGET
 from perfectplay.progress import Progress
-from perfectplay.table.backends import Backend
 from perfectplay.table.records import FULL, VALUES
+from perfectplay.table.store import Backend, backends
 from perfectplay_native.kernel import Kernel
 
 MAX_WORKERS_PER_CORE = 8
@@ -124,13 +124,12 @@ class Callbacks:
 
 def find_backend(name: str) -> Backend:
     """Return the backend of this name; raise UsageError with the available names if there is none."""
-    for builtin_only in (True, False):
-        registry = plugins.host_registry(builtin_only=builtin_only)
-        if name in registry.backends:
-            backend: Backend = registry.backends[name]
-            return backend
-    hint = did_you_mean(name, registry.backends)
-    names = ", ".join(sorted(registry.backends))
+    registry = backends()
+    if name in registry.entries:
+        backend: Backend = registry.entries[name]
+        return backend
+    hint = did_you_mean(name, registry.entries)
+    names = ", ".join(sorted(registry.entries))
     broken = "".join(f"; {plugin} is broken: {reason}" for plugin, reason in registry.broken.items())
     raise UsageError(f"unknown backend '{name}'{hint} (available: {names}{broken})")
 

@@ -19,8 +19,8 @@ from perfectplay.progress import Progress
 from perfectplay.solve.options import Callbacks, Cluster, ClusterBackend, SolveKeywords, SolveOptions
 from perfectplay.solve.steps import LocalSteps, SolveState, Steps
 from perfectplay.table.backends import claim_place, remove_outdated, save_table
-from perfectplay.table.locations import has_table, remove_table, table_path
-from perfectplay.table.opening import open_table, require_same_game, require_same_values
+from perfectplay.table.lmdb_store import remove_table
+from perfectplay.table.locations import has_table, open_table, table_path
 from perfectplay.table.records import FULL, Statistics, TableInfo, table_hash
 from perfectplay.table.table import Table
 from perfectplay_native.kernel import Kernel
@@ -101,8 +101,6 @@ def run_solve(
     watch = MemoryWatch()
     with place or nullcontext(), ExitStack() as resources:
         store = resources.enter_context(closing(backend.open(game, path, new_info(game, kernel, options.values))))
-        require_same_game(store, game)
-        require_same_values(store, game, options.values)
         state = SolveState(game, kernel, store, options, callbacks, started)
         steps = resources.enter_context(closing(make_steps(state)))
         try:

@@ -90,7 +90,7 @@ def run_checks(game: Game) -> list[Result]:
     try:
         results, answers = _try_apart(subject, watch, breaches)
         if not breaches:
-            if game.found_by_name:
+            if game.is_loadable:
                 breach = ask_elsewhere(game, answers)
             else:
                 (breach,) = _apart(subject, watch, lambda send: send(ask_afresh(subject, answers)))

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from struct import Struct
 from typing import Any, NoReturn
 
-from perfectplay.game.hooks import Guard
+from perfectplay.game.hooks import Hooks
 from perfectplay.memory import available_memory, data_bytes
 from perfectplay_native.kernel import Kernel, index_of_slot, tier_of_slot
 from perfectplay_native.limits import NO_POSITION
@@ -171,7 +171,7 @@ class Watch:
 
     def over_hooks(self) -> None:
         """From now on hear of every question that a hook is asked, whichever game's."""
-        Guard.watcher = self
+        Hooks.watcher = self
 
     def over(self, kernel: Kernel) -> None:
         """From now on hear of every question that this kernel is asked."""

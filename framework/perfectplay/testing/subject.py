@@ -10,7 +10,7 @@ from perfectplay_native._engine import ffi
 
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game.game import Game
-from perfectplay.game.hooks import Guard
+from perfectplay.game.hooks import watched_call
 from perfectplay.testing.sandbox import Watch
 from perfectplay.tiers.order import components
 from perfectplay.values import Status
@@ -31,7 +31,7 @@ class GameUnderTest:
 
     def ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call what belongs to a hook but is not one of the game's methods, for who watches to hear of it."""
-        return Guard(self.game.name).ask(hook, function, *arguments)
+        return watched_call(hook, function, *arguments)
 
     def name(self, position: int) -> str:
         """A position as messages name it: people's notation where it works, and the number."""

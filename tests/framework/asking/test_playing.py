@@ -52,7 +52,7 @@ def test_taking_back_restores_the_position(tables):
     match.undo(2)
     assert (match.moves, match.position) == ([1], tables.race.game.apply(tables.race.game.start(), 1))
     assert match.to_move == 1
-    with pytest.raises(UsageError, match="no move to take back"):
+    with pytest.raises(UsageError, match="no move to undo"):
         match.undo(2)
 
 
@@ -66,7 +66,7 @@ def test_undone_moves_can_be_redone_until_another_is_played(tables):
     assert match.moves == [4, 0, 8]
     match.undo(2)
     match.play(1)
-    with pytest.raises(UsageError, match="no move to play again"):
+    with pytest.raises(UsageError, match="no move to redo"):
         match.redo()
 
 

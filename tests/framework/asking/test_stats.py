@@ -38,7 +38,7 @@ def test_counts_are_those_of_the_positions(table, everything):
     found = survey(table)
     assert found.total.positions == len(by_slot)
     expected = Counter((value.outcome, value.remoteness) for value in by_slot.values())
-    assert found.total.draws == expected.pop((Outcome.DRAW, None), 0)
+    assert found.total.endless_draws == expected.pop((Outcome.DRAW, None), 0)
     kinds = {"wins": Outcome.WIN, "losses": Outcome.LOSS, "ties": Outcome.DRAW}
     counted = {
         (kinds[kind], plies): count

@@ -1,9 +1,9 @@
-"""Disks that are full: a solve on a disk of one mebibyte, then two, and so on until it has room; other work likewise.
+"""Full disks: work on a disk of one mebibyte, then two, and so on until the disk is large enough.
 
-    python -m tests.framework.tables.disk_campaign [--kibibytes 1024] [--width 5] [--height 4]
+    python -m tools.campaigns.disk_campaign [--kibibytes 1024] [--width 5] [--height 4]
 
-Each time: one line that says so, nothing half-written under a final name, and on a larger disk the same command ends
-well. The disks are real (tmpfs, in a mount namespace of this program's own), so this needs Linux, and either root or
+Each time there must be a one-line error and no incomplete file under a final name, and the same work must succeed on a
+larger disk. The disks are real (tmpfs, in a separate mount namespace), so this needs Linux and either root or
 unprivileged namespaces.
 """
 
@@ -26,7 +26,7 @@ from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError
 from perfectplay.prove.proof import proof_path, read_proof
 from perfectplay.table.compaction import compact_table
-from perfectplay.table.lock import DATA_FILE
+from perfectplay.table.lmdb_reader import DATA_FILE
 
 from .campaign import BROKEN, REPORTED, RIGHT, WRONG, in_child
 
@@ -34,7 +34,7 @@ LARGE = "size=1g"
 
 
 class DiskCampaign:
-    """Connect Four on a small board, which has no index: so it is enumerated too."""
+    """Work on Connect Four on a small board, which is enumerated."""
 
     def __init__(self, directory: Path, width: int, height: int) -> None:
         self.game = load_game("connect4", width=width, height=height)
@@ -46,7 +46,7 @@ class DiskCampaign:
             self.source = table.store.path
             self.sample = np.concatenate([table.positions(tier, 0, min(50, r.size)) for tier, r in table.keys.items()])
             self.codes = table.probe_many(self.sample).tolist()
-            compact = compact_table(table, directory / "compact", progress=lambda done: None)
+            compact = compact_table(table, directory / "compact")
             self.compact_size = (compact / DATA_FILE).stat().st_size
             self.exports = {}
             for kind in ("csv", "gbl2", "sqlite", "parquet"):
@@ -54,7 +54,7 @@ class DiskCampaign:
                 self.exports[kind] = (directory / kind).stat().st_size
 
     def run(self, step: int) -> dict[str, collections.Counter[str]]:
-        """For each kind of work how it ended, how often. A solve goes by `step`, others by eighths of their output."""
+        """Return the counts of results for each kind of work. Disks grow by `step`, or by 1/8 of a known output."""
         whole = (self.source / DATA_FILE).stat().st_size
         works: dict[str, tuple[Callable[[], int], int]] = {
             "solve": (lambda: self._solve("lmdb"), 0),
@@ -72,27 +72,25 @@ class DiskCampaign:
 
     def _fill(self, name: str, work: Callable[[], int], step: int) -> collections.Counter[str]:
         counts: collections.Counter[str] = collections.Counter()
-        room = 0
-        while not counts["had room"]:
-            room += step
+        space = 0
+        while not counts["had space"]:
+            space += step
             taken = (self.source / DATA_FILE).stat().st_size + 8192 if name == "compact in place" else 0
-            _mount(self.disk, f"size={room + taken}")
+            _mount(self.disk, f"size={space + taken}")
             try:
                 if taken:
                     shutil.copytree(self.source, self.disk / self.game.identity)
-                code = in_child(lambda: _told(work))
-                sound = in_child(self._sound)
+                code = in_child(lambda: _run_reported(work))
+                files = in_child(self._check_files)
                 subprocess.run(["mount", "-o", f"remount,{LARGE}", str(self.disk)], check=True)
                 again = in_child(work)
                 left = [each.name for each in self.disk.rglob("*") if each.suffix in (".part", ".new")]
             finally:
                 subprocess.run(["umount", str(self.disk)], check=True)
-            good = code in (RIGHT, REPORTED) and sound == again == RIGHT and not left
-            counts["WRONG" if not good else "had room" if code == RIGHT else "reported"] += 1
+            good = code in (RIGHT, REPORTED) and files == again == RIGHT and not left
+            counts["WRONG" if not good else "had space" if code == RIGHT else "reported"] += 1
             if not good:
-                print(
-                    f"{name}, {room >> 10} KiB: {code}, afterwards {sound}, again {again}, left {left}", file=sys.stderr
-                )
+                print(f"{name}, {space >> 10} KiB: {code}, files {files}, again {again}, left {left}", file=sys.stderr)
         print(f"{name}: {', '.join(f'{often} {what}' for what, often in sorted(counts.items()) if often)}", flush=True)
         return counts
 
@@ -106,7 +104,7 @@ class DiskCampaign:
     def _compact(self, output: Path | None) -> int:
         with open_table(self.game, self.source if output else self.disk / self.game.identity) as table:
             if not table.info.compact and not (output and (output / DATA_FILE).exists()):
-                compact_table(table, output, progress=lambda done: None)
+                compact_table(table, output)
         return RIGHT
 
     def _prove(self) -> int:
@@ -118,10 +116,10 @@ class DiskCampaign:
             export_table(table, kind, self.disk / "out")
         return RIGHT
 
-    # ---- what is left ----
+    # ---- checks ----
 
-    def _sound(self) -> int:
-        """What is there under its final name is right, and whole where it says so."""
+    def _check_files(self) -> int:
+        """Check that every file under its final name is right, and that tables marked as complete are."""
         for place in (self.disk / self.game.identity, self.disk / "compact"):
             if (place / DATA_FILE).exists():
                 with open_table(self.game, place) as table:
@@ -136,14 +134,14 @@ class DiskCampaign:
         return RIGHT if not out.exists() or out.stat().st_size in self.exports.values() else WRONG
 
 
-def _told(work: Callable[[], int]) -> int:
-    """The work; where the disk is full, whether that is what it says."""
+def _run_reported(work: Callable[[], int]) -> int:
+    """Do the work. BROKEN means that the error does not name the full disk in one line."""
     try:
         return work()
     except PerfectPlayError as error:
         if "disk is full" in str(error) and "\n" not in str(error):
             return REPORTED
-        print(f"says {error}", file=sys.stderr)
+        print(f"unexpected error: {error}", file=sys.stderr)
         return BROKEN
 
 

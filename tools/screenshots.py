@@ -1,9 +1,9 @@
-"""Pictures of every state of the page, to look at: nothing here says whether they are good.
+"""Takes pictures of every state of the page, for a person to look at.
 
-    python -m tests.web.shoot DIRECTORY [--tables TABLES] [--state NAME] [--scheme light] [--width 320]
+    python -m tools.screenshots DIRECTORY [--tables TABLES] [--state NAME] [--scheme light] [--width 320]
 
-takes the states that test_every_state.py goes through, and boards of more games, in every scheme and at every width.
-TABLES has Gobblet and Quantik solved; the other games are solved here, into DIRECTORY.
+covers the states of tests/web/test_every_state.py and boards of more games, in every scheme and at every width. TABLES
+contains solved tables of Gobblet and Quantik; the other games are solved here, into DIRECTORY.
 """
 
 from __future__ import annotations
@@ -14,31 +14,30 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.web.conftest import CHROMIUM_ARGUMENTS, mutorere, running, stones
+from tests.web.plugins import peg, promotion, treasure, twelve, wide
+from tests.web.test_every_state import STATES, WIDTHS, go, then
 
 from perfectplay.game.loading import load_game, make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.table.locations import has_table, table_directory, table_path
 from perfectplay.web.library import Library
 
-from .conftest import CHROMIUM_ARGUMENTS, mutorere, running, stones
-from .plugins import peg, promotion, treasure, twelve, wide
-from .test_every_state import STATES, WIDTHS, go, then
-
 SCHEMES = ("light", "dark", "forced")
-TALLEST = 2600
-"""Pixels of a picture: a long list is cut."""
+MAX_HEIGHT = 2600
+"""Pixels; a long list is cut."""
 
 MORE: dict[str, Callable[[Page, str], None]] = {
     "dobutsu": go("/dobutsu?moves=B3xB2+C1xB2"),
-    "dobutsu, a piece in hand": then("#player-bottom .tray:not(:disabled)", ".selected"),
-    "many lines to draw": go("/dots-columns=3-rows=2?moves=a1-a2+b1-b2+a1-b1+a2-b2+c2-d2", "#line .step"),
+    "dobutsu, piece selected": then("#player-bottom .tray:not(:disabled)", ".selected"),
+    "many edges": go("/dots-columns=3-rows=2?moves=a1-a2+b1-b2+a1-b1+a2-b2+c2-d2", "#line .step"),
     "connect4": go("/connect4-connect=4-height=4-mirror=yes-width=5", "#line .step"),
-    "a wide board": go("/wide"),
+    "wide board": go("/wide"),
 }
 
 
 DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(null))))"
-"""A page that watches a solve never stops asking: so we wait until it is drawn, not until it is silent."""
+"""Waits until the page is drawn. A page that watches a solve never stops sending requests."""
 
 
 def served_games(directory: Path, tables: Path) -> Library:
@@ -73,7 +72,7 @@ def shoot(browser: Browser, server: str, directory: Path, scheme: str, widths: l
         for width in widths if only in (None, name) else ():
             page.set_viewport_size({"width": width, "height": 900})
             page.evaluate(DRAWN)
-            height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
+            height = min(MAX_HEIGHT, page.evaluate("document.documentElement.scrollHeight"))
             page.screenshot(
                 path=directory / f"{number:02}-{name.replace(' ', '-').replace(',', '')}-{scheme}-{width}.png",
                 clip={"x": 0, "y": 0, "width": width, "height": height},
@@ -90,12 +89,12 @@ def main() -> None:
     parser.add_argument("--state", choices=[*STATES, *MORE])
     parser.add_argument("--scheme", choices=SCHEMES, action="append")
     parser.add_argument("--width", type=int, action="append")
-    asked = parser.parse_args()
-    library = served_games(asked.directory / "tables", asked.tables)
+    options = parser.parse_args()
+    library = served_games(options.directory / "tables", options.tables)
     with running(library) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_ARGUMENTS)
-        for scheme in asked.scheme or SCHEMES:
-            shoot(browser, server, asked.directory, scheme, asked.width or list(WIDTHS), asked.state)
+        for scheme in options.scheme or SCHEMES:
+            shoot(browser, server, options.directory, scheme, options.width or list(WIDTHS), options.state)
         browser.close()
     library.close()
 

@@ -1,8 +1,8 @@
-"""A small game of many tiers with cycles in each, in plain Python: slow enough to be interrupted.
+"""A small game in Python with cycles in each of many tiers, slow enough to be interrupted.
 
-A token walks on a ring of RING cells, on rungs that only go up. The mover steps it one or three cells on, two back, or,
-from every fifth cell, up a rung. On the last rung cells divisible by 7 are lost for the mover, by 11 a tie, and whoever
-moves on cell 1 wins: all kinds of values arise, endless draws among them.
+A token moves on a ladder: each of RUNGS rungs is a ring of RING cells. A move takes it one or three cells forward, two
+back, or, from every fifth cell, up to the next rung. On every third rung, cells divisible by 7 are lost for the mover,
+cells divisible by 11 are ties, and cell 1 is won. Wins, losses and ties occur, but no endless draws.
 """
 
 from perfectplay import Status, hookimpl

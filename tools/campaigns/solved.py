@@ -1,4 +1,4 @@
-"""A small game, solved, and all that there is to ask of its tables: what a fault must not change (campaign.py)."""
+"""A small solved game with the right results of all queries, for comparison after a fault (campaign.py)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from perfectplay.values import Value
 from perfectplay_native.engine import NO_SLOT
 
 RIGHT, REPORTED, WRONG, BROKEN = range(4)
-"""How a child ends: all answers right; one clear error; a wrong answer; another error than one of ours."""
+"""Exit codes of a child: all answers right; one clear error; a wrong answer; an unexpected error."""
 
 
 class Solved:
-    """A small game, solved: a plain table, a compact one, and all that there is to ask. Of outcomes, a plain one."""
+    """A solved game: a plain and a compact table, or a table of outcomes, and the results of all queries."""
 
     def __init__(self, game: Game, directory: Path, *, values: str = "full") -> None:
         self.game = game
@@ -36,22 +36,22 @@ class Solved:
             self.tables = {place.name: table.store.path}
             if values == "full":
                 compact = directory / "compact" / game.identity
-                self.tables["compact"] = compact_table(table, compact, progress=lambda done: None)
+                self.tables["compact"] = compact_table(table, compact)
 
-    def ask_everything(self, path: Path) -> int:
-        """Every position, the proof, the statistics and the start's moves, one by one: each right, or an error."""
-        questions: list[Callable[[Table], bool]] = [
+    def run_queries(self, path: Path) -> int:
+        """Compare every position, the proof, the statistics and the moves from the start. Returns the worst result."""
+        queries: list[Callable[[Table], bool]] = [
             lambda table: table.complete and table.probe_many(self.positions).tolist() == self.codes,
             lambda table: verify_table(table, threads=1).bad == 0,
             lambda table: survey(table).total == self.statistics,
             lambda table: self._values_of_moves(table) == self.moves,
         ]
-        return max(self._ask(question, path) for question in questions)
+        return max(self._run(query, path) for query in queries)
 
-    def _ask(self, question: Callable[[Table], bool], path: Path) -> int:
+    def _run(self, query: Callable[[Table], bool], path: Path) -> int:
         try:
             with open_table(self.game, path) as table:
-                return RIGHT if question(table) else WRONG
+                return RIGHT if query(table) else WRONG
         except PerfectPlayError:
             return REPORTED
 

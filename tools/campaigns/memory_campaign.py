@@ -1,9 +1,9 @@
-"""Memory that runs out: every request of our code, of LMDB, NumPy and cffi in a small piece of work fails once.
+"""Failed allocations: every request for memory by our code, LMDB, NumPy and cffi in a small piece of work fails once.
 
-    python -m tests.framework.tables.memory_campaign [--every 1]
+    python -m tools.campaigns.memory_campaign [--every 1]
 
-What may come of it: the right answer, or one clear error; and afterwards the same work can be done. A library that is
-preloaded (failing_requests.c) makes the requests fail, so this runs as a program of its own. It needs gcc and glibc.
+The result must be the right answer or one clear error, and afterwards the same work must succeed. A preloaded library
+(failing_requests.c) makes the requests fail, so this runs as a separate program. It needs gcc and glibc.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from . import campaign
 HERE = Path(__file__).parent
 
 BY_NUMPY = 9
-"""Of a child: NumPy saw that memory ran out and forgot to say so; Python raises SystemError then."""
+"""Exit code of a child: NumPy returned an error without setting an exception, so Python raised SystemError."""
 NAMES = {campaign.RIGHT: "right", campaign.REPORTED: "reported", BY_NUMPY: "reported as NumPy's fault"}
 
 NOT_REACHED = 10
-"""Of a child: it was done, rightly, before it came to the request that was to fail."""
+"""Exit code of a child: it finished before the request that should fail."""
 
 
 class MemoryCampaign:
-    """Pieces of work on the campaign's small game, each done as often as it requests memory."""
+    """Pieces of work on the campaign's small game, each run once for every request for memory."""
 
     def __init__(self, directory: Path) -> None:
         self.faults = campaign.Campaign(directory)
@@ -42,7 +42,7 @@ class MemoryCampaign:
         self.library = ctypes.CDLL(None)
 
     def run(self, every: int) -> dict[str, collections.Counter[str]]:
-        """For each piece of work, how it ended, how often; every so many requests."""
+        """Return the counts of results for each piece of work, with a fault in every `every`-th request."""
         faults = self.faults
         works: dict[str, Callable[[Path], int]] = {
             "solve": faults._solve,
@@ -50,8 +50,8 @@ class MemoryCampaign:
             "compact": faults._compact,
             "export": faults._export,
             "prove": faults._prove,
-            "ask a plain table": lambda place: self._ask("plain"),
-            "ask a compact table": lambda place: self._ask("compact"),
+            "query a plain table": lambda place: self._query("plain"),
+            "query a compact table": lambda place: self._query("compact"),
         }
         return {name: self._starve(name, work, every) for name, work in works.items()}
 
@@ -64,13 +64,13 @@ class MemoryCampaign:
             if code == NOT_REACHED:
                 print(f"{name}: {', '.join(f'{often} {what}' for what, often in sorted(counts.items()))}", flush=True)
                 return counts
-            sound = campaign.in_child(lambda: self.faults._sound(name, self.place))
+            files = campaign.in_child(lambda: self.faults._check_files(name, self.place))
             done = campaign.in_child(lambda: work(self.place))
             outcome = NAMES.get(code) or campaign._outcome(code)
-            good = outcome in NAMES.values() and sound == done == campaign.RIGHT
+            good = outcome in NAMES.values() and files == done == campaign.RIGHT
             counts[outcome if good else "WRONG"] += 1
             if not good:
-                after = f"{campaign._outcome(sound)}, done again {campaign._outcome(done)}"
+                after = f"{campaign._outcome(files)}, done again {campaign._outcome(done)}"
                 print(f"{name}, request {number}: {outcome}, afterwards {after}", file=sys.stderr)
             number += every
 
@@ -79,7 +79,7 @@ class MemoryCampaign:
         try:
             code = work(self.place)
             reached = self.library.end_failing() >= number
-        except MemoryError:  # the command line says it in one line
+        except MemoryError:  # the command line reports it in one line
             code, reached = campaign.REPORTED, True
         except SystemError as error:
             if "without exception set" not in str(error):
@@ -89,7 +89,7 @@ class MemoryCampaign:
             self.library.end_failing()
         return code if reached else NOT_REACHED
 
-    def _ask(self, kind: str) -> int:
+    def _query(self, kind: str) -> int:
         faults = self.faults
         with open_table(faults.game, faults.directory / kind / "ladder") as table:
             right = table.probe_many(campaign.POSITIONS[:200]).tolist() == faults.codes[:200]
@@ -99,8 +99,8 @@ class MemoryCampaign:
         return campaign.RIGHT if right else campaign.WRONG
 
 
-def preloaded(directory: Path) -> str:
-    """The library, made."""
+def compile_library(directory: Path) -> str:
+    """Compile the library and return its path."""
     library = directory / "failing_requests.so"
     command = ["gcc", "-O1", "-shared", "-fPIC", "-o", str(library), str(HERE / "failing_requests.c")]
     subprocess.run(command, check=True)
@@ -113,7 +113,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="starved-") as directory:
         if "LD_PRELOAD" not in os.environ:
-            environment = {**os.environ, "LD_PRELOAD": preloaded(Path(directory)), "OPENBLAS_NUM_THREADS": "1"}
+            environment = {**os.environ, "LD_PRELOAD": compile_library(Path(directory)), "OPENBLAS_NUM_THREADS": "1"}
             sys.exit(
                 subprocess.run(
                     [sys.executable, "-m", f"{__package__}.memory_campaign", *sys.argv[1:]], env=environment

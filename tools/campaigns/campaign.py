@@ -1,10 +1,10 @@
-"""Fault injection: kills, flipped bits and full disks, as many as asked for. Run it as a program for the long campaign.
+"""Fault injection: kills, flipped bits and full disks. Run it as a program for a long campaign.
 
-    python -m tests.framework.tables.campaign --kills 300 --flips 2000 --full 40
+    python -m tools.campaigns.campaign --kills 300 --flips 2000 --full 40
 
-Each fault happens in a forked child, so that a crash is seen as one. What may come out of it: the right answers, or one
-clear error. What may not: a wrong answer, a crash, anything that keeps the next run from ending with the same table.
-docs/reliability.md states the figures of the long campaign; CI runs a short one (test_campaign.py).
+Each fault happens in a forked child, so that a crash is noticed. Right answers and one clear error are accepted.
+Failures are a wrong answer, a crash, and anything that prevents the next run from producing the same table.
+docs/reliability.md has the results of a long campaign; CI runs a short one (test_campaign.py).
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ from perfectplay.errors import PerfectPlayError, TableError
 from perfectplay.prove.proof import proof_path, read_proof
 from perfectplay.solve.steps import LocalSteps
 from perfectplay.table.compaction import compact_table
-from perfectplay.table.lmdb_pages import read_snapshot
+from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.locations import table_path
-from perfectplay.table.lock import DATA_FILE
 
 from . import ladder
 from .solved import BROKEN, REPORTED, RIGHT, WRONG, Solved
@@ -50,7 +49,7 @@ def ladder_game() -> Game:
 
 
 def in_child(work: Callable[[], int], *, kill_after: float | None = None) -> int:
-    """The exit code of a forked child, negative if a signal ended it; killed after so many seconds."""
+    """Return the exit code of a forked child, negative if a signal ended it. Kill it after `kill_after` seconds."""
     sys.stdout.flush()
     process = os.fork()
     if process == 0:
@@ -70,10 +69,10 @@ def in_child(work: Callable[[], int], *, kill_after: float | None = None) -> int
 
 
 class Campaign:
-    """Small games, solved once; every fault is held against that.
+    """Small games, solved once, as the reference for the results after every fault.
 
-    The ladder, in Python, has cycles, all kinds of values and twelve tiers. Bits are also flipped in the tables of two
-    games in C: one without an index, and one with an index of its own, whose tables have no keys.
+    The ladder game, in Python, has cycles, all kinds of values and twelve tiers. Bits are also flipped in the tables of
+    two games in C: one is enumerated, the other has a perfect index, so its tables have no keys.
     """
 
     def __init__(self, directory: Path, seed: int = 1) -> None:
@@ -95,7 +94,7 @@ class Campaign:
     # ---- flipped bits ----
 
     def flips(self, count: int) -> Counts:
-        """Flip one bit of a live byte at a time, in plain and compact tables, and ask everything."""
+        """Flip one live bit at a time, in plain and compact tables, and run all queries."""
         counts: Counts = collections.Counter()
         in_c = [load_game("connect4", width=3, height=3), load_game("quixo", width=3, height=3)]
         games = [self.ladder, *(Solved(game, self.directory) for game in in_c)]
@@ -107,7 +106,7 @@ class Campaign:
             target = self.directory / "flipped"
             target.mkdir(exist_ok=True)
             (target / DATA_FILE).write_bytes(data)
-            code = in_child(lambda solved=solved, target=target: solved.ask_everything(target))
+            code = in_child(lambda solved=solved, target=target: solved.run_queries(target))
             what = f"{solved.game.name} {kind} {place}"
             counts[f"{what}: {_outcome(code)}"] += 1
             if code not in (RIGHT, REPORTED):
@@ -115,9 +114,10 @@ class Campaign:
         return counts
 
     def _flip_live_bit(self, file: Path) -> tuple[str, bytearray]:
-        """The file with one bit flipped, and what that bit is of; kinds are equally likely.
+        """Flip one bit of a file. Returns the kind of data it belongs to, and the changed file.
 
-        A bit is live if it changes what is read: much of a page is padding, or what is left of older transactions.
+        All kinds are equally likely. A bit is live if it changes the contents that are read: much of a page is padding,
+        or left over from older transactions.
         """
         if file not in self.live:
             self.live[file] = (file.read_bytes(), read_snapshot(file).entries, _places(file))
@@ -138,7 +138,7 @@ class Campaign:
     # ---- kills ----
 
     def kills(self, count: int) -> Counts:
-        """Kill each kind of work in turn; afterwards nothing is wrong, and the work can be done."""
+        """Kill each kind of work in turn. Afterwards all files must be right, and the work can be finished."""
         counts: Counts = collections.Counter()
         works = {
             "solve": self._solve,
@@ -149,7 +149,7 @@ class Campaign:
             "prove": self._prove,
         }
         names = [*works][:count]
-        assert self.hash_in_c  # known before there are children
+        assert self.hash_in_c  # compute it before forking
         durations = {name: self._duration(name, works[name]) for name in names}
         for number in range(count):
             name = names[number % len(names)]
@@ -159,18 +159,18 @@ class Campaign:
             place = self.directory / "killed" / name
             if in_child(lambda work=work, place=place: work(place)) != RIGHT or list(place.rglob("*.part")):
                 counts["WRONG"] += 1
-                print(f"{name} does not end well after all kills", file=sys.stderr)
+                print(f"{name} fails after all kills", file=sys.stderr)
         return counts
 
     def _kill(self, name: str, work: Callable[[Path], int], seconds: float, counts: Counts) -> None:
-        """Kill a kind of work once, at a moment that is equally likely to be any; begun anew, or resumed, by chance."""
+        """Kill a kind of work once, at a random moment. It starts again or resumes, at random."""
         place = self.directory / "killed" / name
         code = RIGHT
-        while code == RIGHT:  # it was done before the kill came
+        while code == RIGHT:  # it finished before the kill
             if not place.exists() or self.random.random() < 0.5:
                 self._prepare(name, place)
             code = in_child(lambda: work(place), kill_after=self.random.uniform(0, seconds))
-            after = in_child(lambda: self._sound(name, place))
+            after = in_child(lambda: self._check_files(name, place))
             if code not in (RIGHT, -signal.SIGKILL) or after != RIGHT:
                 counts["WRONG"] += 1
                 print(f"a kill of {name}: {_outcome(code)}, afterwards {_outcome(after)}", file=sys.stderr)
@@ -179,17 +179,17 @@ class Campaign:
             if code == RIGHT:
                 shutil.rmtree(place)
         if name == "enumerate":
-            self._count_sealed(place, counts)
+            self._check_resumption(place, counts)
 
-    def _count_sealed(self, place: Path, counts: Counts) -> None:
-        """What a killed enumeration has sealed is not enumerated again: see that in a copy."""
-        sealed, copy = len(self._sealed_tiers(place)), place.with_name("resumed")
-        if sealed:
+    def _check_resumption(self, place: Path, counts: Counts) -> None:
+        """Check in a copy that a resumed enumeration does not enumerate the written tiers again."""
+        written, copy = len(self._written_tiers(place)), place.with_name("resumed")
+        if written:
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(place, copy)
             resumed = in_child(lambda: self._enumerate(copy)) == RIGHT
-            counts["enumerate: of these, resumed from sealed tiers" if resumed else "WRONG"] += 1
-            counts["enumerate: tiers that were sealed then"] += sealed
+            counts["enumerate: of these, resumed from written tiers" if resumed else "WRONG"] += 1
+            counts["enumerate: tiers written before these kills"] += written
 
     def _prepare(self, name: str, place: Path) -> None:
         shutil.rmtree(place, ignore_errors=True)
@@ -198,7 +198,7 @@ class Campaign:
             shutil.copytree(self.directory / "plain" / "ladder", place / "ladder")
 
     def _duration(self, name: str, work: Callable[[Path], int]) -> float:
-        """How long the work takes when nobody disturbs it: the least of several times."""
+        """Return the shortest of several times that the work takes without a fault."""
         measured = []
         for _ in range(5):
             place = self.directory / "measured" / name
@@ -208,8 +208,8 @@ class Campaign:
             measured.append(time.monotonic() - started)
         return min(measured)
 
-    def _sealed_tiers(self, place: Path) -> set[int]:
-        """The tiers whose positions an interrupted run has found and written."""
+    def _written_tiers(self, place: Path) -> set[int]:
+        """Return the tiers that an interrupted enumeration has written."""
         path = table_path(self.in_c, place)
         if not (path / DATA_FILE).exists():
             return set()
@@ -217,16 +217,16 @@ class Campaign:
             return set(table.keys)
 
     def _enumerate(self, place: Path) -> int:
-        """Find the positions of a game in C, or resume: then no tier that is sealed is enumerated again."""
-        sealed, write = self._sealed_tiers(place), LmdbStore.write_key_blocks
+        """Enumerate a game in C, or resume. No written tier may be enumerated again."""
+        written, write = self._written_tiers(place), LmdbStore.write_key_blocks
 
         def write_once(store: LmdbStore, tier: int, *rest: Any) -> None:
-            if tier in sealed:
+            if tier in written:
                 os._exit(WRONG)
             write(store, tier, *rest)
 
         LmdbStore.write_key_blocks = write_once  # in this child only
-        LocalSteps.solve_components = lambda steps: os._exit(RIGHT)  # what follows is another kind of work
+        LocalSteps.solve_components = lambda steps: os._exit(RIGHT)  # solving is another kind of work
         return self._solve_in_c(place)
 
     def _solve_in_c(self, place: Path) -> int:
@@ -244,7 +244,7 @@ class Campaign:
         with open_table(self.game, place / "ladder") as table:
             if table.info.compact:
                 return RIGHT
-            compact_table(table, None, progress=lambda done: None)
+            compact_table(table)
         return RIGHT
 
     def _save(self, place: Path) -> int:
@@ -260,7 +260,7 @@ class Campaign:
 
     @cached_property
     def exports(self) -> dict[str, bytes]:
-        """What exports must be."""
+        """The right contents of the exports."""
         with open_table(self.game, self.directory / "plain" / "ladder") as table:
             files = {kind: self.directory / f"ladder.{kind}" for kind in ("csv", "parquet")}
             for kind, file in files.items():
@@ -273,15 +273,15 @@ class Campaign:
         return RIGHT
 
     def _game_with_turns(self) -> Game:
-        """The ladder does not say whose turn it is, and a proof file needs that."""
+        """Return the ladder game with a `mover` hook, which a proof file needs."""
         plugin = type(
             "Turns", (), {name: staticmethod(hook) for name, hook in vars(ladder).items() if callable(hook)}
         )()
         plugin.mover = ladder.hookimpl(lambda position: 0)  # one player makes all moves
         return make_game(plugin, name="turns")
 
-    def _sound(self, name: str, place: Path) -> int:
-        """Whatever the killed process left: what is there under its final name is right."""
+    def _check_files(self, name: str, place: Path) -> int:
+        """Check that every file that a killed process left under its final name is right."""
         path = place / "ladder"
         if name in ("solve", "save", "compact") and (path / DATA_FILE).exists():
             with open_table(self.game, path) as table:
@@ -291,7 +291,7 @@ class Campaign:
                 if table.complete and (found != self.codes or table.info.hash != self.hash):
                     return WRONG
         if name == "enumerate":
-            self._sealed_tiers(place)  # opened, and so checked
+            self._written_tiers(place)  # opening checks the table
         if name.startswith("export"):
             files = {kind: place / f"ladder.{kind}" for kind in self.exports}
             whole = (file.read_bytes() == self.exports[kind] for kind, file in files.items() if file.exists())
@@ -305,7 +305,7 @@ class Campaign:
     # ---- full disks ----
 
     def full_disks(self, count: int) -> Counts:
-        """Solve under limits on the file's size, as a full disk would set them: one error each time, then the table."""
+        """Solve under limits on the file size, which act like a full disk: one error each time, then the table."""
         counts: Counts = collections.Counter()
         size = (self.directory / "plain" / "ladder" / DATA_FILE).stat().st_size
         for number in range(count):
@@ -327,7 +327,7 @@ class Campaign:
 
 
 def _places(file: Path) -> dict[str, list[range]]:
-    """Where values, keys, records, frames and LMDB's own pages stand in a file."""
+    """Return the ranges of values, keys, records, frames and LMDB pages in a file."""
     raw, snapshot = file.read_bytes(), read_snapshot(file)
     places: dict[str, list[range]] = collections.defaultdict(list)
     for key, value in snapshot.entries.items():

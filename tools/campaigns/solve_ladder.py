@@ -1,4 +1,4 @@
-"""Solves the ladder game into the directory given, slowly; a test kills it. Prints the hash when it gets there."""
+"""Solves the ladder game to a directory and prints the hash; slowly, if a second argument is given. A test kills it."""
 
 import sys
 import time
