@@ -97,7 +97,7 @@ def test_hooks_are_called_for_positions_missing_from_the_walk_or_the_memo(monkey
     incomplete.table.close()
     assert incomplete.hash == expected.hash
     assert short.calls["moves"] > 100
-    monkeypatch.setattr(Budget, "for_answers", 20_000)
+    monkeypatch.setattr(Budget, "memo_bytes", 20_000)
     no_room = solve_game(make_game(Take(), name="take"), save=False)
     no_room.table.close()
     assert no_room.hash == expected.hash
