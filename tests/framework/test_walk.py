@@ -114,15 +114,18 @@ def _raise(said: PositionBatch) -> PositionBatch:
 
 
 WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
-    "no PositionBatch": (lambda said: None, "a PositionBatch was expected, not None"),
+    "no PositionBatch": (lambda said: None, "expected a PositionBatch, not None"),
     "a list": (lambda said: replace(said, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
     "too few": (lambda said: replace(said, movers=said.movers[1:]), "'movers' must be an array of 1,000 integers"),
     "no movers": (lambda said: replace(said, movers=None), "'movers' must be an array of 1,000 integers"),
     "fractions": (lambda said: replace(said, scores=said.scores / 2), "'scores' must be an array of 1,000 integers"),
     "a status of 4": (lambda said: replace(said, statuses=said.statuses + 3), "'statuses' must be from 0 to 3"),
     "a score too high": (lambda said: replace(said, scores=said.scores + 40_000), "must be from -32,767 to 32,767"),
-    "stuck": (lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]), "an ongoing position has"),
-    "falling ends": (lambda said: replace(said, ends=_swapped(said.ends)), "'ends' must not fall"),
+    "stuck": (
+        lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]),
+        "an ongoing position must have children",
+    ),
+    "falling ends": (lambda said: replace(said, ends=_swapped(said.ends)), "'ends' must not decrease"),
     "no position": (lambda said: replace(said, children=~(0 * said.children)), "'children' must be from 0 to"),
     "an error": (_raise, "hook 'walk' raised RuntimeError: lost my way"),
 }
