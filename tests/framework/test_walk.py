@@ -114,19 +114,19 @@ def _raise(rows: PositionBatch) -> PositionBatch:
 
 
 WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
-    "no PositionBatch": (lambda rows: None, "a PositionBatch was expected, not None"),
-    "a list": (lambda rows: replace(rows, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
-    "too few": (lambda rows: replace(rows, movers=rows.movers[1:]), "'movers' must be an array of 1,000 integers"),
-    "no movers": (lambda rows: replace(rows, movers=None), "'movers' must be an array of 1,000 integers"),
-    "fractions": (lambda rows: replace(rows, scores=rows.scores / 2), "'scores' must be an array of 1,000 integers"),
-    "a status of 4": (lambda rows: replace(rows, statuses=rows.statuses + 3), "'statuses' must be from 0 to 3"),
-    "a score too high": (lambda rows: replace(rows, scores=rows.scores + 40_000), "must be from -32,767 to 32,767"),
+    "no PositionBatch": (lambda said: None, "expected a PositionBatch, not None"),
+    "a list": (lambda said: replace(said, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
+    "too few": (lambda said: replace(said, movers=said.movers[1:]), "'movers' must be an array of 1,000 integers"),
+    "no movers": (lambda said: replace(said, movers=None), "'movers' must be an array of 1,000 integers"),
+    "fractions": (lambda said: replace(said, scores=said.scores / 2), "'scores' must be an array of 1,000 integers"),
+    "a status of 4": (lambda said: replace(said, statuses=said.statuses + 3), "'statuses' must be from 0 to 3"),
+    "a score too high": (lambda said: replace(said, scores=said.scores + 40_000), "must be from -32,767 to 32,767"),
     "stuck": (
-        lambda rows: replace(rows, ends=0 * rows.ends, children=rows.children[:0]),
-        "an ongoing position has",
+        lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]),
+        "an ongoing position must have children",
     ),
-    "falling ends": (lambda rows: replace(rows, ends=_swapped(rows.ends)), "'ends' must not fall"),
-    "no position": (lambda rows: replace(rows, children=~(0 * rows.children)), "'children' must be from 0 to"),
+    "falling ends": (lambda said: replace(said, ends=_swapped(said.ends)), "'ends' must not decrease"),
+    "no position": (lambda said: replace(said, children=~(0 * said.children)), "'children' must be from 0 to"),
     "an error": (_raise, "hook 'walk' raised RuntimeError: lost my way"),
 }
 
