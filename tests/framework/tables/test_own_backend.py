@@ -122,4 +122,4 @@ def test_exporter_that_is_not_callable_is_refused_at_registration(install):
     code = "from perfectplay import hookimpl\n@hookimpl\ndef register_exporters(register): register('x', len)"
     install("bad-exporter", code, group="host")
     registry = plugins.call_host_plugins("register_exporters", check_exporter)
-    assert "a function write(path, source) is needed" in registry.broken["bad-exporter"]
+    assert "a function write(path, source)" in registry.broken["bad-exporter"]
