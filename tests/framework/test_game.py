@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -154,6 +155,20 @@ def test_a_mistake_in_a_hook_names_game_hook_and_position(codes, old, new, call,
         getattr(game, method)(*arguments)
     assert str(caught.value).startswith("stones: ")
     assert "\n" not in str(caught.value)
+
+
+def test_a_hook_call_has_three_frames(codes):
+    code = "import inspect\nSTACK = []\n" + codes.subtraction.replace(
+        "def moves(position): ", "def moves(position):\n    STACK[:] = inspect.stack()[:4]\n    "
+    )
+    plugin = codes.module_of(code)
+    make_game(plugin).moves(5)
+    frames = [(Path(frame.filename).name, frame.function) for frame in plugin.STACK[1:]]
+    assert frames == [
+        ("hooks.py", "call"),
+        ("game.py", "moves"),
+        (Path(__file__).name, "test_a_hook_call_has_three_frames"),
+    ]
 
 
 def test_wrong_texts_boards_and_tiers_are_rejected(codes):

@@ -160,7 +160,7 @@ class Hooks:
         """Return the names from the hook `players`, else from `about`; empty if neither has any."""
         if self.has("players"):
             return self.call(PLAYERS)
-        return self.call(ABOUT).players if self.has("about") else ()
+        return tuple(self.call(ABOUT).players) if self.has("about") else ()
 
     def format_moves(self, position: int, moves: Sequence[int]) -> list[str]:
         """Return the texts of several moves. The checks are made together, and one by one if something is wrong."""
