@@ -22,10 +22,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-from perfectplay_morris.geometry import GEOMETRIES
 
 from perfectplay import Game, PerfectPlayError, Table, load_game, open_table, solve_game
 from perfectplay.progress import Progress
+from perfectplay_morris.geometry import GEOMETRIES
 from perfectplay_native.engine import Engine
 
 GASSER = 7_673_759_269

@@ -10,7 +10,8 @@ from perfectplay import memory, solve_game
 from perfectplay.errors import PerfectPlayError
 from perfectplay.memory import Available, available_memory
 from perfectplay.solve import options as budget
-from perfectplay.solve import solve as strong
+from perfectplay.solve import steps
+from perfectplay.tiers.order import TierSizes
 
 
 @pytest.fixture
@@ -50,20 +51,21 @@ def test_a_group_without_a_limit_is_ignored(control_groups):
 @pytest.mark.parametrize(
     ("left", "advice"),
     [
-        (200 << 20, "leaves 200M: use `--backend lmdb --memory 100M`, which needs less"),
-        (70 << 20, "leaves 70M: use `--backend lmdb --memory 64M`, which needs less"),
-        (37 << 20, "leaves 37M: see to it that there are 64 MiB, and use `--backend lmdb --memory 64M`"),
+        (200 << 20, "leaves 200M; use `--backend lmdb --memory 100M`, which needs less"),
+        (70 << 20, "leaves 70M; use `--backend lmdb --memory 64M`, which needs less"),
+        (37 << 20, "leaves 37M; free at least 64 MiB, then use `--backend lmdb --memory 64M`"),
     ],
 )
 def test_too_little_memory_names_the_limit_and_a_remedy(left, advice, tic_tac_toe, monkeypatch):
     monkeypatch.setattr(budget, "available_memory", lambda: Available(left, "the control group's limit, 100M"))
-    monkeypatch.setattr(strong, "enumerate_positions", _with_all_memory)
-    monkeypatch.setattr(strong.Solve, "slots", lambda solve, component: 1 << 30)
+    monkeypatch.setattr(steps, "enumerate_positions", _with_all_memory)
+    monkeypatch.setattr(TierSizes, "largest_component", 1 << 30)
     with pytest.raises(PerfectPlayError, match=f"the control group's limit, 100M {advice}"):
         solve_game(tic_tac_toe, save=False)
 
 
 def _with_all_memory(*arguments, budget, **options):
     from perfectplay.tiers.enumeration import enumerate_positions
+    from perfectplay.tiers.external_set import SpillBudget
 
-    enumerate_positions(*arguments, budget=None, **options)
+    enumerate_positions(*arguments, budget=SpillBudget(None, None), **options)

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from perfectplay import load_game, solve_game
-from perfectplay.cli import _app as root
+from perfectplay.cli import root
 from perfectplay.errors import PluginError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.loading import make_game
@@ -25,7 +25,7 @@ from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
 from perfectplay.threads import Workers
 from perfectplay.tiers.enumeration import Enumeration
-from perfectplay.tiers.external_set import Spill
+from perfectplay.tiers.external_set import SpillBudget
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_explorers_go_on_from_what_was_counted():
 
     with closing(store), Workers(1) as workers:
         enumeration = Enumeration(
-            kernel, store, "kalah", Spill(None, None), workers, stop_after_a_million, lambda: None
+            kernel, store, "kalah", SpillBudget(None, None), workers, stop_after_a_million, lambda: None
         )
         with pytest.raises(_Enough):
             enumeration.run()

@@ -167,7 +167,7 @@ def test_a_hook_that_fails_occasionally_is_named():
 
 def test_an_endless_game_is_stopped_with_the_likely_reason():
     counting = changed(apply=lambda self, position, move: position + 1, moves=lambda self, position: [1])
-    with pytest.raises(PluginError, match=r"stones: 16,384 moves away there are still new positions .* count of moves"):
+    with pytest.raises(PluginError, match=r"stones: .* new positions .* after 16,384 moves.* move counter"):
         solve(counting)
 
 
@@ -177,7 +177,7 @@ def test_full_memory_suggests_a_remedy(monkeypatch):
         apply=lambda self, position, move: 2 * position + move,
         moves=lambda self, position: [0, 1] if position < 2**40 else [],
     )
-    with pytest.raises(PerfectPlayError, match=r"memory is full after [\d,]+ positions, .*`solve check stones`.*lmdb"):
+    with pytest.raises(PerfectPlayError, match=r"memory is full after [\d,]+ positions.* lmdb.*`solve check stones`"):
         solve(tree)
 
 

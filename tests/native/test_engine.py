@@ -26,6 +26,7 @@ from perfectplay.values import Status
 from perfectplay_native.kernel import Kernel
 from perfectplay_quixo import _kernel as quixo
 
+from ..propagation import solve_by
 from .compiled_graphs import ENUMERATED_VARIANTS, MUTUAL_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import (
     LOSS,
@@ -62,8 +63,8 @@ def codes_of(table: Table, graph: Graph) -> dict[int, int]:
     return stored
 
 
-def solved(game: Game, graph: Graph, **options: object) -> Solved:
-    solution = solve_game(game, **{"save": False, **options})
+def solved(game: Game, graph: Graph, propagation: str = "auto", **options: object) -> Solved:
+    solution = solve_by(game, propagation, **{"save": False, **options})
     with solution.table as table:
         codes = codes_of(table, graph)
     assert solution.stats.positions == len(codes)
@@ -179,7 +180,7 @@ def test_threads_do_not_change_the_table(graph_module: ModuleType):
 
 
 def _table_hash(game: Game, propagation: str, threads: int) -> str:
-    solution = solve_game(game, save=False, propagation=propagation, threads=threads)
+    solution = solve_by(game, propagation, save=False, threads=threads)
     with solution.table as table:
         assert verify_table(table, threads=threads).bad == 0
     assert solution.stats.ties
@@ -313,7 +314,7 @@ def test_too_many_moves_are_an_error(graph_module: ModuleType):
 def test_propagation_by_retract_needs_parents(graph_module: ModuleType):
     game = compiled_game(graph_module, plain_graph([[0]], {}), VARIANTS["rank alone"])
     with pytest.raises(UsageError, match="graph has neither parents nor retract"):
-        solve_game(game, save=False, propagation="retract")
+        solve_by(game, "retract", save=False)
 
 
 # ---- limits, checked when a kernel is loaded ----

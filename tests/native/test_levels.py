@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from perfectplay.cluster import driver
+from perfectplay.errors import TableError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
@@ -97,21 +97,17 @@ def test_every_propagation_has_the_same_last_level(
 
 
 @pytest.mark.parametrize("end", [LOSS, TIE])
-def test_workers_have_the_same_last_level(
-    end: int, graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_workers_have_the_same_last_level(end: int, graph_module: ModuleType, tmp_path: Path):
     """At the last level there are still updates for another worker, whose position is already decided."""
-    monkeypatch.setattr(driver, "SHARED_SLOTS", 1)
-    monkeypatch.setattr(driver, "WORTH_SHARING", 1)
     for length in (16_382, 16_383):
         graph = plain_graph([*chain(length, end).children, [0, length]], {length: end})
         game = compiled_game(graph_module, graph, RANKED_VARIANTS["expand and retract"])
         if length == 16_382:
-            table_hash, solve = solve_locally(game, tmp_path / "table", 2)
-            assert (solve.exchanged or 0) > len(graph.moves)
-            assert table_hash == solve_game(game, save=False).hash
+            solution = solve_locally(game, tmp_path / "table", 2)
+            assert solution.exchanged > len(graph.moves)
+            assert solution.hash == solve_game(game, save=False).hash
         else:
-            with pytest.raises(EngineError, match="more than 16382 plies"):
+            with pytest.raises(TableError, match="more than 16382 plies"):
                 solve_locally(game, tmp_path / "longer", 2)
 
 

@@ -11,10 +11,12 @@ from perfectplay import Status, hookimpl
 from perfectplay.errors import Interrupted, PluginError
 from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
-from perfectplay.solve import solve as strong
 from perfectplay.solve.options import Budget
 from perfectplay.solve.solve import solve_game
+from perfectplay.solve.steps import SolveState
 from perfectplay.solve.verification import verify_table
+
+from ..propagation import solve_by
 
 CELLS = 3000
 
@@ -108,7 +110,7 @@ def test_a_full_memo_does_not_change_the_table(limit: int, walk, monkeypatch) ->
     expected = solve_game(game, save=False)
     expected.table.close()
     plugin.calls.clear()
-    monkeypatch.setattr(Budget, "for_answers", limit)
+    monkeypatch.setattr(Budget, "memo_bytes", limit)
     found = solve_game(game, save=False)
     found.table.close()
     assert found.hash == expected.hash
@@ -127,7 +129,7 @@ def test_a_resumed_solve_calls_each_hook_once(tmp_path: Path, walk, monkeypatch)
         raise Interrupted("enough")
 
     with monkeypatch.context() as patch:
-        patch.setattr(strong.Solve, "_plan", stop)
+        patch.setattr(SolveState, "load_tiers", stop)
         with pytest.raises(Interrupted):
             solve_game(game, backend="lmdb", directory=tmp_path)
     plugin.calls.clear()
@@ -168,6 +170,6 @@ def test_a_game_whose_moves_change_is_an_error(monkeypatch) -> None:
             return (position + 28 * move + 1) % 400
 
     game = make_game(Fickle(), name="fickle")
-    monkeypatch.setattr(Budget, "for_answers", 0)
+    monkeypatch.setattr(Budget, "memo_bytes", 0)
     with pytest.raises(PluginError, match=r"position \d+ had other moves"):
-        solve_game(game, save=False, propagation="graph")
+        solve_by(game, "graph", save=False)

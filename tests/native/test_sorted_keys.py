@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perfectplay.threads import Workers
-from perfectplay.tiers import external_set as sorted_runs
-from perfectplay.tiers.external_set import Runs, Spill
+from perfectplay.tiers import external_set
+from perfectplay.tiers.external_set import ExternalSet, SpillBudget
 from perfectplay_native.positions import difference, sort_distinct, union
 
 # Close together, so that sets overlap; far apart, so that every digit matters; and the extremes.
@@ -55,47 +55,47 @@ def test_difference_of_a_small_and_a_large_set():
 @given(st.lists(sets, max_size=20))
 def test_runs_are_a_set_with_any_budget(tmp_path_factory, budget, many):
     directory = tmp_path_factory.getbasetemp()
-    runs = Runs(Spill(budget=budget, directory=directory))
+    runs = ExternalSet(SpillBudget(limit=budget, directory=directory))
     everything: set[int] = set()
     for each in many:
-        runs.add([difference(ordered(each), runs.runs_in_memory)])
+        runs.insert([difference(ordered(each), runs.runs_in_memory)])
         everything |= each
     assert difference(ordered(range(300)), runs.runs).tolist() == sorted(set(range(300)) - everything)
-    assert [int(key) for part in runs.portions() for key in part] == sorted(everything)
-    assert budget is None or runs.held <= budget
-    taken = Runs(Spill(budget=budget, directory=directory))
-    taken.take(runs)
+    assert [int(key) for part in runs.iter_sorted() for key in part] == sorted(everything)
+    assert budget is None or runs.memory_bytes <= budget
+    taken = ExternalSet(SpillBudget(limit=budget, directory=directory))
+    taken.merge(runs)
     assert not runs
-    assert [int(key) for part in taken.taken() for key in part] == sorted(everything)
+    assert [int(key) for part in taken.drain_sorted() for key in part] == sorted(everything)
     assert not taken
 
 
 def test_memory_is_released_while_runs_are_merged(monkeypatch):
-    monkeypatch.setattr(sorted_runs, "GIVE_BACK_BYTES", 1 << 16)
-    monkeypatch.setattr(sorted_runs, "MERGE_BYTES", 1 << 17)
-    runs = Runs(Spill(budget=None, directory=None))
+    monkeypatch.setattr(external_set, "RELEASE_BYTES", 1 << 16)
+    monkeypatch.setattr(external_set, "MERGE_BYTES", 1 << 17)
+    runs = ExternalSet(SpillBudget(limit=None, directory=None))
     even, odd = np.arange(0, 400_000, 2, dtype=np.uint64), np.arange(1, 400_000, 2, dtype=np.uint64)
-    runs.add([even])
+    runs.insert([even])
     [first] = runs._in_memory
-    runs.add([odd])
+    runs.insert([odd])
     assert (runs.runs[0] == np.arange(400_000, dtype=np.uint64)).all()
     assert not first.keys[:100_000].any(), "its pages are released, and read as zero"
 
 
 def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
-    spill = Spill(budget=800, directory=tmp_path)
-    read, other = Runs(spill), Runs(spill)
+    spill = SpillBudget(limit=800, directory=tmp_path)
+    read, other = ExternalSet(spill), ExternalSet(spill)
     monkeypatch.setattr(spill, "merge_bytes", 1 << 20)
-    read.add([np.arange(50, dtype=np.uint64)])
-    portions = read.portions()
+    read.insert([np.arange(50, dtype=np.uint64)])
+    portions = read.iter_sorted()
     first = next(portions)
-    other.add([np.arange(100, dtype=np.uint64)])
-    assert read.held == 400, "the other one is in a file"
-    assert other.held == 0
+    other.insert([np.arange(100, dtype=np.uint64)])
+    assert read.memory_bytes == 400, "the other one is in a file"
+    assert other.memory_bytes == 0
     assert first.tolist() == list(range(50))
     portions.close()
-    other.add([np.arange(100, 160, dtype=np.uint64)])
-    assert spill.held <= 800
+    other.insert([np.arange(100, 160, dtype=np.uint64)])
+    assert spill.memory_bytes <= 800
     assert not list(tmp_path.iterdir()), "the files have no names"
 
 

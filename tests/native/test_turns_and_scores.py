@@ -27,6 +27,7 @@ from perfectplay_native.errors import RulesError
 from perfectplay_native.positions import movers_of_many
 from perfectplay_native.search import Search
 
+from ..propagation import solve_by
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import TURNS, Graph, GraphPlugin, TieredGraphPlugin, any_game, brute_force, python_plugin, union
 from .test_engine import PROPAGATIONS, codes_of
@@ -52,7 +53,7 @@ def check_every_propagation(game: Game, graph: Graph, right: dict[int, int], *, 
     hashes = set()
     for propagation in propagations_of(game):
         for threads in (1, 2):
-            solution = solve_game(game, save=False, values=values, propagation=propagation, threads=threads)
+            solution = solve_by(game, propagation, save=False, values=values, threads=threads)
             with solution.table as table:
                 assert codes_of(table, graph) == right, (propagation, graph)
                 assert verify_table(table, threads=threads).bad == 0

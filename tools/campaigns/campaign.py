@@ -27,11 +27,11 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay import Game, load_game, make_game, open_table, prove_position, solve_game
+from perfectplay import Game, ProofOptions, load_game, make_game, open_table, prove_position, solve_game
 from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError, TableError
 from perfectplay.prove.proof import proof_path, read_proof
-from perfectplay.solve.solve import Solve
+from perfectplay.solve.steps import LocalSteps
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.lmdb_store import LmdbStore
@@ -226,7 +226,7 @@ class Campaign:
             write(store, tier, *rest)
 
         LmdbStore.write_key_blocks = write_once  # in this child only
-        Solve.solve_components = lambda solve, scratch: os._exit(RIGHT)  # solving is another kind of work
+        LocalSteps.solve_components = lambda steps: os._exit(RIGHT)  # solving is another kind of work
         return self._solve_in_c(place)
 
     def _solve_in_c(self, place: Path) -> int:
@@ -269,7 +269,7 @@ class Campaign:
 
     def _prove(self, place: Path) -> int:
         game = self._game_with_turns()
-        prove_position(game, directory=place, prune=False, checkpoint=0.01)
+        prove_position(game, options=ProofOptions(directory=place, prune=False, checkpoint=0.01))
         return RIGHT
 
     def _game_with_turns(self) -> Game:

@@ -26,8 +26,8 @@ from perfectplay.game.engine import cpu_seconds
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
 from perfectplay.threads import Workers
-from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, rebatched
-from perfectplay.tiers.external_set import Spill
+from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, iter_batches
+from perfectplay.tiers.external_set import SpillBudget
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.positions import Positions, difference, union
 
@@ -91,7 +91,7 @@ def count_positions(
 
     with closing(store), Workers(1) as workers:
         check_time = _deadline_check(deadline, check)
-        enumeration = Enumeration(kernel, store, game, Spill(None, None), workers, record, check_time)
+        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), workers, record, check_time)
         unfinished: dict[int, Positions] = {}
         try:
             enumeration.run()
@@ -221,7 +221,7 @@ class _Explorer:
     def _expand(self, positions: Positions) -> None:
         if len(positions) > self.sample:
             positions = self.random.choice(positions, self.sample, replace=False, shuffle=False)
-        for portion in rebatched([positions], SLOW_CHUNK):
+        for portion in iter_batches([positions], SLOW_CHUNK):
             self.check()
             for tier, children in children_by_tier(self.kernel, portion):
                 self.incoming.setdefault(tier, []).append(children)

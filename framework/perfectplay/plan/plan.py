@@ -92,7 +92,7 @@ def plan_solve(
     try:
         if kernel.ranked:
             counted = "exact"
-            shape, cpu_seconds = _measure(kernel, TierSizes.of_index(kernel))
+            shape, cpu_seconds = _measure(kernel, TierSizes.of(kernel))
         else:
             count = count_positions(kernel, game=game.name, seconds=seconds, memory=available.bytes // 2, check=check)
             shape, counted = counted_shape(kernel, count), count.kind

@@ -19,6 +19,7 @@ from perfectplay.analysis.moves import rate_moves
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.table.locations import table_path
 
+from ...propagation import solve_by
 from ..damage import stop_after_tiers
 
 RUNNER = [sys.executable, str(Path(__file__).parents[3] / "tools" / "campaigns" / "solve_ladder.py")]
@@ -36,7 +37,7 @@ def golden(game: Game) -> str:
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
 @pytest.mark.parametrize("propagation", ["graph", "forward"])
 def test_every_backend_and_propagation_gives_the_same_table(game, golden, tmp_path, backend, propagation):
-    solution = solve_game(game, backend=backend, directory=tmp_path, propagation=propagation)
+    solution = solve_by(game, propagation, backend=backend, directory=tmp_path)
     solution.table.close()
     assert solution.hash == golden
     with open_table(game, table_path(game, tmp_path)) as table:

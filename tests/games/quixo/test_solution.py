@@ -10,6 +10,7 @@ import pytest
 from perfectplay import Game, Outcome, Table, Value, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
 
+from ...propagation import solve_by
 from . import reference
 from .reference import Position
 
@@ -42,7 +43,7 @@ def test_the_four_by_four_table_is_verified(table: Table) -> None:
 @pytest.mark.parametrize("propagation", ["graph", "forward"])
 def test_every_propagation_method_gives_the_same_table(propagation: str) -> None:
     small = load_game("quixo", width=3, height=4)
-    solutions = [solve_game(small, save=False, propagation=method) for method in ("retract", propagation)]
+    solutions = [solve_by(small, method, save=False) for method in ("retract", propagation)]
     for solution in solutions:
         solution.table.close()
     assert solutions[0].hash == solutions[1].hash
