@@ -1,8 +1,8 @@
-"""Writes docs/help.md: the output of every command's --help.
+"""Writes docs/help.md: what every command prints for --help.
 
     python docs/make_help.py
 
-A test compares the page with the program. Gobblet is the example for all games.
+A test holds the page to the program. Gobblet stands for all games, whatever is installed.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from perfectplay.cli import _app as root
+from perfectplay.cli import root
 from perfectplay.commands import COMMANDS
 from perfectplay.game.plugins import LIMIT_VARIABLE
 
 PAGE = Path(__file__).parent / "help.md"
 WIDTH = 100
-"""Columns, independent of the terminal."""
+"""Columns, whatever terminal this runs in."""
 
 EXAMPLE = "gobblet"
 
 OPENING = """\
 # Help pages
 
-The output of `solve COMMAND --help`, with Gobblet as the example of a game. `docs/make_help.py` writes this page;
-[Commands](commands.md) explains them.
+What `solve COMMAND --help` prints. Gobblet stands for any game. This page is written by
+`docs/make_help.py`; [the commands](commands.md) are explained elsewhere.
 """
 
 
 def help_page() -> str:
-    """The text of the page."""
+    """The page as it should be."""
     lines = [[], [EXAMPLE], *([command] for command in COMMANDS)]
     return "\n".join([OPENING, *map(_section, lines)])
 

@@ -13,7 +13,7 @@ HOST = ROOT / "framework" / "perfectplay"
 
 # The package looks up its public names on first use, `python -m` runs the command line, and pytest must find its plugin
 # without loading the checks.
-OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.__main__", "perfectplay.pytest_plugin"}
+OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.__main__", "perfectplay.testing.pytest_plugin"}
 
 
 def module_name(path: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay import export_table, load_game, open_table, prove_position, solve_game
+from perfectplay import ProofOptions, export_table, load_game, open_table, prove_position, solve_game
 from perfectplay.errors import PerfectPlayError, UsageError
 
 from .test_bad_input import assert_refused
@@ -72,7 +72,7 @@ def test_a_directory_name_need_not_be_utf_8(run_solve, tmp_path, backend):
         done = run_solve(*command, *where)
         assert (done.returncode, done.stderr) == (0, ""), command
     game = load_game("connect4", width=3, height=3)
-    prove_position(game, directory=place)
+    prove_position(game, options=ProofOptions(directory=place))
     with open_table(game, place / game.identity) as table:
         export_table(table, "csv", place / f"{NOT_TEXT}.csv")
     assert (place / f"{NOT_TEXT}.csv").stat().st_size > 0
@@ -84,7 +84,7 @@ def test_a_name_with_a_nul_character_is_refused(tables):
         with pytest.raises(UsageError, match="NUL"):
             solve_game(game, directory=bad, backend=backend)
     with pytest.raises(UsageError, match="NUL"):
-        prove_position(game, directory=bad)
+        prove_position(game, options=ProofOptions(directory=bad))
     with pytest.raises(PerfectPlayError):
         open_table(game, bad)
     with open_table(game, tables / game.identity) as table, pytest.raises(UsageError, match="NUL"):

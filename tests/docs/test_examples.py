@@ -43,7 +43,7 @@ def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
     for name, kind in {"first-try": "Python", "quick": "C kernel"}.items():
         assert games(fresh)[name]["kind"] == kind
         assert "passed" in fresh.run(f"cd {name} && pytest -q -p no:cacheprovider")
-        assert f"{name}: keeps all" in fresh.run(f"solve check {name}")
+        assert f"{name}: all " in fresh.run(f"solve check {name}")
         assert "Second player wins in 6 plies" in fresh.run(f"solve {name}")
         for lint in (["check"], ["format", "--check"]):
             command = [sys.executable, "-m", "ruff", *lint, str(fresh.work / name)]

@@ -164,13 +164,13 @@ NAIVE = {
         STONES,
         {"(1, 2, 3)": "__import__('random').sample((1, 2, 3), 2)"},
         "pure",
-        "depend on its arguments alone",
+        "depend only on its arguments",
     ),
     "the winner is WON": (
         STONES,
         {"Status.LOST": "Status.WON"},
         "status",
-        "if the player who has just moved wins, say",
+        "if the player who has just moved wins, return LOST",
     ),
     "a global turn": (
         TIC_TAC_TOE,
@@ -179,7 +179,7 @@ NAIVE = {
             "(owner(board),)": "(1 + turn,)",
         },
         "pure",
-        "depend on its arguments alone",
+        "depend only on its arguments",
     ),
     "positions are numbered as they are met": (
         TIC_TAC_TOE.replace(
@@ -187,24 +187,24 @@ NAIVE = {
         ).replace("def number_of(board): return sum(owner * 3**cell for cell, owner in enumerate(board))\n", NUMBERED),
         {},
         "pure",
-        "asked afresh, as the next command does: .* Are positions numbered as they are met?",
+        "in a new process, .* numbered in the order in which they occur",
     ),
     "a board beyond 64 bits": (TIC_TAC_TOE, {"range(9)": "range(49)"}, "hooks", "a position must fit 64 bits"),
-    "nothing about being stuck": (HEXAPAWN, {}, "status", "but there is no move: say what being stuck means"),
+    "nothing about being stuck": (HEXAPAWN, {}, "status", "but there is no move; return LOST, DRAWN or WON"),
     "the turn is no part of the text": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
         + "\n@hookimpl\ndef decode(position): return ''.join('.WB'[owner] for owner in board_of(position))\n"
         + "\n@hookimpl\ndef encode(text): return pack(['.WB'.index(letter) for letter in text], 0)\n",
         {},
         "text",
-        "every position needs a text of its own",
+        "every position a different text",
     ),
     "the turn is no part of what is the same": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
         + "\n@hookimpl\ndef canonicalize(position): return position % 3**9\n",
         {},
         "symmetry",
-        "they are not the same up to symmetry|must keep what the rules look at",
+        "they are not symmetric|must preserve it",
     ),
     "players are 1 and 2": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
@@ -219,7 +219,7 @@ NAIVE = {
             "        return Status.LOST": "        return Status.WON if sum(map(bool, board)) % 2 else Status.LOST",
         },
         "status",
-        "Second wins in all that were met: both speak of the player who would be next to move",
+        "Second wins in all that were found; return the status for the player who would move next",
     ),
     "a pass that nothing shows": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK),
@@ -229,19 +229,19 @@ NAIVE = {
             "    board = board_of(position)\n    source",
         },
         "moves",
-        "leaves the position as it is: if it passes the turn, whose turn it is must be part of the position",
+        "does not change the position; if it passes the turn, the player to move must be part of the position",
     ),
     "a hook that is not marked": (
         STONES + "\ndef mover(position): return position % 2\n",
         {},
         "hooks",
-        "'mover' is called like a hook, but not marked @hookimpl, so it is not used: mark it, or rename it",
+        "'mover' has the name of a hook, .* lacks @hookimpl",
     ),
     "another start each time": (
         "from itertools import count\nGAMES = count()\n" + STONES,
         {"def start(): return 20": "def start(): return 20 + next(GAMES) % 2"},
         "pure",
-        "asked twice for the start of game",
+        "the result for start changed from 2[01] to 2[01]",
     ),
     "a puzzle of two": (JUGS, {}, "turns", "if one player plays alone, return one name from 'players'"),
 }
@@ -278,13 +278,13 @@ IN_FILES = {
     "cells in the order of a set": (
         TIC_TAC_TOE.replace("turn = 0\n", CELLS_OF_A_SET),
         {"3**cell % 3": "3**PLACES[cell] % 3", "owner * 3**cell": "owner * 3**PLACES[cell]"},
-        "Or in the order of a set of texts",
+        "in the order of a set of strings",
     ),
-    "the image with the smallest hash": (TIC_TAC_TOE + LEFT_AND_RIGHT, {}, r"or by their hash\(\), which Python"),
+    "the image with the smallest hash": (TIC_TAC_TOE + LEFT_AND_RIGHT, {}, r"or by hash\(\)"),
     "options in globals": (
         STONES + SETTINGS,
         {"for taken in (1, 2, 3)": "for taken in range(1, MOST + 1)"},
-        "another most than 3 is loaded too, .*: keep what the options say in the object that 'configure' returns",
+        "another most than 3 is loaded; store the options in the object that 'configure' returns",
     ),
 }
 """Mistakes that appear only in another process or variant, so the game must be loadable by name."""

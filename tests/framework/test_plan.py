@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from perfectplay import load_game, solve_game
-from perfectplay.cli import _app as root
+from perfectplay.cli import root
 from perfectplay.errors import PluginError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.loading import make_game

@@ -92,13 +92,13 @@ def test_a_game_cannot_have_an_option_of_a_command(install, codes, option, comma
     install("nim", codes.variants.replace('"stones"', f'"{option}"'))
     refused = solve(command) if command == "nim" else solve(command, "nim")
     assert refused.exit_code == 1
-    assert f"nim: its option '{option}' is taken: `solve {command}` has a --{option} of its own" in refused.stderr
-    assert f"nim: its option '{option}' is taken: `solve " in solve("check", "nim").stderr
+    assert f"nim: rename the game's option '{option}', because `solve {command}` already has" in refused.stderr
+    assert f"nim: rename the game's option '{option}', because `solve " in solve("check", "nim").stderr
 
 
 def test_a_flag_cannot_have_the_negation_of_a_commands_option(install, codes):
     install("nim", codes.variants.replace('Option("quick-end"', 'Option("save"'))
-    assert "has a --no-save of its own" in solve("nim").stderr
+    assert "already has an option --no-save" in solve("nim").stderr
     assert solve("rules", "nim").exit_code == 0  # which has no such option
 
 
@@ -212,7 +212,7 @@ def test_a_hook_that_exits_or_raises_during_a_solve_is_named(install, codes, hoo
     """A hook that called sys.exit(0) once ended a solve silently with exit code 0."""
     install("bad", late(codes.subtraction, hook, does))
     reason = f"bad: hook '{hook}' raised {FAULTS[does]} in position 2"
-    for command in (["bad"], ["bad", "--json"], ["bad", "--method", "alphabeta", "--no-save"], ["plan", "bad"]):
+    for command in (["bad"], ["bad", "--json"], ["prove", "bad", "--no-save"], ["plan", "bad"]):
         refused = solve(*command)
         assert refused.exit_code == 1, command
         assert refused.stdout == ""
@@ -286,7 +286,7 @@ def test_a_move_to_an_invalid_position_is_the_plugins_fault(install, codes):
     assert solve("stones").exit_code == 0
     refused = solve("show", "stones", "3")
     assert refused.exit_code == 1
-    assert "the table does not know every move of position 3" in refused.stderr
+    assert "no value for a move of position 3" in refused.stderr
     assert refused.stderr.endswith("run `solve check stones`\n")
 
 

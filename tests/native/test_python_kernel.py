@@ -124,5 +124,4 @@ def test_an_error_is_raised_in_the_thread_of_the_call(game) -> None:
 
 def test_the_host_has_the_limits_of_the_header() -> None:
     assert (hooks.MAX_POSITION, hooks.MAX_MOVE) == (limits.MAX_POSITION, limits.MAX_MOVE) == (2**64 - 2, 2**32 - 1)
-    assert hooks.MAX_SCORE == limits.MAX_SCORE == 2**15 - 1
-    assert hooks.MAX_TIER >= limits.MAX_TIER == 2**23 - 2
+    assert (limits.MAX_SCORE, limits.MAX_TIER) == (2**15 - 1, 2**23 - 2)

@@ -293,7 +293,7 @@ def test_a_wrong_get_is_refused_with_a_sentence(client: TestClient, path: str, s
 @pytest.mark.parametrize(
     ("path", "arguments", "status", "part"),
     [
-        ("move", {"json": {"move": "z9"}}, 400, "legal are a3"),
+        ("move", {"json": {"move": "z9"}}, 400, "the legal moves are a3"),
         ("move", {"json": {"move": 5}}, 400, "move: expected a string"),
         ("move", {"json": {"move": "x" * 1001}}, 400, "1000"),
         ("move", {"json": {"point": "b2"}}, 400, "unknown field point"),

@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 import pytest
 
 from perfectplay import Game
-from perfectplay.game.hooks import CheckedHooks
+from perfectplay.game.hooks import Hooks
 from perfectplay.web.library import Library
 
 
@@ -95,15 +95,15 @@ def decode(position): return str(position)
 """
     stones = games.game_of(games.codes["SUBTRACTION"] + hooks, "stones")
     server = serve(Library(small_tables, [stones, games.tic_tac_toe()]))
-    called, resume, call = threading.Event(), threading.Event(), CheckedHooks.call
+    called, resume, call = threading.Event(), threading.Event(), Hooks.call
 
-    def call_slowly(hooks: CheckedHooks, hook: str, *arguments: object) -> object:
-        if hooks.guard.game == "stones" and not resume.is_set():
+    def call_slowly(hooks: Hooks, hook: object, *arguments: object) -> object:
+        if hooks.game == "stones" and not resume.is_set():
             called.set()
             assert resume.wait(10)
         return call(hooks, hook, *arguments)
 
-    monkeypatch.setattr(CheckedHooks, "call", call_slowly)
+    monkeypatch.setattr(Hooks, "call", call_slowly)
     assert_does_not_block(server, lambda server: get(f"{server}{path}"), called, resume)
 
 

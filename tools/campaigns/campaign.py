@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from perfectplay import Game, load_game, make_game, open_table, prove_position, solve_game
+from perfectplay import Game, ProofOptions, load_game, make_game, open_table, prove_position, solve_game
 from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError, TableError
 from perfectplay.prove.proof import proof_path, read_proof
@@ -269,7 +269,7 @@ class Campaign:
 
     def _prove(self, place: Path) -> int:
         game = self._game_with_turns()
-        prove_position(game, directory=place, prune=False, checkpoint=0.01)
+        prove_position(game, options=ProofOptions(directory=place, prune=False, checkpoint=0.01))
         return RIGHT
 
     def _game_with_turns(self) -> Game:

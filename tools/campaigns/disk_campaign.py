@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from perfectplay import load_game, open_table, prove_position, solve_game
+from perfectplay import ProofOptions, load_game, open_table, prove_position, solve_game
 from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError
 from perfectplay.prove.proof import proof_path, read_proof
@@ -108,7 +108,7 @@ class DiskCampaign:
         return RIGHT
 
     def _prove(self) -> int:
-        prove_position(self.game, directory=self.disk, checkpoint=0.05)
+        prove_position(self.game, options=ProofOptions(directory=self.disk, checkpoint=0.05))
         return RIGHT
 
     def _export(self, kind: str) -> int:

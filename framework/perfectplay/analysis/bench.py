@@ -1,6 +1,6 @@
-"""Measurements for `solve bench`: rates on this machine, each the best of a few runs in processor seconds.
+"""Measurements for `solve bench`: rates in units per CPU second, each the best of a few runs.
 
-The rates compare one version with another on one machine. Nothing here is a test; nothing fails for being slow.
+They are meant for comparing two versions on one machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SAMPLE = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One line: what, how fast or how large, in which unit."""
+    """One line of the output."""
 
     what: str
     value: float
@@ -41,9 +41,9 @@ class Measurement:
 def run_benchmarks(
     game: Game, directory: Path | None = None, *, announce: Callable[[str], None] = lambda what: None
 ) -> Iterator[Measurement]:
-    """All measurements for a game; those of its table only where it is solved.
+    """Yield the measurements of a game, including those of its table if it is solved.
 
-    `announce` is told what comes next: some measurements take a while.
+    `announce` is called before each step, because some of them take a while.
     """
     announce("random games")
     kernel = game_kernel(game)
@@ -51,7 +51,7 @@ def run_benchmarks(
     announce("settling and expanding positions")
     yield Measurement("positions settled by rule", _rate(lambda: _settle(kernel, sample)), "positions/s")
     yield Measurement("positions expanded", _rate(lambda: _expand(kernel, sample)), "positions/s")
-    announce("the game's own functions")
+    announce("the game's benchmarks")
     for what, value, unit in game.benchmarks():
         yield Measurement(what, value, unit)
     path = table_path(game, directory)
@@ -65,7 +65,7 @@ def run_benchmarks(
 def _table_benchmarks(table: Table, sample: Positions, announce: Callable[[str], None]) -> Iterator[Measurement]:
     positions = table.statistics.positions
     announce("probing the table")
-    table.probe_many(sample)  # warm
+    table.probe_many(sample)  # warm up
     yield Measurement("probes, many at once", _rate(lambda: len(table.probe_many(sample))), "probes/s")
     few = sample[:2000].tolist()
     yield Measurement("probes, one by one", _rate(lambda: sum(table.probe(p) is not None for p in few)), "probes/s")
@@ -85,7 +85,7 @@ def _table_benchmarks(table: Table, sample: Positions, announce: Callable[[str],
 
 
 def _block_benchmarks() -> Iterator[Measurement]:
-    """Writing and reading blocks, as a solve does."""
+    """Measure how fast blocks are written and read."""
     values = np.random.default_rng(0).integers(0, 64, 64 * BLOCK_SLOTS, dtype=np.uint8)
     record = TierRecord.of(0, values)
     info = TableInfo(game="bench", options={}, rules_version=0, host_version="", indexing="ranked")
@@ -107,15 +107,15 @@ def _block_benchmarks() -> Iterator[Measurement]:
 
 
 def _random_positions(kernel: Kernel, count: int) -> Positions:
-    """Ongoing positions from random play, always the same."""
+    """Return unfinished positions from random play, the same in every run."""
     random = np.random.default_rng(0)
-    found: list[int] = []
-    while len(found) < count:
+    positions: list[int] = []
+    while len(positions) < count:
         position = kernel.start()
         while moves := kernel.moves(position):
-            found.append(position)
+            positions.append(position)
             position = kernel.apply(position, int(random.choice(moves)))
-    return np.array(found[:count], dtype=np.uint64)
+    return np.array(positions[:count], dtype=np.uint64)
 
 
 def _settle(kernel: Kernel, positions: Positions) -> int:
@@ -123,7 +123,7 @@ def _settle(kernel: Kernel, positions: Positions) -> int:
 
 
 def _expand(kernel: Kernel, positions: Positions) -> int:
-    """Canonical children of every position, as enumeration makes them."""
+    """Compute the canonical children of every position, as enumeration does."""
     done = 0
     while done < len(positions):
         _, used = children_of_many(kernel, positions[done:], room=1 << 20)
@@ -132,7 +132,7 @@ def _expand(kernel: Kernel, positions: Positions) -> int:
 
 
 def _rate(work: Callable[[], int], *, once: bool = False) -> float:
-    """Things done per processor second: the best of a few runs (wall time where the disk is part of it)."""
+    """Return the units of work per CPU second, the best of a few runs. With `once`, one run in wall time, for disks."""
     best = 0.0
     for _ in range(1 if once else REPEATS):
         clock = time.perf_counter if once else time.process_time

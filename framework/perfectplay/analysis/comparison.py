@@ -1,4 +1,4 @@
-"""Compares a GBL2 file, whoever made it, with our table: what agrees, what differs, what we do not know."""
+"""Compares a GBL2 file from any source with a table."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from perfectplay.table.table import Table
 
 EXAMPLES = 10
-"""How many entries that differ are named."""
+"""Number of differing entries that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An entry that our table contradicts: who wins by the file, and by the table (1 who begins, -1 the other)."""
+    """An entry that contradicts the table. Winners: 1 the first player, -1 the second player, 0 for a draw."""
 
     position: int
     file: int
@@ -36,22 +36,22 @@ class Difference:
 
 @dataclass(slots=True)
 class Comparison:
-    """What comparing a file with a table found."""
+    """The result of a comparison."""
 
     entries: int = 0
     agree: int = 0
     differ: int = 0
     not_canonical: int = 0
-    """Positions that are not their own canonical form; they are compared all the same."""
+    """Positions that are not in canonical form. They are compared nevertheless."""
     unknown: int = 0
-    """Numbers that are not a position of the table."""
+    """Numbers that are not positions of the table."""
     differences: list[Difference] = field(default_factory=list)
     unknown_examples: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
     def same(self) -> bool:
-        """Whether nothing speaks against the file."""
+        """Whether the whole file agrees with the table."""
         return self.agree == self.entries and not self.not_canonical
 
 
@@ -62,38 +62,39 @@ def compare_gbl2(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Comparison:
-    """Read a GBL2 file, check its length, order and checksum, and compare every entry with a finished table.
+    """Check the length, order and checksum of a GBL2 file, and compare every entry with a finished table.
 
-    Raises PerfectPlayError where the file is damaged, or where the game does not tell whose turn it is.
+    Raises PerfectPlayError if the file is damaged, or if the game does not define which player is to move.
     """
     table.require_complete()
-    path, started, found = Path(path), time.monotonic(), Comparison()
+    path, started, result = Path(path), time.monotonic(), Comparison()
     total = read_header(path).count
     for part in read_gbl2(path):
         if stop is not None and stop.is_set():
             raise Interrupted("interrupted")
-        _compare(table, part, found)
+        _compare(table, part, result)
         if progress is not None:
             progress(
-                Progress(phase="comparing", positions=found.entries, total=total, seconds=time.monotonic() - started)
+                Progress(phase="comparing", positions=result.entries, total=total, seconds=time.monotonic() - started)
             )
-    found.seconds = time.monotonic() - started
-    return found
+    result.seconds = time.monotonic() - started
+    return result
 
 
-def _compare(table: Table, part: Entries, found: Comparison) -> None:
+def _compare(table: Table, part: Entries, result: Comparison) -> None:
+    """Compare some entries, and add the counts to the result."""
     codes = table.probe_many(part["position"])
-    known = codes != NO_POSITION_CODE
-    unknown = part["position"][~known].tolist()
-    found.entries += len(part)
-    found.unknown += len(unknown)
-    found.unknown_examples += unknown[: EXAMPLES - len(found.unknown_examples)]
-    positions, outcomes = part["position"][known], part["outcome"][known]
+    in_table = codes != NO_POSITION_CODE
+    unknown = part["position"][~in_table].tolist()
+    result.entries += len(part)
+    result.unknown += len(unknown)
+    result.unknown_examples += unknown[: EXAMPLES - len(result.unknown_examples)]
+    positions, outcomes = part["position"][in_table], part["outcome"][in_table]
     canonical = canonicalize_many(table.kernel, positions)
-    found.not_canonical += int(np.count_nonzero(canonical != positions))
-    ours = winners(table.game, positions, codes[known])
-    different = np.flatnonzero(ours != outcomes)
-    found.agree += len(positions) - len(different)
-    found.differ += len(different)
-    for place in different[: EXAMPLES - len(found.differences)]:
-        found.differences.append(Difference(int(positions[place]), int(outcomes[place]), int(ours[place])))
+    result.not_canonical += int(np.count_nonzero(canonical != positions))
+    expected = winners(table.game, positions, codes[in_table])
+    different = np.flatnonzero(expected != outcomes)
+    result.agree += len(positions) - len(different)
+    result.differ += len(different)
+    for index in different[: EXAMPLES - len(result.differences)]:
+        result.differences.append(Difference(int(positions[index]), int(outcomes[index]), int(expected[index])))

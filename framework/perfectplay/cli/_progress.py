@@ -1,6 +1,6 @@
-"""Shows how far long work has come: a live display on a terminal, a plain line every few seconds elsewhere.
+"""Shows the progress of long work: a live display on a terminal, otherwise a plain line every few seconds.
 
-All of it goes to stderr, so that results can be piped.
+Everything is written to stderr, so that results can be piped.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 PLAIN_INTERVAL = 5.0
 """Seconds between two plain lines."""
-LEAST_BAR = 36
-"""Columns that a live display needs beside its title: a bar, the share and the time, which are never cut short."""
+MIN_BAR_COLUMNS = 36
+"""Columns of a live display without its title: the bar, the share and the time, which are never truncated."""
 
 
 @contextmanager
 def table_at_work(
     verb: str, game: Game, directory: Path | None
 ) -> Iterator[tuple[Table, ProgressDisplay, threading.Event]]:
-    """What work on a whole table needs: the table, where to tell progress, and the event that Ctrl-C sets."""
+    """Open a table for long work. Provides the table, the progress display and the event that Ctrl-C sets."""
     with (
         open_game_table(game, directory) as table,
         stop_on_interrupt() as stop,
@@ -46,7 +46,7 @@ def table_at_work(
 
 
 class ProgressDisplay:
-    """A context manager that is itself the callback: `with ProgressDisplay(title) as p: work(progress=p)`."""
+    """A context manager that is also the progress callback: `with ProgressDisplay(title) as p: work(progress=p)`."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -66,7 +66,7 @@ class ProgressDisplay:
             self._live.stop()
 
     def __call__(self, now: Progress) -> None:
-        """Take a snapshot of the work; called as often as the worker likes."""
+        """Show a snapshot of the work. May be called at any rate."""
         title = f"{self._title}: {now.phase}"
         if self._live is not None:
             self._live.show(self._title, now)
@@ -76,7 +76,7 @@ class ProgressDisplay:
             click.echo(f"{title}: {fitting(facts(now), room)}", err=True)
 
     def warn(self, text: str) -> None:
-        """Say in a line of its own what whoever started the work should know."""
+        """Print a warning on a separate line."""
         if is_quiet():
             return
         line = f"warning: {text}"
@@ -87,7 +87,7 @@ class ProgressDisplay:
 
 
 class LiveDisplay:
-    """Two lines that redraw themselves: a bar, and below it the facts. They vanish when the work is done."""
+    """Two lines that are redrawn: a bar, and the facts below it. They disappear when the work is done."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -96,8 +96,7 @@ class LiveDisplay:
         from rich.progress import Progress as Bar
 
         title = TextColumn("{task.description}", markup=False)
-        # The bar takes what room the others leave.
-        bar = BarColumn(bar_width=None)
+        bar = BarColumn(bar_width=None)  # fills the rest of the line
         self._bar = Bar(SpinnerColumn(), title, bar, TaskProgressColumn(), TimeElapsedColumn(), expand=True)
         self._task = self._bar.add_task("", total=None)
         self._console = Console(stderr=True)
@@ -108,14 +107,14 @@ class LiveDisplay:
         from rich.console import Group
         from rich.text import Text
 
-        room = self._console.width - LEAST_BAR - len(now.phase)
+        room = self._console.width - MIN_BAR_COLUMNS - len(now.phase)
         name = title if len(title) <= room else f"{title[: max(0, room - 1)]}…"
         self._bar.update(self._task, description=f"{name}: {now.phase}", completed=now.positions, total=now.total)
         line = "  " + fitting(facts(now), self._console.width - 2)
         self._live.update(Group(self._bar, Text(line, style="dim", no_wrap=True, overflow="ellipsis")))
 
     def write(self, line: str) -> None:
-        """A line that stays, above the display."""
+        """Print a permanent line above the display."""
         self._console.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
     def stop(self) -> None:
@@ -123,33 +122,35 @@ class LiveDisplay:
 
 
 def facts(now: Progress) -> list[str]:
-    """What is known about the work, each in a few words, the most important first."""
-    known = [f"{wording.share(now.positions, now.total)} of {now.total:,} {now.unit}"] if now.total else []
-    known = known or [f"{now.positions:,} {now.unit}"]
+    """Describe the state of the work in a few short texts, the most important first."""
+    if now.total:
+        texts = [f"{wording.share(now.positions, now.total)} of {now.total:,} {now.unit}"]
+    else:
+        texts = [f"{now.positions:,} {now.unit}"]
     done_now = now.positions - now.done_before
     if now.total and done_now > 0 and now.positions < now.total:
         left = now.seconds * (now.total - now.positions) / done_now
-        known.append(f"{wording.seconds(left)} left")
+        texts.append(f"{wording.seconds(left)} left")
     if now.seconds > 0 and done_now > 0:
-        known.append(wording.rate(done_now, now.seconds))
+        texts.append(wording.rate(done_now, now.seconds))
     if now.tiers > 1:
-        known.append(f"tier {now.tiers_done} of {now.tiers}")
+        texts.append(f"tier {now.tiers_done} of {now.tiers}")
     if now.level:
-        known.append(f"depth {now.level}")
+        texts.append(f"depth {now.level}")
     if memory := resident_memory():
-        known.append(wording.size(memory))
-    return known
+        texts.append(wording.size(memory))
+    return texts
 
 
-def fitting(known: list[str], width: int) -> str:
-    """As many of the facts as fit on a line of this width; the first always.
+def fitting(texts: list[str], width: int) -> str:
+    """Join as many of the texts as fit on a line of this width, and always the first.
 
     >>> fitting(["20.0 % of 10 slots", "8.0 s left", "depth 4"], 32)
     '20.0 % of 10 slots, 8.0 s left'
     """
-    line, *more = known
-    for fact in more:
-        if len(line) + 2 + len(fact) > width:
+    line, *more = texts
+    for text in more:
+        if len(line) + 2 + len(text) > width:
             break
-        line += f", {fact}"
+        line += f", {text}"
     return line

@@ -1,6 +1,6 @@
-"""Colours on the terminal: green wins, red loses, yellow is drawn, and players have the colours of the page.
+"""Text for the terminal: colours, wrapped lines and lists of rated moves.
 
-Pipes and NO_COLOR get plain text (`click.echo`).
+Wins are green, losses red and draws yellow. `click.echo` removes colours for pipes and NO_COLOR.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from perfectplay.game.game import Game
 
 _COLOURS = {Outcome.WIN: "green", Outcome.DRAW: "yellow", Outcome.LOSS: "red"}
-# Of the 256 colours that nearly every terminal has. Black and white are left out: one of them would be invisible.
+# Numbers in the palette of 256 colours that nearly every terminal has. Black and white are left out, because one of
+# them is the background.
 _PLAYERS = {
     "orange": 208,
     "blue": 33,
@@ -37,18 +38,21 @@ _PLAYERS = {
 }
 
 
+# ---- colours ----
+
+
 def coloured(text: str, outcome: Outcome | None, *, bold: bool = False) -> str:
-    """A text in the colour of an outcome for the side to move; None is plain."""
+    """Return the text in the colour of an outcome for the side to move; None gives plain text."""
     return click.style(text, fg=None if outcome is None else _COLOURS[outcome], bold=bold or None)
 
 
 def headline(verdict: str, value: Value | None) -> str:
-    """The verdict on a position, to stand out."""
+    """Return the verdict on a position in bold, in the colour of its value."""
     return coloured(verdict, None if value is None else value.outcome, bold=True)
 
 
 def painter(board: Board | None) -> Paint:
-    """What gives a text the colour of a player of this board; without a board, and what is nobody's, it stays plain."""
+    """Return a function that colours text for a player of this board; without a board or an owner it stays plain."""
 
     def paint(text: str, owner: int | None) -> str:
         if board is None or owner is None or not text.strip():
@@ -59,16 +63,16 @@ def painter(board: Board | None) -> Paint:
     return paint
 
 
-# Text on lines that fit the terminal: they break between words, never inside a move or a number.
+# ---- lines that fit the terminal ----
 
 
 def terminal_width() -> int:
-    """How many characters a line has; 80 where nobody says."""
+    """Return the number of columns, 80 by default."""
     return shutil.get_terminal_size().columns
 
 
 def wrapped(words: Iterable[str], width: int, *, gap: str = " ") -> list[str]:
-    """Words on lines of at most this width; one that is longer has a line to itself.
+    """Wrap words into lines of at most this width. A longer word gets a separate line.
 
     >>> wrapped(["a3", "b3,", "c3"], 6)
     ['a3 b3,', 'c3']
@@ -83,7 +87,7 @@ def wrapped(words: Iterable[str], width: int, *, gap: str = " ") -> list[str]:
 
 
 def hanging(head: str, words: Iterable[str], *, width: int | None = None) -> str:
-    """Words beside a heading, coloured or not; lines that follow begin where the first word does.
+    """Wrap words beside a heading, which may be coloured, with all lines indented to the first word.
 
     >>> print(hanging("win in 5  ", ["a3", "b3,", "c3"], width=16))
     win in 5  a3 b3,
@@ -94,24 +98,24 @@ def hanging(head: str, words: Iterable[str], *, width: int | None = None) -> str
     return (head + f"\n{'':{margin}}".join(lines)).rstrip()
 
 
-# Rated moves as a terminal shows them: moves of equal worth joined, lines that fit, and no move broken in two.
+# ---- rated moves ----
 
 
 def rated_lines(game: Game, position: int, rated: Sequence[RatedMoves], *, width: int | None = None) -> list[str]:
-    """Each worth with its moves, the best first. Moves that are the same up to symmetry stand together, before a comma.
+    """Format each value with its moves, best first. Commas separate groups of moves that are equivalent by symmetry.
 
-    `width` is that of the terminal unless it is given.
+    `width` is by default that of the terminal.
     """
     margin = max((len(worth(game, each.value)) for each in rated), default=0) + 2
     lines = []
     for value, classes in groupby(rated, key=lambda each: each.value):
         names = [[game.format_move(position, move) for move in each.moves] for each in classes]
         head = coloured(f"{worth(game, value):<{margin}}", value.outcome)
-        lines += hanging(head, _words(names), width=width).splitlines()
+        lines += hanging(head, _join_classes(names), width=width).splitlines()
     return lines
 
 
-def _words(classes: Sequence[Sequence[str]]) -> list[str]:
-    """The moves in order; the last of each class but the last has a comma."""
+def _join_classes(classes: Sequence[Sequence[str]]) -> list[str]:
+    """Return the moves in order, with a comma after each class but the last."""
     ends = [[*moves[:-1], f"{moves[-1]},"] for moves in classes[:-1]]
     return [word for moves in [*ends, classes[-1]] for word in moves]

@@ -1,4 +1,4 @@
-"""`solve bench GAME`: what this machine makes of a game."""
+"""`solve bench GAME`: measure the speed of a game on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @quiet_option
 @json_option
 def command(game: Game, directory: Path | None, as_json: bool) -> None:
-    """Measure the speed of GAME, and of its table where it is solved, on one core."""
+    """Measure the speed of GAME, and of its table if it is solved, on one core."""
     from perfectplay.analysis.bench import run_benchmarks
 
     lines = []

@@ -85,7 +85,7 @@ def _plain_function(plugin: str, caller: pluggy.HookCaller, source: object, name
 class HookWatcher(Protocol):
     """Notified before and after every hook call. `solve check` uses it to name the hook that crashed."""
 
-    def asks_hook(self, hook: str, arguments: tuple[Any, ...]) -> None: ...
+    def before_hook(self, hook: str, arguments: tuple[Any, ...]) -> None: ...
 
     def ran_out_of_memory(self) -> None: ...
 
@@ -184,7 +184,7 @@ def watched_call(hook: str, function: Hook, *arguments: Any) -> Any:
     watcher = Hooks.watcher
     if watcher is None:
         return function(*arguments)
-    watcher.asks_hook(hook, arguments)
+    watcher.before_hook(hook, arguments)
     try:
         return function(*arguments)
     except (MemoryError, SystemError):  # CPython raises the latter when memory runs out in a deep recursion

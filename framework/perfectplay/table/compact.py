@@ -42,7 +42,9 @@ FORM = 3
 """Version of the compact form. Tables of other forms are refused."""
 
 RUN_SLOTS = 512
-LEVEL = 19
+LEVEL = 18
+"""Compression level of zstd. 19 takes twice the time and saves less than 1 %."""
+
 CACHED_FRAMES = 256
 
 Default = TypeVar("Default")

@@ -61,7 +61,7 @@ def test_tier_that_does_not_fit_is_refused_and_leaves_no_files(table, tmp_path):
     assert not list((tmp_path / "small").glob("data*"))
 
 
-def test_foreseen_codes_equal_those_of_the_table(game, table):
+def test_one_ply_codes_equal_those_of_the_table(game, table):
     """Some positions are not decided by the rules, but all of their children are; most of them are lost in 2."""
     more = 0
     for record in table.store.key_records().values():

@@ -11,11 +11,13 @@ from click.testing import CliRunner
 from tools.campaigns import ladder
 
 from perfectplay import open_table, solve_game, verify_table
-from perfectplay.cli._app import root
+from perfectplay.analysis.export import check_exporter
+from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game import plugins
 from perfectplay.table.locations import find_tables, table_path
 from perfectplay.table.records import TableInfo
+from perfectplay.table.store import backends
 
 from ..damage import stop_after_tiers
 from . import plain_files
@@ -106,12 +108,12 @@ def test_commands_find_the_tables(files, install, tmp_path):
         (("def write_keys", "def seal_keys"), "has the store PlainFiles, which lacks write_keys"),
         (("store = PlainFiles", "store = dict"), "not a subclass of perfectplay.table.store.Store"),
         (('backend = "files"', 'backend = ""'), "must set `backend`"),
-        (('register("files"', 'register("lmdb"'), "'lmdb' is registered already"),
+        (('register("files"', 'register("lmdb"'), "'lmdb' is already registered"),
     ],
 )
 def test_incomplete_backend_is_refused_at_registration(install, game, change, reason):
     install("plain-files", CODE.replace(*change), group="host")
-    assert reason in plugins.host_registry().broken["plain-files"]
+    assert reason in backends().broken["plain-files"]
     with pytest.raises(UsageError, match=r"unknown backend 'files'.*plain-files is broken"):
         solve_game(game, backend="files")
 
@@ -119,4 +121,5 @@ def test_incomplete_backend_is_refused_at_registration(install, game, change, re
 def test_exporter_that_is_not_callable_is_refused_at_registration(install):
     code = "from perfectplay import hookimpl\n@hookimpl\ndef register_exporters(register): register('x', len)"
     install("bad-exporter", code, group="host")
-    assert "a function write(path, source) is needed" in plugins.host_registry().broken["bad-exporter"]
+    registry = plugins.call_host_plugins("register_exporters", check_exporter)
+    assert "a function write(path, source)" in registry.broken["bad-exporter"]
