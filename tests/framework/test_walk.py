@@ -114,13 +114,13 @@ def _raise(rows: PositionBatch) -> PositionBatch:
 
 
 WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
-    "no PositionBatch": (lambda said: None, "expected a PositionBatch, not None"),
-    "a list": (lambda said: replace(said, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
-    "too few": (lambda said: replace(said, movers=said.movers[1:]), "'movers' must be an array of 1,000 integers"),
-    "no movers": (lambda said: replace(said, movers=None), "'movers' must be an array of 1,000 integers"),
-    "fractions": (lambda said: replace(said, scores=said.scores / 2), "'scores' must be an array of 1,000 integers"),
-    "a status of 4": (lambda said: replace(said, statuses=said.statuses + 3), "'statuses' must be from 0 to 3"),
-    "a score too high": (lambda said: replace(said, scores=said.scores + 40_000), "must be from -32,767 to 32,767"),
+    "no Studied": (lambda rows: None, "a PositionBatch was expected, not None"),
+    "a list": (lambda rows: replace(rows, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
+    "too few": (lambda rows: replace(rows, movers=rows.movers[1:]), "'movers' must be an array of 1,000 integers"),
+    "no movers": (lambda rows: replace(rows, movers=None), "'movers' must be an array of 1,000 integers"),
+    "fractions": (lambda rows: replace(rows, scores=rows.scores / 2), "'scores' must be an array of 1,000 integers"),
+    "a status of 4": (lambda rows: replace(rows, statuses=rows.statuses + 3), "'statuses' must be from 0 to 3"),
+    "a score too high": (lambda rows: replace(rows, scores=rows.scores + 40_000), "must be from -32,767 to 32,767"),
     "stuck": (
         lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]),
         "an ongoing position must have children",
@@ -149,11 +149,11 @@ def test_an_inconsistent_walk_is_rejected(mistake):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda rows: replace(rows, movers=1 - rows.movers), "'walk' yields mover 1 for position 0"),
-        (lambda rows: replace(rows, scores=-rows.scores), "'walk' yields score 5 for position 0"),
+        (lambda rows: replace(rows, movers=1 - rows.movers), "'walk' says mover 1 of position 0"),
+        (lambda rows: replace(rows, scores=-rows.scores), "'walk' says score 5 of position 0"),
         (
             lambda rows: replace(rows, children=rows.children ^ np.uint64(1)),
-            "'walk' yields children [0] for position 2",
+            "'walk' says children [0] of position 2",
         ),
     ],
 )
