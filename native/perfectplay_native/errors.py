@@ -49,7 +49,7 @@ def _rules_error(result: int, position: int) -> RulesError:
         return no_move_error(position)
     if result == lib.PP_OTHER_CHILDREN:
         return RulesError(
-            f"position {position} had other moves when asked a second time; a game must always give the same answer"
+            f"position {position} had other moves in a second call; a game must always return the same moves"
         )
     if result == lib.PP_BAD_SCORE:
         return RulesError(

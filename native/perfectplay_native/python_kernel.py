@@ -244,7 +244,7 @@ def _tier(rules: PythonRules, position: int) -> int:
 
 @_callback("children")
 def _children(rules: PythonRules, position: int, out: Any) -> int:
-    """List the canonical children. The engine asks for ongoing positions only, so having none is an error."""
+    """List the canonical children. The engine calls it for ongoing positions only, so an empty list is an error."""
     apply, canonicalize = rules.apply, rules.canonicalize
     children = list({canonicalize(apply(position, move)) for move in list(rules.moves(position))})
     children.sort()
@@ -291,7 +291,7 @@ def _expand_many(pointer: Any, positions: Any, count: int) -> None:
     except BaseException as error:
         kernel._local.call.fail("all", position, error)
         return
-    # A batch with an impossible value is not added. The engine then asks for each position, which names the culprit.
+    # A batch with an impossible value is not added. The single-position callbacks then report the wrong value.
     with suppress(ArithmeticError, TypeError, ValueError, MemoryError):
         if NO_POSITION in children or -MAX_SCORE - 1 in scores:
             raise OverflowError("out of range")

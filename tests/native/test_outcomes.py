@@ -281,7 +281,7 @@ def test_a_wrong_value_in_a_later_tier_is_not_a_rules_error(graph_module: Module
 
 
 def test_verify_does_not_trust_tier_children(graph_module: ModuleType):
-    """Two tiers lead to each other, but tier_children says that one of them leads nowhere."""
+    """Two tiers lead to each other, but tier_children of one of them is empty."""
     graph, bits = RINGS["a player who moves again"]
     plugin = CompiledGraph(graph_module, replace(graph, tiers=(0, 1)), VARIANTS["rank alone"])
     with solve_game(make_game(plugin, name="graph"), save=False, values="outcome").table as table:

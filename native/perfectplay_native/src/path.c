@@ -101,7 +101,7 @@ static void remove_draws(search_path *p, uint32_t start) {
 }
 
 /* Merges the groups from `group` on, now that the path ends above `depth`, so that there are fewer groups to search. If
- * the dependency of a draw can no longer be told apart, it becomes the position just above. */
+ * the dependency of a draw is no longer known exactly, it becomes the position just above. */
 static void merge_groups(search_path *p, uint32_t group, uint32_t depth) {
     if (group == p->group_count) return;
     depth_range all = NO_DEPENDENCY;

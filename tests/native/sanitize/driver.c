@@ -139,13 +139,13 @@ static int short_status(const pp_kernel *self, pp_position position) {
 }
 
 /* The tier with the players' pieces exchanged, which moves of pieces on the board lead to. */
-static uint32_t sister_of(uint32_t tier) {
-    uint32_t sister = 0;
+static uint32_t swapped_tier(uint32_t tier) {
+    uint32_t swapped = 0;
     for (uint32_t place = 1; place < 729; place *= 9) { /* two digits per size: the mover's pieces, the opponent's */
         const uint32_t mover = tier / (3 * place) % 3, other = tier / place % 3;
-        sister += other * 3 * place + mover * place;
+        swapped += other * 3 * place + mover * place;
     }
-    return sister;
+    return swapped;
 }
 
 static uint64_t solve_short_gobblet(int way, unsigned threads) {
@@ -160,8 +160,8 @@ static uint64_t solve_short_gobblet(int way, unsigned threads) {
             if (pieces_of_tier(tier) == pieces)
                 CHECK(pp_tier_define(engine, tier, k.tier_size(&k, tier), NULL) == PP_OK);
         for (uint32_t tier = 0; tier < k.tier_count; tier++)
-            if (pieces_of_tier(tier) == pieces && tier <= sister_of(tier)) {
-                const uint32_t tiers[] = {tier, sister_of(tier)};
+            if (pieces_of_tier(tier) == pieces && tier <= swapped_tier(tier)) {
+                const uint32_t tiers[] = {tier, swapped_tier(tier)};
                 CHECK(pp_solve(engine, tiers, tiers[0] == tiers[1] ? 1 : 2, 1, way, 0) == PP_OK);
             }
     }
