@@ -28,7 +28,7 @@ def snapshot(**changes):
 
 @pytest.fixture(autouse=True)
 def fixed_memory(monkeypatch):
-    monkeypatch.setattr(progress, "_resident_memory", lambda: 64 << 20)
+    monkeypatch.setattr(progress, "resident_memory", lambda: 64 << 20)
 
 
 def test_the_facts_are_count_tier_depth_rate_memory_and_time_left():
