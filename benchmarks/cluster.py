@@ -195,7 +195,7 @@ def show_writing() -> None:
             store = open_to_solve(game, Path(directory) / "table", new_info(game, game_kernel(game)))
             started = time.monotonic()
             for tier in range(4):
-                store.write_blocks(make_record(tier, 64 * BLOCK_SLOTS, blocks), [block.data for block in blocks])
+                store.write_tiers([(make_record(tier, 64 * BLOCK_SLOTS, blocks), blocks)])
             speed = 256 * BLOCK_SLOTS / (time.monotonic() - started)
             store.close()
         print(f"{speed / 1e6:.0f} MB/s; load {os.getloadavg()[0]:.1f}", flush=True)

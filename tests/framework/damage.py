@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from perfectplay.game.game import Game
-from perfectplay.solve import solve as strong
+from perfectplay.solve.steps import LocalSteps
 from perfectplay.table.lmdb_reader import DATA_FILE, TableReader
 from perfectplay.table.lmdb_store import WriterLock, new_table
 from perfectplay.table.locations import table_path
@@ -53,14 +53,14 @@ def change_values(path: Path, tier: int, change: Callable[[npt.NDArray[Any]], No
 
 def stop_after_tiers(monkeypatch: pytest.MonkeyPatch, tiers: int) -> threading.Event:
     """Return an event for the `stop` of a solve, which is set after this many tiers were solved and stored."""
-    stop, numbers, keep = threading.Event(), itertools.count(1), strong.Solve._keep
+    stop, numbers, keep = threading.Event(), itertools.count(1), LocalSteps.write_tier
 
-    def keep_and_count(solve: strong.Solve, tier: int) -> None:
-        keep(solve, tier)
+    def keep_and_count(steps: LocalSteps, tier: int) -> None:
+        keep(steps, tier)
         if next(numbers) == tiers:
             stop.set()
 
-    monkeypatch.setattr(strong.Solve, "_keep", keep_and_count)
+    monkeypatch.setattr(LocalSteps, "write_tier", keep_and_count)
     return stop
 
 

@@ -77,7 +77,7 @@ def test_parents_must_be_the_inverse_of_moves(steps, message):
             parents=lambda position: [(position + step) % 10 for step in steps],
         )
     )
-    found.pop("turns")  # a hint
+    found.pop("turns", None)  # a hint, if there is no breach
     assert list(found) == ([] if message is None else ["parents"])
     assert message is None or message in found["parents"]
 

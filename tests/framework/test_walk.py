@@ -97,7 +97,7 @@ def test_hooks_are_called_for_positions_missing_from_the_walk_or_the_memo(monkey
     incomplete.table.close()
     assert incomplete.hash == expected.hash
     assert short.calls["moves"] > 100
-    monkeypatch.setattr(Budget, "for_answers", 20_000)
+    monkeypatch.setattr(Budget, "memo_bytes", 20_000)
     no_room = solve_game(make_game(Take(), name="take"), save=False)
     no_room.table.close()
     assert no_room.hash == expected.hash
@@ -114,7 +114,7 @@ def _raise(rows: PositionBatch) -> PositionBatch:
 
 
 WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
-    "no PositionBatch": (lambda rows: None, "a PositionBatch was expected, not None"),
+    "no Studied": (lambda rows: None, "a PositionBatch was expected, not None"),
     "a list": (lambda rows: replace(rows, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
     "too few": (lambda rows: replace(rows, movers=rows.movers[1:]), "'movers' must be an array of 1,000 integers"),
     "no movers": (lambda rows: replace(rows, movers=None), "'movers' must be an array of 1,000 integers"),
@@ -122,11 +122,11 @@ WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
     "a status of 4": (lambda rows: replace(rows, statuses=rows.statuses + 3), "'statuses' must be from 0 to 3"),
     "a score too high": (lambda rows: replace(rows, scores=rows.scores + 40_000), "must be from -32,767 to 32,767"),
     "stuck": (
-        lambda rows: replace(rows, ends=0 * rows.ends, children=rows.children[:0]),
-        "an ongoing position has",
+        lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]),
+        "an ongoing position must have children",
     ),
-    "falling ends": (lambda rows: replace(rows, ends=_swapped(rows.ends)), "'ends' must not fall"),
-    "no position": (lambda rows: replace(rows, children=~(0 * rows.children)), "'children' must be from 0 to"),
+    "falling ends": (lambda said: replace(said, ends=_swapped(said.ends)), "'ends' must not decrease"),
+    "no position": (lambda said: replace(said, children=~(0 * said.children)), "'children' must be from 0 to"),
     "an error": (_raise, "hook 'walk' raised RuntimeError: lost my way"),
 }
 
@@ -149,11 +149,11 @@ def test_an_inconsistent_walk_is_rejected(mistake):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda rows: replace(rows, movers=1 - rows.movers), "'walk' yields mover 1 for position 0"),
-        (lambda rows: replace(rows, scores=-rows.scores), "'walk' yields score 5 for position 0"),
+        (lambda rows: replace(rows, movers=1 - rows.movers), "'walk' says mover 1 of position 0"),
+        (lambda rows: replace(rows, scores=-rows.scores), "'walk' says score 5 of position 0"),
         (
             lambda rows: replace(rows, children=rows.children ^ np.uint64(1)),
-            "'walk' yields children [0] for position 2",
+            "'walk' says children [0] of position 2",
         ),
     ],
 )

@@ -35,7 +35,7 @@ def bounded(directory: Path, threads: int, *, memory: int = 1) -> dict[str, obje
 @threads
 @pytest.mark.parametrize("games", [1, 20, 200])  # one range to sixty-four ranges
 def test_random_games_within_a_budget(games: int, threads: int, graph_module: ModuleType, tmp_path: Path):
-    graph = union(random_graph(Random(number), sisters=True) for number in range(games))
+    graph = union(random_graph(Random(number), mutual=True) for number in range(games))
     game = compiled_game(graph_module, graph, VARIANT)
     assert solved(game, graph, **bounded(tmp_path, threads)).codes == expected(graph, everywhere=True)
 
@@ -44,7 +44,7 @@ def test_random_games_within_a_budget(games: int, threads: int, graph_module: Mo
 def test_turns_puzzles_and_scores_within_a_budget(turns: str, scored: bool, graph_module: ModuleType, tmp_path: Path):
     rng = Random(f"{turns} {scored}")
     for number in range(4):
-        graph = any_game(rng, turns=turns, scored=scored, sisters=True)
+        graph = any_game(rng, turns=turns, scored=scored, mutual=True)
         game = compiled_game(graph_module, graph, VARIANT)
         with solve_game(game, **bounded(tmp_path / str(number), 2)).table as table:
             assert codes_of(table, graph) == right_codes(graph, everywhere=True)

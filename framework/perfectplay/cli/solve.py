@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def _complete_backend(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion: the backends that are there."""
+    """Return the backend names for shell completion."""
     from perfectplay.table.store import backends
 
     return [name for name in backends().entries if name.startswith(incomplete)]

@@ -205,5 +205,5 @@ def check_backend(name: str, backend: Any) -> None:
 
 
 def backends() -> plugins.Registry:
-    """The backends that host plugins have registered."""
+    """Return the backends that host plugins have registered."""
     return plugins.call_host_plugins("register_backends", check_backend)

@@ -64,7 +64,7 @@ _HASH = (1 << 63) - 1 & ~RESULT
 Positions = npt.NDArray[np.uint64]
 
 
-class Expanded(NamedTuple):
+class Expansion(NamedTuple):
     """States with their children."""
 
     numbers: Positions
@@ -137,7 +137,7 @@ class StateBook:
                 self._expand([place])
             return dict(zip(self._actions_of(place), map(self._places.position, self._children_of(place)), strict=True))
 
-    def walk(self) -> Iterator[Expanded]:
+    def walk(self) -> Iterator[Expansion]:
         """Yield all states of the game in batches. If a state occurs more than once, the last occurrence is valid.
 
         The newest states are expanded first, so that few states wait at a time. That may give longer paths. If a path
@@ -155,21 +155,21 @@ class StateBook:
                     if expand == self._expand_newest and not self._uniform_depth and self._deepest >= self._max_depth:
                         self._begin()
                         places, expand = [], self._expand_oldest
-                batch = self._expanded(np.array(places, dtype=np.int64))
+                batch = self._expansion(np.array(places, dtype=np.int64))
             yield batch
         for begin in range(0, len(self), WALK_BATCH):
             with self._lock:
                 range_places = np.arange(begin, min(len(self), begin + WALK_BATCH))
-                batch = self._expanded(range_places[~is_open(self._places.positions(range_places))])
+                batch = self._expansion(range_places[~is_open(self._places.positions(range_places))])
             yield batch
 
-    def _expanded(self, places: npt.NDArray[np.int64]) -> Expanded:
+    def _expansion(self, places: npt.NDArray[np.int64]) -> Expansion:
         numbers = self._places.positions(places)
         degrees, first = _view(self._degree)[places], _view(self._first)[places]
         ends = np.cumsum(degrees, dtype=np.int64)
         edges = np.repeat(first - (ends - degrees), degrees) + np.arange(int(degrees.sum()))
         returns = np.where(is_open(numbers), 0, first)
-        return Expanded(numbers, self._places.positions(_view(self._children)[edges]), ends, returns)
+        return Expansion(numbers, self._places.positions(_view(self._children)[edges]), ends, returns)
 
     def state(self, number: int) -> pyspiel.State:
         """Return a state of this number. Raise UsageError if play cannot lead to one."""

@@ -62,7 +62,7 @@ def apply(position: Position, move: int) -> Position:
     return position._replace(columns=tuple(columns))
 
 
-def mirrored(position: Position) -> Position:
+def mirror(position: Position) -> Position:
     return position._replace(columns=position.columns[::-1])
 
 

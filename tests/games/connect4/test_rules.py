@@ -60,7 +60,7 @@ def check_against_reference(position: Position) -> None:
         child = code_of(reference.apply(position, move))
         assert game.apply(code, move) == kernel.apply(code, move) == child
         assert game.undo(child, move) == kernel.undo(child, move) == code
-    images = {code, code_of(reference.mirrored(position))}
+    images = {code, code_of(reference.mirror(position))}
     assert {game.canonicalize(image) for image in images} == {kernel.canonicalize(image) for image in images}
     assert game.canonicalize(code) == min(images)
     if moves:

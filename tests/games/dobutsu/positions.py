@@ -17,7 +17,7 @@ from .reference import CELLS, DROPPED, Coordinates, Piece, Position
 PIECES = [kind for kind in DROPPED for _ in range(2)]
 
 
-def played(choices: Sequence[int]) -> Position:
+def play_choices(choices: Sequence[int]) -> Position:
     """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = reference.start()
     for choice in choices:
@@ -28,7 +28,9 @@ def played(choices: Sequence[int]) -> Position:
     return position
 
 
-def put_down(lions: Sequence[Coordinates], places: Sequence[Coordinates | None], owners: int, hens: int) -> Position:
+def place_pieces(
+    lions: Sequence[Coordinates], places: Sequence[Coordinates | None], owners: int, hens: int
+) -> Position:
     """Return the position with PIECES on these places (None or occupied: in hand), with a bit for each owner and hen.
 
     Player 0 is to move. Both lions on one cell mean that player 0's lion has been captured.
@@ -50,9 +52,9 @@ def positions() -> st.SearchStrategy[Position]:
     choices = st.lists(st.integers(0, 37), max_size=60)
     cells = st.sampled_from(CELLS)
     places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
-    anywhere = st.builds(put_down, st.tuples(cells, cells), places, st.integers(0, 63), st.integers(0, 63))
-    either = st.builds(lambda p, turn: reference.turned(p) if turn else p, anywhere, st.booleans())
-    return st.one_of(st.builds(played, choices), either.filter(reference.is_valid))
+    anywhere = st.builds(place_pieces, st.tuples(cells, cells), places, st.integers(0, 63), st.integers(0, 63))
+    either = st.builds(lambda p, turn: reference.turn(p) if turn else p, anywhere, st.booleans())
+    return st.one_of(st.builds(play_choices, choices), either.filter(reference.is_valid))
 
 
 def random_placements(count: int, seed: int) -> Iterator[Position]:
@@ -62,7 +64,7 @@ def random_placements(count: int, seed: int) -> Iterator[Position]:
         in_hand = generator.random()
         places = [None if generator.random() < in_hand else generator.choice(CELLS) for _ in PIECES]
         lions = generator.choice(CELLS), generator.choice(CELLS)
-        position = put_down(lions, places, generator.getrandbits(6), generator.getrandbits(6))
+        position = place_pieces(lions, places, generator.getrandbits(6), generator.getrandbits(6))
         if reference.is_valid(position):
             count -= 1
             yield position
@@ -80,8 +82,8 @@ def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
             places += generator.choice([pair, [(row, 1), None], [None, None]])
             owners |= generator.choice([0, 3]) << number
             hens |= generator.choice([0, 3]) << number
-        position = put_down([(generator.randrange(4), 1), (generator.randrange(4), 1)], places, owners, hens)
-        if reference.is_valid(position) and reference.mirrored(position).board == position.board:
+        position = place_pieces([(generator.randrange(4), 1), (generator.randrange(4), 1)], places, owners, hens)
+        if reference.is_valid(position) and reference.mirror(position).board == position.board:
             count -= 1
             yield position
             yield from (reference.apply(position, move) for move in reference.moves(position)[:1])

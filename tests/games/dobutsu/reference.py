@@ -130,13 +130,13 @@ def apply(position: Position, move: Move) -> Position:
 # ---- symmetry ----
 
 
-def mirrored(position: Position) -> Position:
+def mirror(position: Position) -> Position:
     return Position(
         {(row, 2 - column): p for (row, column), p in position.board.items()}, position.hands, position.mover
     )
 
 
-def turned(position: Position) -> Position:
+def turn(position: Position) -> Position:
     """Return the position with the players exchanged."""
     board = {(3 - row, 2 - column): Piece(1 - p.player, p.kind) for (row, column), p in position.board.items()}
     return Position(board, (position.hands[1], position.hands[0]), position.opponent)

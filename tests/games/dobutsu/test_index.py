@@ -117,8 +117,8 @@ def test_unranking_a_run_agrees_with_unranking_each_slot():
 
 @given(positions())
 def test_images_and_only_images_share_a_slot(position):
-    images = [position, reference.mirrored(position)]
-    images += [reference.turned(image) for image in images]
+    images = [position, reference.mirror(position)]
+    images += [reference.turn(image) for image in images]
     codes = [reference.encode(image) for image in images]
     slots = {RANKED.rank(code) for code in codes}
     assert len(slots) == 1

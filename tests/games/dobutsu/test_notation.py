@@ -120,7 +120,7 @@ def test_the_board_shows_the_position_and_a_click_or_a_reason_for_each_target(po
 def test_swapping_colours_of_an_array_agrees_with_the_reference(codes):
     numbers = np.array(codes, dtype=np.uint64)
     turned = [reference.decode(code) for code in codes]
-    assert swap_colours(numbers).tolist() == [reference.encode(reference.turned(p)) for p in turned if p]
+    assert swap_colours(numbers).tolist() == [reference.encode(reference.turn(p)) for p in turned if p]
 
 
 def test_the_examples_in_the_docs_are_correct():

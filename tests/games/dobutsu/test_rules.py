@@ -89,7 +89,7 @@ def test_valid_agrees_with_the_reference_on_any_bits(bits):
 
 @given(positions())
 def test_the_mirror_image_is_the_same_position(position):
-    code, image = reference.encode(position), reference.encode(reference.mirrored(position))
+    code, image = reference.encode(position), reference.encode(reference.mirror(position))
     assert RANKED.canonicalize(code) == RANKED.canonicalize(image) == min(code, image)
 
 
@@ -104,7 +104,7 @@ def test_a_mover_without_a_move_loses():
 
 @given(positions())
 def test_the_enumerated_kernel_merges_turned_and_reflected_positions(position):
-    code, turned = reference.encode(position), reference.encode(reference.turned(position))
+    code, turned = reference.encode(position), reference.encode(reference.turn(position))
     first = code if position.mover == 0 else turned
     chosen = ENUMERATED.canonicalize(code)
     assert chosen == ENUMERATED.canonicalize(turned)

@@ -18,7 +18,7 @@ PIECES = [Piece(owner, size) for owner in (1, 2) for size in SIZES for _ in rang
 LONGEST_PLAYOUT = 40
 
 
-def played(choices: list[int]) -> Position:
+def play_choices(choices: list[int]) -> Position:
     """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = reference.START
     for choice in choices:
@@ -29,7 +29,7 @@ def played(choices: list[int]) -> Position:
     return position
 
 
-def put_down(places: list[Coordinates | None], mover: int) -> Position | None:
+def place_pieces(places: list[Coordinates | None], mover: int) -> Position | None:
     """Return the position with PIECES on these places (None: in reserve), or None if it is valid for neither mover.
 
     A piece stays in reserve if its place already has a piece of the same size.
@@ -49,8 +49,8 @@ def positions() -> st.SearchStrategy[Position]:
     """Return a hypothesis strategy for valid positions of both kinds."""
     choices = st.lists(st.integers(0, 47), max_size=LONGEST_PLAYOUT)
     places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
-    anywhere = st.builds(put_down, places, st.sampled_from([1, 2]))
-    return st.one_of(st.builds(played, choices), anywhere.filter(lambda position: position is not None))
+    anywhere = st.builds(place_pieces, places, st.sampled_from([1, 2]))
+    return st.one_of(st.builds(play_choices, choices), anywhere.filter(lambda position: position is not None))
 
 
 def random_playouts(count: int, seed: int) -> Iterator[Position]:
@@ -69,7 +69,7 @@ def random_placements(count: int, seed: int) -> Iterator[Position]:
     while count:
         in_reserve = generator.random()
         places = [None if generator.random() < in_reserve else generator.choice(CELLS) for _ in PIECES]
-        position = put_down(places, generator.choice([1, 2]))
+        position = place_pieces(places, generator.choice([1, 2]))
         if position is not None:
             count -= 1
             yield position
@@ -94,7 +94,7 @@ def random_reveals(count: int, seed: int) -> Iterator[Position]:
         for _ in PIECES:
             anywhere = generator.choice([*CELLS, None])
             places.append(generator.choice([anywhere, generator.choice(line)]))
-        position = put_down(places, generator.choice([1, 2]))
+        position = place_pieces(places, generator.choice([1, 2]))
         if position and not position.has_line(position.opponent) and reveals(position):
             count -= 1
             yield position
@@ -118,7 +118,7 @@ def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
             cell = generator.choice(CELLS)
             pair = [cell, partner[cell] if partner[cell] != cell else None]
             places += generator.choice([pair, pair, [None, None]])
-        position = put_down(places, generator.choice([1, 2]))
+        position = place_pieces(places, generator.choice([1, 2]))
         if position is not None and len(set(map(reference.encode, reference.images(position)))) < 8:
             count -= 1
             yield position

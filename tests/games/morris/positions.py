@@ -14,7 +14,7 @@ from .reference import BLACK, VARIANTS, WHITE, Position, Variant
 LONGEST_PLAYOUT = 60
 
 
-def played(variant: Variant, choices: list[int]) -> Position:
+def play_choices(variant: Variant, choices: list[int]) -> Position:
     """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = reference.start(variant)
     for choice in choices:
@@ -25,7 +25,7 @@ def played(variant: Variant, choices: list[int]) -> Position:
     return position
 
 
-def put_down(variant: Variant, order: list[str], white: int, black: int, mover: int) -> Position:
+def place_men(variant: Variant, order: list[str], white: int, black: int, mover: int) -> Position:
     """Return a position without men in hand, with White's and Black's men on the first points of `order`."""
     men = (frozenset(order[:white]), frozenset(order[white : white + black]))
     return Position(variant, men, (0, 0), mover)
@@ -41,10 +41,10 @@ def is_possible(position: Position) -> bool:
     return True
 
 
-def put_downs(variant: Variant) -> st.SearchStrategy[Position]:
+def placements(variant: Variant) -> st.SearchStrategy[Position]:
     counts = st.integers(3, variant.men)
     movers = st.sampled_from([WHITE, BLACK])
-    return st.builds(put_down, st.just(variant), st.permutations(variant.points), counts, counts, movers).filter(
+    return st.builds(place_men, st.just(variant), st.permutations(variant.points), counts, counts, movers).filter(
         is_possible
     )
 
@@ -52,7 +52,7 @@ def put_downs(variant: Variant) -> st.SearchStrategy[Position]:
 def positions(variant: Variant) -> st.SearchStrategy[Position]:
     """Return a strategy for valid positions of both kinds."""
     choices = st.lists(st.integers(0, 99), max_size=LONGEST_PLAYOUT)
-    return st.one_of(st.builds(played, st.just(variant), choices), put_downs(variant))
+    return st.one_of(st.builds(play_choices, st.just(variant), choices), placements(variant))
 
 
 def positions_of_all_variants() -> st.SearchStrategy[Position]:

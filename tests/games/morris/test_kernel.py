@@ -21,7 +21,7 @@ from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel
 
 from . import reference
-from .positions import positions, positions_of_all_variants, put_down
+from .positions import place_men, positions, positions_of_all_variants
 from .reference import BLACK, VARIANTS, WHITE, Position, Variant
 
 KEYS = {variant: key for key, variant in VARIANTS.items()}
@@ -65,7 +65,7 @@ def test_wins_now_detects_every_mill_that_ends_the_game(position: Position) -> N
 
 
 def at(variant: Variant, white: str, black: str, mover: int = WHITE) -> Position:
-    return put_down(variant, white.split() + black.split(), len(white.split()), len(black.split()), mover)
+    return place_men(variant, white.split() + black.split(), len(white.split()), len(black.split()), mover)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def slots_of(kernel: Kernel, tier: int) -> list[int]:
 def tier_of(kernel: Kernel, variant: Variant, white: int, black: int) -> int:
     """Return the tier with these men on the board and none in hand, White to move."""
     order = variant.points[::2] + variant.points[1::2]  # avoids mills
-    return kernel.tier(reference.encode(put_down(variant, order, white, black, WHITE)))
+    return kernel.tier(reference.encode(place_men(variant, order, white, black, WHITE)))
 
 
 NO_POSITION = 2**64 - 1

@@ -38,9 +38,9 @@ def test_every_command_works_with_a_table_of_another_process(tmp_path, run):
 def test_a_game_is_played_to_its_end_against_the_table(run):
     chosen = ("openspiel", "--game", "tic_tac_toe")
     run(*chosen)
-    played = run("play", *chosen, "--side", "first", typed="x(1,1)\nhint\nquit\n")
-    assert "o(" in played  # the table's reply
-    assert "draw in 7" in played
+    output = run("play", *chosen, "--side", "first", typed="x(1,1)\nhint\nquit\n")
+    assert "o(" in output  # the table's reply
+    assert "draw in 7" in output
     for first in ("x(0,0)", "0"):
         assert "x../" in run("play", *chosen, "--side", "first", typed=f"{first}\nquit\n")
 

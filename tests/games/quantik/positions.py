@@ -10,7 +10,7 @@ from . import reference
 from .reference import PIECES, START, Position
 
 
-def played(choices: list[int]) -> Position:
+def play_choices(choices: list[int]) -> Position:
     """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = START
     for choice in choices:
@@ -21,7 +21,7 @@ def played(choices: list[int]) -> Position:
     return position
 
 
-def put_down(cells: list[int], count: int) -> Position:
+def place_pieces(cells: list[int], count: int) -> Position:
     """Return a board with `count` pieces of alternating colours on these cells, which may clash."""
     letters = ["."] * 16
     row = [letter for pair in zip(PIECES[:4] * 2, PIECES[4:] * 2, strict=True) for letter in pair]
@@ -32,19 +32,19 @@ def put_down(cells: list[int], count: int) -> Position:
 
 def positions() -> st.SearchStrategy[Position]:
     """Return a strategy for reachable positions, some of them finished."""
-    return st.lists(st.integers(0, 63), max_size=16).map(played)
+    return st.lists(st.integers(0, 63), max_size=16).map(play_choices)
 
 
 def states() -> st.SearchStrategy[Position]:
     """Return a strategy for all states of the formats: counts and turns are right, but pieces may clash."""
-    anywhere = st.builds(put_down, st.permutations(range(16)), st.integers(0, 16))
+    anywhere = st.builds(place_pieces, st.permutations(range(16)), st.integers(0, 16))
     return st.one_of(positions(), anywhere)
 
 
 def random_positions(count: int, seed: int) -> list[Position]:
     """Return reachable positions from a fixed seed, spread over the plies."""
     source = random.Random(seed)
-    return [played([source.randrange(64) for _ in range(source.randrange(17))]) for _ in range(count)]
+    return [play_choices([source.randrange(64) for _ in range(source.randrange(17))]) for _ in range(count)]
 
 
 def qfen(position: Position) -> str:

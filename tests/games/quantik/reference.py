@@ -137,21 +137,23 @@ ROTATIONS_AND_REFLECTIONS = sorted(closure([TRANSPOSED, by_coordinates((3, 2, 1,
 BOARD_SYMMETRIES = sorted(closure([TRANSPOSED, by_coordinates((1, 0, 2, 3), SAME), by_coordinates((2, 3, 0, 1), SAME)]))
 
 
-def moved(position: Position, symmetry: Permutation) -> Position:
+def apply_symmetry(position: Position, symmetry: Permutation) -> Position:
     letters = ["."] * 16
     for cell in CELLS:
         letters[symmetry[cell]] = position[cell]
     return "".join(letters)
 
 
-def relabeled(position: Position, names: tuple[str, ...]) -> Position:
+def relabel(position: Position, names: tuple[str, ...]) -> Position:
     new = "".join(names)
     return position.translate(str.maketrans(PIECES, new + new.lower()))
 
 
 def images(position: Position, symmetries: list[Permutation]) -> set[Position]:
     """Return all images under board symmetries and relabelings of the shapes, without exchanging colours."""
-    return {relabeled(moved(position, symmetry), names) for symmetry in symmetries for names in permutations(SHAPES)}
+    return {
+        relabel(apply_symmetry(position, symmetry), names) for symmetry in symmetries for names in permutations(SHAPES)
+    }
 
 
 # ---- the portable key ----

@@ -15,7 +15,7 @@ from perfectplay_quantik import State
 from perfectplay_quantik.notation import position_of, state_of
 
 from . import reference
-from .positions import positions, put_down, qfen
+from .positions import place_pieces, positions, qfen
 from .reference import Move, Pair, Permutation, Position
 
 KERNEL = Kernel(ffi, lib.quantik_kernel)
@@ -33,7 +33,7 @@ def read_perft() -> list[tuple[str, list[tuple[int, int]]]]:
     ]
 
 
-def encoded(position: Position) -> int:
+def encode_position(position: Position) -> int:
     return position_of(State.from_qfen(qfen(position)))
 
 
@@ -63,7 +63,7 @@ def test_perft_of_the_reference_agrees_with_the_file(text: str, counts: list[tup
 
 @given(positions())
 def test_the_encoding_is_that_of_the_reference(position: Position) -> None:
-    number = encoded(position)
+    number = encode_position(position)
     assert number == reference.encode(position)
     assert state_of(number).to_qfen() == qfen(position)
 
@@ -72,7 +72,7 @@ def test_the_encoding_is_that_of_the_reference(position: Position) -> None:
 def test_legal_moves_agree_with_the_reference(position: Position) -> None:
     expected = reference.moves(position)
     state = State.from_qfen(qfen(position))
-    assert KERNEL.moves(encoded(position)) == [as_move(move) for move in expected]
+    assert KERNEL.moves(encode_position(position)) == [as_move(move) for move in expected]
     assert state.moves() == [(reference.SHAPES.index(move.shape), move.cell) for move in expected]
     assert bool(state.finished_lines()) == reference.finished(position)
 
@@ -86,11 +86,11 @@ def test_exactly_the_illegal_moves_have_a_reason(position: Position) -> None:
 
 @given(positions())
 def test_apply_and_undo_agree_with_the_reference(position: Position) -> None:
-    number = encoded(position)
+    number = encode_position(position)
     state = State.from_qfen(qfen(position))
     for move in reference.moves(position):
         after = KERNEL.apply(number, as_move(move))
-        assert after == encoded(reference.play(position, move))
+        assert after == encode_position(reference.play(position, move))
         assert KERNEL.undo(after, as_move(move)) == number
         assert KERNEL.valid(after)
         assert state.play(reference.SHAPES.index(move.shape), move.cell) == state_of(after)
@@ -99,20 +99,20 @@ def test_apply_and_undo_agree_with_the_reference(position: Position) -> None:
 @given(positions())
 def test_status_is_lost_when_a_line_is_finished_or_the_mover_is_stuck(position: Position) -> None:
     expected = Status.LOST if reference.over(position) else Status.ONGOING
-    assert KERNEL.status(encoded(position)) == expected
+    assert KERNEL.status(encode_position(position)) == expected
 
 
 @pytest.mark.parametrize("text", ["dA../...b/.bd./.CCA", "C.../.a.D/.DCA/bab."])
 def test_a_stuck_player_has_lost_although_no_line_is_finished(text: str) -> None:
     position = text.replace("/", "")
     assert not reference.finished(position)
-    assert reference.moves(position) == KERNEL.moves(encoded(position)) == []
-    assert KERNEL.status(encoded(position)) == Status.LOST
+    assert reference.moves(position) == KERNEL.moves(encode_position(position)) == []
+    assert KERNEL.status(encode_position(position)) == Status.LOST
 
 
 @given(positions())
 def test_tier_is_the_number_of_pieces(position: Position) -> None:
-    number = encoded(position)
+    number = encode_position(position)
     assert KERNEL.tier(number) == 16 - position.count(".") == state_of(number).piece_count
 
 
@@ -120,12 +120,12 @@ def test_tier_is_the_number_of_pieces(position: Position) -> None:
 def test_wins_now_detects_every_winning_move(position: Position) -> None:
     wins = any(reference.finished(reference.play(position, move)) for move in reference.moves(position))
     kernel = ffi.addressof(lib.quantik_kernel)
-    assert bool(lib.quantik_kernel.wins_now(kernel, encoded(position))) == wins
+    assert bool(lib.quantik_kernel.wins_now(kernel, encode_position(position))) == wins
 
 
 @given(positions())
 def test_children_are_the_distinct_canonical_positions_after_each_move(position: Position) -> None:
-    number = encoded(position)
+    number = encode_position(position)
     listed = children(number)
     assert len(listed) == len(set(listed))
     assert set(listed) == {KERNEL.canonicalize(KERNEL.apply(number, move)) for move in KERNEL.moves(number)}
@@ -133,7 +133,7 @@ def test_children_are_the_distinct_canonical_positions_after_each_move(position:
 
 @given(positions(), st.integers(0, 3), st.integers(0, 2047))
 def test_valid_accepts_exactly_the_reachable_positions(position: Position, shape: int, pair: int) -> None:
-    number = encoded(position)
+    number = encode_position(position)
     assert KERNEL.valid(number)
     changed = number & ~(2047 << 11 * shape) | pair << 11 * shape
     pairs = {pair_number: sets for sets, pair_number in reference.pair_numbers().items()}
@@ -165,7 +165,7 @@ def test_valid_rejects_bits_above_the_fields(number: int) -> None:
 
 @given(st.permutations(range(16)), st.integers(0, 16))
 def test_only_reachable_states_have_a_position(cells: list[int], count: int) -> None:
-    position = put_down(cells, count)
+    position = place_pieces(cells, count)
     state = State.from_qfen(qfen(position))
     assert (lib.quantik_position(list(state.bb)) != 2**64 - 1) == reference.reachable(position)
     if not reference.reachable(position):

@@ -70,7 +70,7 @@ def test_lmdb_with_64_megabytes_gives_the_same_table(game: Game, table: Table, t
     assert bounded.hash == table.info.hash
 
 
-def swapped(position: int) -> int:
+def swap_colours(position: int) -> int:
     """Return the position with the colours exchanged and the same colour to move, or NO_POSITION."""
     return int(lib.quantik_position(list(state_of(position).colours_swapped().bb)))
 
@@ -79,7 +79,7 @@ def test_the_portable_key_merges_positions_with_different_winners(table: Table) 
     """At four pieces, 412 of the 905 positions have a twin with the same key and another winner."""
     merged = 0
     for position in map(int, table.positions(4, 0, 905)):
-        twin = swapped(position)
+        twin = swap_colours(position)
         assert twin != NO_POSITION
         assert state_of(position).canonical_key() == state_of(twin).canonical_key()
         if table.probe(position).outcome != table.probe(twin).outcome:

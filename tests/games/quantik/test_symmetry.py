@@ -80,8 +80,8 @@ def test_canonical_form_is_the_greatest_of_all_3072_images(position: Position) -
 def test_all_3072_images_have_one_canonical_form(position: Position) -> None:
     images = np.array(
         [
-            reference.encode(reference.relabeled(turned, names))
-            for turned in {reference.moved(position, symmetry) for symmetry in SYMMETRIES}
+            reference.encode(reference.relabel(turned, names))
+            for turned in {reference.apply_symmetry(position, symmetry) for symmetry in SYMMETRIES}
             for names in permutations(reference.SHAPES)
         ],
         dtype=np.uint64,

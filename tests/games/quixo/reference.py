@@ -31,16 +31,16 @@ class Position(NamedTuple):
 
 
 class Move(NamedTuple):
-    taken: tuple[int, int]
+    source: tuple[int, int]
     """Row and column of the cube; (0, 0) is the top left."""
-    put: tuple[int, int]
+    target: tuple[int, int]
 
 
 def start(width: int, height: int) -> Position:
     return Position((BLANK * width,) * height, MARKS[0])
 
 
-def transposed(rows: tuple[str, ...]) -> tuple[str, ...]:
+def transpose(rows: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("".join(column) for column in zip(*rows, strict=True))
 
 
@@ -71,9 +71,9 @@ def status(position: Position) -> str:
     return "LOST" if has_line(position, position.opponent) else "ONGOING"
 
 
-def pushed(line: str, taken: int, put: int, mark: str) -> str:
-    rest = line[:taken] + line[taken + 1 :]
-    return mark + rest if put == 0 else rest + mark
+def push(line: str, source: int, target: int, mark: str) -> str:
+    rest = line[:source] + line[source + 1 :]
+    return mark + rest if target == 0 else rest + mark
 
 
 def moves(position: Position) -> Iterator[Move]:
@@ -85,19 +85,19 @@ def moves(position: Position) -> Iterator[Move]:
             on_border = row in (0, last_row) or column in (0, last_column)
             if not on_border or position.rows[row][column] == position.opponent:
                 continue
-            for put in {(row, 0), (row, last_column), (0, column), (last_row, column)} - {(row, column)}:
-                yield Move((row, column), put)
+            for target in {(row, 0), (row, last_column), (0, column), (last_row, column)} - {(row, column)}:
+                yield Move((row, column), target)
 
 
 def apply(position: Position, move: Move) -> Position:
     (row, column), (to_row, to_column) = move
     rows = list(position.rows)
     if row == to_row:
-        rows[row] = pushed(rows[row], column, to_column, position.mover)
+        rows[row] = push(rows[row], column, to_column, position.mover)
     else:
-        columns = list(transposed(position.rows))
-        columns[column] = pushed(columns[column], row, to_row, position.mover)
-        rows = list(transposed(tuple(columns)))
+        columns = list(transpose(position.rows))
+        columns[column] = push(columns[column], row, to_row, position.mover)
+        rows = list(transpose(tuple(columns)))
     return Position(tuple(rows), position.opponent)
 
 
@@ -105,13 +105,13 @@ def images(position: Position) -> list[Position]:
     """Return the images under all symmetries of the board."""
     boards = [position.rows]
     if position.width == position.height:
-        boards.append(transposed(position.rows))
+        boards.append(transpose(position.rows))
     boards += [tuple(reversed(rows)) for rows in boards]
     boards += [tuple(row[::-1] for row in rows) for rows in boards]
     return [Position(rows, position.mover) for rows in boards]
 
 
-def colours_swapped(position: Position) -> Position:
+def swap_colours(position: Position) -> Position:
     """Return the position with the players exchanged, including the side to move."""
     other = str.maketrans(MARKS, MARKS[::-1])
     return Position(tuple(row.translate(other) for row in position.rows), position.opponent)

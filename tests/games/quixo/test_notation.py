@@ -96,4 +96,4 @@ def test_the_board_shows_the_marks_and_has_two_clicks_for_every_move(position: P
 def test_arrays_of_movers_and_swapped_colours_agree_with_the_reference(position: Position) -> None:
     game, array = game_of(position), np.array([code_of(position)], dtype=np.uint64)
     assert game.movers(array) == ["XO".index(position.mover)]
-    assert game.colour_swapped(array) == [code_of(reference.colours_swapped(position))]
+    assert game.colour_swapped(array) == [code_of(reference.swap_colours(position))]

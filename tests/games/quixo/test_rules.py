@@ -86,7 +86,7 @@ def test_texts_of_moves_name_the_cells(position: Position) -> None:
     def name(cell: tuple[int, int]) -> str:
         return "abcde"[cell[1]] + str(position.height - cell[0])
 
-    expected = {f"{name(move.taken)}→{name(move.put)}" for move in reference.moves(position)}
+    expected = {f"{name(move.source)}→{name(move.target)}" for move in reference.moves(position)}
     assert {game.format_move(code, move) for move in game.moves(code)} == expected
 
 
@@ -96,7 +96,7 @@ def test_symmetric_images_and_exchanged_colours_share_a_slot(position: Position)
     game, kernel = game_of(position), game_of(position).kernel
     codes = [code_of(image) for image in reference.images(position)]
     assert {game.canonicalize(code) for code in codes} == {min(codes)}
-    swapped = code_of(reference.colours_swapped(position))
+    swapped = code_of(reference.swap_colours(position))
     assert len({kernel.rank(code) for code in (*codes, swapped)}) == 1
 
 

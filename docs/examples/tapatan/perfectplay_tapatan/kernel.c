@@ -47,16 +47,16 @@ static uint32_t tier(const pp_kernel *self, pp_position position) {
 
 /* A move is the target and, above it, the source: NEW_MAN for a man that is placed. */
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves) {
-    size_t length = 0;
+    size_t found = 0;
     if (has_line(theirs(position))) return 0;
     const int placing = tier(self, position) < ALL_PLACED;
     for (unsigned from = placing ? NEW_MAN : 0; from < (placing ? NEW_MAN + 1 : PLACES); from++) {
         if (!placing && !(mine(position) >> from & 1)) continue;
         const unsigned targets = free_places(position) & (placing ? 0777 : neighbours[from]);
         for (unsigned to = 0; to < PLACES; to++)
-            if (targets >> to & 1) moves[length++] = to | from << 4;
+            if (targets >> to & 1) moves[found++] = to | from << 4;
     }
-    return length;
+    return found;
 }
 
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
@@ -139,24 +139,24 @@ static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positi
 
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
     pp_move legal[MEN * 8];
-    const size_t length = moves(self, position, legal);
-    for (size_t i = 0; i < length; i++) slots[i] = rank(self, apply(self, position, legal[i]));
-    return length;
+    const size_t found = moves(self, position, legal);
+    for (size_t i = 0; i < found; i++) slots[i] = rank(self, apply(self, position, legal[i]));
+    return found;
 }
 
 /* Play can return to a tier only when all men are placed. A man of the opponent then came from a neighbouring place. */
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
-    size_t length = 0;
+    size_t found = 0;
     if (tier(self, position) < ALL_PLACED) return 0;
     for (unsigned to = 0; to < PLACES; to++) {
         if (!(theirs(position) >> to & 1)) continue;
         for (unsigned from = 0; from < PLACES; from++) {
             if (!(neighbours[to] & free_places(position) & 1u << from)) continue;
             const pp_position before = make(theirs(position) ^ 1u << to ^ 1u << from, mine(position));
-            if (valid(self, before)) slots[length++] = rank(self, before);
+            if (valid(self, before)) slots[found++] = rank(self, before);
         }
     }
-    return length;
+    return found;
 }
 
 const pp_kernel tapatan_kernel = {
