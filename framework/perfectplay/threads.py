@@ -20,7 +20,7 @@ SMALLEST_RANGE = 1 << 16
 """Fewer positions than this are not worth a separate thread."""
 
 
-class Workers:
+class ThreadPool:
     """A pool of threads, by default one per processor. With one thread the caller does all the work."""
 
     def __init__(self, threads: int | None) -> None:

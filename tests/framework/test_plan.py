@@ -23,7 +23,7 @@ from perfectplay.plan.plan import plan_solve
 from perfectplay.plan.sizes import Shape, free_disk
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
-from perfectplay.threads import Workers
+from perfectplay.threads import ThreadPool
 from perfectplay.tiers.enumeration import Enumeration
 from perfectplay.tiers.external_set import SpillBudget
 
@@ -91,9 +91,9 @@ def test_explorers_go_on_from_what_was_counted():
         if positions > 10**6:
             raise _Enough
 
-    with closing(store), Workers(1) as workers:
+    with closing(store), ThreadPool(1) as pool:
         enumeration = Enumeration(
-            kernel, store, "kalah", SpillBudget(None, None), workers, stop_after_a_million, lambda: None
+            kernel, store, "kalah", SpillBudget(None, None), pool, stop_after_a_million, lambda: None
         )
         with pytest.raises(_Enough):
             enumeration.run()

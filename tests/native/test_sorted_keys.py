@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perfectplay.threads import Workers
+from perfectplay.threads import ThreadPool
 from perfectplay.tiers import external_set
 from perfectplay.tiers.external_set import ExternalSet, SpillBudget
 from perfectplay_native.positions import difference, sort_distinct, union
@@ -103,7 +103,7 @@ def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
 def test_ranges_of_keys_are_processed_separately_and_in_order(threads, monkeypatch):
     monkeypatch.setattr("perfectplay.threads.SMALLEST_RANGE", 1)
     some, more, known = ordered(range(0, 90, 3)), ordered(range(0, 200, 2)), ordered(range(50, 120))
-    with Workers(threads) as workers:
-        parts = workers.by_ranges(lambda sets, known: difference(union(sets), known), [some, more], [known])
+    with ThreadPool(threads) as pool:
+        parts = pool.by_ranges(lambda sets, known: difference(union(sets), known), [some, more], [known])
     assert len(parts) == threads
     assert np.concatenate(parts).tolist() == sorted(({*range(0, 90, 3)} | {*range(0, 200, 2)}) - {*range(50, 120)})

@@ -222,7 +222,7 @@ def _bitmaps(
         reached[start[0]][start[1] // 64] |= np.uint64(1 << start[1] % 64)
         for component in reversed(components(graph)):
             run_in_background(
-                partial(expand, component.tiers), game=table.game, stop=stop, cancel=engine.stop, tell=report
+                partial(expand, component.tiers), game=table.game, stop=stop, cancel=engine.stop, report=report
             )
             tiers_done += len(component.tiers)
     finally:

@@ -123,11 +123,11 @@ def run_in_background(
     game: Game,
     stop: threading.Event,
     cancel: Callable[[], None] = lambda: None,
-    tell: Callable[[], None] = lambda: None,
+    report: Callable[[], None] = lambda: None,
 ) -> None:
     """Run `work` in another thread until it ends, so that the caller can report progress and stop it.
 
-    Calls `tell` at regular intervals, and `cancel` once `stop` is set. Raises the error of `work`, or Interrupted.
+    Calls `report` at regular intervals, and `cancel` once `stop` is set. Raises the error of `work`, or Interrupted.
     """
     failure: list[BaseException] = []
     done = threading.Event()
@@ -145,7 +145,7 @@ def run_in_background(
         while not done.wait(REPORT_SECONDS):
             if stop.is_set():
                 cancel()
-            tell()
+            report()
     except BaseException:  # Ctrl-C in the caller's thread
         cancel()
         raise

@@ -25,7 +25,7 @@ import numpy as np
 from perfectplay.game.engine import cpu_seconds
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
-from perfectplay.threads import Workers
+from perfectplay.threads import ThreadPool
 from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, iter_batches
 from perfectplay.tiers.external_set import SpillBudget
 from perfectplay_native.kernel import Kernel
@@ -89,9 +89,9 @@ def count_positions(
         if BYTES_PER_POSITION * positions > memory:
             raise TimeoutError
 
-    with closing(store), Workers(1) as workers:
+    with closing(store), ThreadPool(1) as pool:
         check_time = _deadline_check(deadline, check)
-        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), workers, record, check_time)
+        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), pool, record, check_time)
         unfinished: dict[int, Positions] = {}
         try:
             enumeration.run()

@@ -182,7 +182,7 @@ class _Run:
                 progress(state)
 
         try:
-            run_in_background(self._search, game=self.game, stop=stop, cancel=self.search.stop, tell=report)
+            run_in_background(self._search, game=self.game, stop=stop, cancel=self.search.stop, report=report)
         except Interrupted:
             if stop.is_set():
                 self._save()

@@ -158,7 +158,7 @@ def enumerate_tiers(state: SolveState, expand: Expand | None = None) -> None:
             enumerate_all,
             game=state.game,
             stop=state.callbacks.stop,
-            tell=lambda: state.report("enumerating", total),
+            report=lambda: state.report("enumerating", total),
         )
         return_freed_memory()
         store.set_info(replace(store.info, status="solving"))
@@ -226,7 +226,7 @@ class LocalSteps:
             game=state.game,
             stop=state.callbacks.stop,
             cancel=engine.stop,
-            tell=report,
+            report=report,
         )
 
     def write_tier(self, tier: int) -> None:

@@ -159,7 +159,7 @@ class _Verification:
 
     def _run(self, work: Callable[[], None]) -> None:
         run_in_background(
-            work, game=self.table.game, stop=self.stop, cancel=self.engine.stop, tell=self._report_progress
+            work, game=self.table.game, stop=self.stop, cancel=self.engine.stop, report=self._report_progress
         )
 
     def _report_progress(self) -> None:

@@ -19,7 +19,7 @@ from perfectplay.table.lmdb_store import LOCK_FILE, NEW_FILE, LmdbStore, WriterL
 from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key
 from perfectplay.table.store import Array, Block, Store
 from perfectplay.table.table import Table
-from perfectplay.threads import Workers
+from perfectplay.threads import ThreadPool
 from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import BLOCK_SLOTS
@@ -82,10 +82,10 @@ def compact_table(
         tier_limit = (
             half // 3
         )  # LMDB copies the frames before it writes them, and a growing array may need twice its size
-    with Workers(count) as workers, WriterLock(directory) as lock, new_table(lock, info) as target:
-        _Packing(table.store, table.kernel, target, workers, tier_limit).run(progress)
+    with ThreadPool(count) as pool, WriterLock(directory) as lock, new_table(lock, info) as target:
+        _Packing(table.store, table.kernel, target, pool, tier_limit).run(progress)
         target.set_info(replace(table.info, storage=target.info.storage))
-        _compare(CompactStore(TableReader(directory, file=NEW_FILE), table.kernel), table.store, workers)
+        _compare(CompactStore(TableReader(directory, file=NEW_FILE), table.kernel), table.store, pool)
     return directory
 
 
@@ -96,7 +96,7 @@ def _is_free(output: Path) -> bool:
     )
 
 
-def _compare(copy: CompactStore, source: Store, workers: Workers) -> None:
+def _compare(copy: CompactStore, source: Store, pool: ThreadPool) -> None:
     """Raise TableError if a compact table differs from its source or cannot be read back."""
     with copy:
         keys, values = copy.key_records(), copy.tier_records()
@@ -105,7 +105,7 @@ def _compare(copy: CompactStore, source: Store, workers: Workers) -> None:
         records: list[Record] = [*keys.values(), *values.values()]
         for record in records:  # their checksums are those of the unpacked blocks
             try:
-                for _ in workers.map(partial(_check_block, copy, record), range(len(record.checksums))):
+                for _ in pool.map(partial(_check_block, copy, record), range(len(record.checksums))):
                     pass
             except TableError:
                 raise TableError(f"tier {record.tier} cannot be read back: nothing was replaced") from None
@@ -119,9 +119,9 @@ class _Packing:
     """Packs the tiers of a table frame by frame, on all threads, and writes them."""
 
     def __init__(
-        self, source: Store, kernel: Kernel, target: LmdbStore, workers: Workers, tier_limit: int | None
+        self, source: Store, kernel: Kernel, target: LmdbStore, pool: ThreadPool, tier_limit: int | None
     ) -> None:
-        self.source, self.kernel, self.target, self.workers = source, kernel, target, workers
+        self.source, self.kernel, self.target, self.pool = source, kernel, target, pool
         self.tier_limit = tier_limit
         self.omits = bool(target.info.storage["drops_settled"])
         self.frame_slots = int(target.info.storage["frame_slots"])
@@ -153,7 +153,7 @@ class _Packing:
                 return frames.pack(codes, np.ones(len(codes), dtype=bool))
             return frames.pack(codes, one_ply_codes(self.kernel, positions(first)) == 0)
 
-        for first, packed in self.workers.map(pack, range(0, record.size, self.frame_slots)):
+        for first, packed in self.pool.map(pack, range(0, record.size, self.frame_slots)):
             progress(first)
             yield packed
 
@@ -162,7 +162,7 @@ class _Packing:
             return self._frame(blocks, np.dtype("<u8"), first)
 
         starts = range(0, record.size, self.frame_slots)
-        frames = (packed for _, packed in self.workers.map(lambda first: pack_keys(frame(first)), starts))
+        frames = (packed for _, packed in self.pool.map(lambda first: pack_keys(frame(first)), starts))
         self._write(record, frames, [int(frame(first)[0]) for first in starts])
 
     def _write(self, record: Record, frames: Iterable[bytes], first_keys: Sequence[int] = ()) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.table.records import KeyRecord, checksum
 from perfectplay.table.store import Array, Store
-from perfectplay.threads import Workers
+from perfectplay.threads import ThreadPool
 from perfectplay.tiers.external_set import ExternalSet, SpillBudget
 from perfectplay.tiers.order import components
 from perfectplay_native.kernel import Kernel
@@ -74,8 +74,8 @@ def enumerate_positions(
     `report(tier, positions)` is called with the progress and `check()` often, to raise an exception on a stop request.
     `expand` finds the children; by default, threads of this process do.
     """
-    with Workers(threads if kernel.parallel else 1) as workers:
-        Enumeration(kernel, store, game, budget, workers, report, check, expand).run()
+    with ThreadPool(threads if kernel.parallel else 1) as pool:
+        Enumeration(kernel, store, game, budget, pool, report, check, expand).run()
 
 
 class Enumeration:
@@ -87,12 +87,12 @@ class Enumeration:
         store: Store,
         game: str,
         budget: SpillBudget,
-        workers: Workers,
+        pool: ThreadPool,
         report: Callable[[int, int], None],
         check: Callable[[], None],
         expand: Expand | None = None,
     ) -> None:
-        self.kernel, self.store, self.game, self.budget, self.workers = kernel, store, game, budget, workers
+        self.kernel, self.store, self.game, self.budget, self.pool = kernel, store, game, budget, pool
         self.report, self.check = report, check
         self.expand = expand or self._expand_with_threads
         self.written = store.key_records()
@@ -104,7 +104,7 @@ class Enumeration:
         self.gathered_bytes = 0
         self.room, self.chunk = ROOM, CHUNK if kernel.cheap else SLOW_CHUNK
         if budget.limit is not None:
-            self.room = min(ROOM, budget.limit // (64 * workers.count))
+            self.room = min(ROOM, budget.limit // (64 * pool.count))
             self.chunk = min(self.chunk, max(1, self.room // 8))
         self.total = 0
 
@@ -187,7 +187,7 @@ class Enumeration:
 
     def _expand_with_threads(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, TierPositions]]:
         portions = (part[at : at + self.chunk] for part in parts for at in range(0, len(part), self.chunk))
-        return self.workers.map(lambda portion: children_by_tier(self.kernel, portion, room=self.room), portions)
+        return self.pool.map(lambda portion: children_by_tier(self.kernel, portion, room=self.room), portions)
 
     def _join(self, tiers: Iterable[int]) -> None:
         """Move the positions gathered for these tiers to `incoming`, except for those in one of the sets."""
@@ -198,7 +198,7 @@ class Enumeration:
             runs = [*self.incoming[tier].runs_in_memory] if tier in self.incoming else []
             for sets in (self.known, self.frontiers):
                 runs += sets[tier].runs if tier in sets else []
-            self._add_incoming(tier, self.workers.by_ranges(_new_positions, arrays, runs))
+            self._add_incoming(tier, self.pool.by_ranges(_new_positions, arrays, runs))
         if self.budget.is_exceeded:
             raise _memory_error(self.game, self.total)
 
