@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from perfectplay import Game, PerfectPlayError, Table, load_game, open_table, solve_game
-from perfectplay.progress import Progress
+from perfectplay.threads import Progress
 from perfectplay_morris.geometry import GEOMETRIES
 from perfectplay_native.engine import Engine
 

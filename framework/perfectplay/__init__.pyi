@@ -1,7 +1,7 @@
 from perfectplay_native.python_rules import PositionBatch as PositionBatch
 
-from .analysis.comparison import compare_gbl2 as compare_gbl2
 from .analysis.export import export_table as export_table
+from .analysis.formats import compare_gbl2 as compare_gbl2
 from .analysis.moves import Strength as Strength
 from .analysis.moves import best_line as best_line
 from .analysis.moves import choose_move as choose_move

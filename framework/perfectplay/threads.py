@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -71,3 +72,24 @@ def _cut(arrays: Sequence[Positions], bounds: Positions) -> list[list[Positions]
     """Split each array at the bounds; return the first parts of all arrays, then the second ones, and so on."""
     parts = [np.split(array, np.searchsorted(array, bounds)) for array in arrays]
     return [[each[number] for each in parts] for number in range(len(bounds) + 1)]
+
+
+# Progress reports of long operations. Solving, proving, verifying and exporting all use them.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """A snapshot of running work."""
+
+    phase: str
+    positions: int
+    """How many are done, in `unit`s."""
+    total: int | None = None
+    done_before: int = 0
+    """How many of those an earlier run had done; they do not count for the speed."""
+    unit: str = "positions"
+    """What is counted: positions, or slots of an index that may contain no position."""
+    tiers_done: int = 0
+    tiers: int = 0
+    level: int = 0
+    seconds: float = 0.0

@@ -14,10 +14,9 @@ import pytest
 from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 
 from perfectplay import Status, UsageError, load_game, solve_game
-from perfectplay.agents import TablePlayer, evaluate_policy
+from perfectplay.agents import PettingZooOpponent, TablePlayer, evaluate_policy
 from perfectplay.agents import player as evaluation
 from perfectplay.agents.openspiel import OpenSpielBot
-from perfectplay.agents.pettingzoo import PettingZooOpponent
 from perfectplay.values import Outcome, Value
 
 GAMES = 300  # benchmarks/openspiel.py plays 10,000

@@ -27,9 +27,9 @@ from perfectplay.cluster.verification import verify_with_workers
 from perfectplay.cluster.worker import Worker
 from perfectplay.errors import Interrupted, UsageError
 from perfectplay.game.loading import load_game, make_game
-from perfectplay.progress import Progress
 from perfectplay.solve.options import Cluster, SolveOptions
 from perfectplay.solve.solve import run_solve, solve_game
+from perfectplay.threads import Progress
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 

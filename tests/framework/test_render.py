@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perfectplay.display.boards import draw
 from perfectplay.game.board import Board, Cell, Piece, Tray
+from perfectplay.game.board_text import draw
 
 
 def test_a_grid_has_row_and_column_names(tic_tac_toe):

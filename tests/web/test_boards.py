@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from perfectplay.display.boards import draw
 from perfectplay.game.board import Board, Cell, Click, Piece, board_fault, headings, player_colours
+from perfectplay.game.board_text import draw
 from perfectplay.game.loading import make_game
 from perfectplay.web.answers import draw_board
 from perfectplay.web.library import Library

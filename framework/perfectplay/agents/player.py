@@ -10,11 +10,15 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import index
+from typing import TYPE_CHECKING, Any
 
 from perfectplay.analysis.moves import rate_moves
 from perfectplay.errors import UsageError
 from perfectplay.table.table import Table
 from perfectplay.values import Outcome, Status, Value
+
+if TYPE_CHECKING:
+    from pettingzoo import AECEnv
 
 Policy = Callable[[int], int | Mapping[int, float]]
 """Returns the move to play in a position, or a probability for each of several moves."""
@@ -160,3 +164,24 @@ def plies_lost(best: Value, value: Value) -> int:
     if best.outcome is Outcome.DRAW or (value.outcome, value.score) != (best.outcome, best.score):
         return 0
     return abs((value.remoteness or 0) - (best.remoteness or 0))
+
+
+class PettingZooOpponent:
+    """Moves for the agent to move: ``env.step(opponent(env))``.
+
+    Two functions connect the environment and the game: `position` returns the position on the environment's board,
+    `action` converts a move to an action (by default the same number).
+    """
+
+    def __init__(
+        self,
+        player: TablePlayer,
+        position: Callable[[AECEnv[Any, Any, Any]], int],
+        action: Callable[[int], int] = int,
+    ) -> None:
+        self._player, self._position, self._action = player, position, action
+
+    def __call__(self, env: AECEnv[Any, Any, Any]) -> int | None:
+        """Return the action of the agent to move; None, as PettingZoo expects, if the game is over."""
+        _, _, terminated, truncated, _ = env.last(observe=False)
+        return None if terminated or truncated else self._action(self._player(self._position(env)))

@@ -32,7 +32,7 @@ from perfectplay.analysis.selection import (
 from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
 from perfectplay.files import atomic_write
 from perfectplay.game.wording import outcomes_only
-from perfectplay.progress import Progress
+from perfectplay.threads import Progress
 from perfectplay.values import Value
 from perfectplay_native.positions import canonicalize_many
 

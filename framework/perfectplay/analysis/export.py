@@ -34,7 +34,7 @@ from perfectplay.analysis.selection import (
 from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError, did_you_mean
 from perfectplay.files import atomic_write
 from perfectplay.game import plugins
-from perfectplay.progress import Progress
+from perfectplay.threads import Progress
 from perfectplay.tiers.external_set import Run, merge_portions
 from perfectplay_native.positions import Positions
 

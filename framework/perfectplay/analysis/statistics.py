@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from perfectplay.analysis.selection import Selection, random_positions, select
 from perfectplay.game.engine import run_in_background
-from perfectplay.progress import Progress
 from perfectplay.table.records import Statistics
+from perfectplay.threads import Progress
 from perfectplay.tiers.order import components
 from perfectplay.values import Outcome, Status, Value
 from perfectplay_native.engine import Engine

@@ -23,8 +23,8 @@ from perfectplay.memory import resident_memory
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
-    from perfectplay.progress import Progress
     from perfectplay.table.table import Table
+    from perfectplay.threads import Progress
 
 PLAIN_INTERVAL = 5.0
 """Seconds between two plain lines."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.display.boards import Paint
 from perfectplay.game.board import Board, player_colours
+from perfectplay.game.board_text import Paint
 from perfectplay.game.wording import worth
 from perfectplay.values import Outcome, Value
 

@@ -38,9 +38,9 @@ def command(
     game: Game, directory: Path | None, output: Path | None, memory: int | None, threads: int | None, as_json: bool
 ) -> None:
     """Compress the finished table of GAME. All values stay the same."""
-    from perfectplay.progress import Progress
     from perfectplay.table.compaction import compact_table
     from perfectplay.table.locations import open_table
+    from perfectplay.threads import Progress
 
     started = time.monotonic()
     with open_game_table(game, directory) as table, ProgressDisplay(f"compact {game.identity}") as progress:

@@ -12,7 +12,7 @@ from perfectplay.cli._progress import table_at_work
 from perfectplay.game import wording
 
 if TYPE_CHECKING:
-    from perfectplay.analysis.comparison import Comparison
+    from perfectplay.analysis.formats import Comparison
     from perfectplay.game.game import Game
 
 _WINNERS = {1: "the first player wins", 0: "a draw", -1: "the second player wins"}
@@ -30,7 +30,7 @@ def command(ctx: click.Context, game: Game, format: str, file: Path, directory: 
 
     The file's length, order and checksum are checked too. Exit code 1 if any entry differs.
     """
-    from perfectplay.analysis.comparison import compare_gbl2
+    from perfectplay.analysis.formats import compare_gbl2
 
     with table_at_work("compare", game, directory) as (table, progress, stop):
         comparison = compare_gbl2(table, file, progress=progress, stop=stop)

@@ -17,8 +17,8 @@ from perfectplay.cli._common import (
     print_json,
 )
 from perfectplay.cli._text import coloured, hanging, headline, painter
-from perfectplay.display.boards import draw
 from perfectplay.game import wording
+from perfectplay.game.board_text import draw
 from perfectplay.game.match import Match
 from perfectplay.game.wording import game_verdict, sides, worth
 from perfectplay.values import Status, value_json

@@ -13,9 +13,9 @@ import click
 from perfectplay.analysis.moves import Strength, best_of, choose_move, rate_moves
 from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_stdin
 from perfectplay.cli._text import headline, painter, rated_lines, terminal_width, wrapped
-from perfectplay.display.boards import draw
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game import wording
+from perfectplay.game.board_text import draw
 from perfectplay.game.match import REPETITIONS, Match, MatchResult, load_match
 from perfectplay.game.wording import game_verdict, sides
 from perfectplay.values import Outcome

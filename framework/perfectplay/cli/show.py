@@ -17,7 +17,7 @@ from perfectplay.cli._common import (
     print_json,
 )
 from perfectplay.cli._text import headline, painter, rated_lines
-from perfectplay.display.boards import draw
+from perfectplay.game.board_text import draw
 from perfectplay.game.wording import game_verdict
 from perfectplay.values import Status, value_json
 

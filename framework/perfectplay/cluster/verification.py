@@ -18,7 +18,6 @@ from perfectplay.cluster.pool import Pool, RayPool, WorkerLost, sum_cpu_seconds
 from perfectplay.cluster.transfer import TierTransfer
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game.engine import cpu_seconds, translate_error
-from perfectplay.progress import Progress
 from perfectplay.solve.options import Cluster
 from perfectplay.solve.verification import (
     EXAMPLES,
@@ -30,6 +29,7 @@ from perfectplay.solve.verification import (
     describe_fault,
 )
 from perfectplay.table.table import Table
+from perfectplay.threads import Progress
 from perfectplay.tiers.order import tier_children
 from perfectplay_native.limits import BLOCK_SLOTS
 

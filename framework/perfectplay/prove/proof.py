@@ -25,10 +25,10 @@ from perfectplay.files import atomic_write
 from perfectplay.game.engine import cpu_seconds, game_kernel, run_in_background
 from perfectplay.game.game import Game
 from perfectplay.memory import peak_memory
-from perfectplay.progress import Progress
 from perfectplay.table.gbl2 import Entries, entries, read_gbl2, read_header, write_version_2
 from perfectplay.table.locations import open_table, table_path
 from perfectplay.table.table import Table
+from perfectplay.threads import Progress
 from perfectplay.values import Outcome
 from perfectplay_native.errors import EngineOutOfMemory
 from perfectplay_native.positions import Positions

@@ -13,9 +13,9 @@ from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
 from perfectplay.game import wording
 from perfectplay.memory import Available, available_memory
 from perfectplay.plan.sizes import FIXED_MEMORY, SMALLEST_BUDGET
-from perfectplay.progress import Progress
 from perfectplay.table.records import FULL, VALUES
 from perfectplay.table.store import Backend, backends
+from perfectplay.threads import Progress
 from perfectplay_native.kernel import Kernel
 
 MAX_WORKERS_PER_CORE = 8

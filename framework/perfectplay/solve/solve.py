@@ -15,7 +15,6 @@ from perfectplay.game.engine import cpu_seconds, game_kernel, translate_error
 from perfectplay.game.game import Game
 from perfectplay.memory import Memory, MemoryWatch, return_memory_when_freed
 from perfectplay.plan.sizes import Room, describe_shortage, ranked_shape
-from perfectplay.progress import Progress
 from perfectplay.solve.options import Callbacks, Cluster, ClusterBackend, SolveKeywords, SolveOptions
 from perfectplay.solve.steps import LocalSteps, SolveState, Steps
 from perfectplay.table.backends import claim_place, remove_outdated, save_table
@@ -23,6 +22,7 @@ from perfectplay.table.lmdb_store import remove_table
 from perfectplay.table.locations import has_table, open_table, table_path
 from perfectplay.table.records import FULL, Statistics, TableInfo, table_hash
 from perfectplay.table.table import Table
+from perfectplay.threads import Progress
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.values import stored_bytes
 

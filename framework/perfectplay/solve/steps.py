@@ -14,10 +14,10 @@ from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game.engine import run_in_background
 from perfectplay.game.game import Game
 from perfectplay.memory import return_freed_memory
-from perfectplay.progress import Progress
 from perfectplay.solve.options import Budget, Callbacks, SolveOptions
 from perfectplay.table.records import KeyRecord, TierRecord
 from perfectplay.table.store import Store
+from perfectplay.threads import Progress
 from perfectplay.tiers.enumeration import Expand, enumerate_positions
 from perfectplay.tiers.external_set import SpillBudget
 from perfectplay.tiers.order import Component, TierSizes

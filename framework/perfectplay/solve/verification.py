@@ -19,10 +19,10 @@ import numpy as np
 from perfectplay.errors import DamagedTable, PluginError
 from perfectplay.game.engine import cpu_seconds, run_in_background
 from perfectplay.plan.sizes import FIXED_MEMORY
-from perfectplay.progress import Progress
 from perfectplay.solve.options import require_enough_memory
 from perfectplay.table.records import TierRecord
 from perfectplay.table.table import Table
+from perfectplay.threads import Progress
 from perfectplay.tiers.order import components, tier_graph, tier_sizes
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.engine import Engine, Fault

@@ -19,10 +19,10 @@ from perfectplay.errors import Interrupted, PerfectPlayError
 from perfectplay.game import wording
 from perfectplay.game.game import Game
 from perfectplay.game.loading import installed_games, load_game
-from perfectplay.progress import Progress
 from perfectplay.solve.solve import solve_game
 from perfectplay.table.locations import find_tables, has_table, open_table, table_path
 from perfectplay.table.table import Table
+from perfectplay.threads import Progress
 
 MAX_REQUESTED_VARIANTS = 50
 """How many variants without a table, requested by address, are kept in memory."""
