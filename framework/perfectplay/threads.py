@@ -1,4 +1,4 @@
-"""A thread pool for work whose heavy steps run in C without the interpreter lock."""
+"""Long operations: a thread pool for steps that run in C without the interpreter lock, and progress reports."""
 
 from __future__ import annotations
 
@@ -72,9 +72,6 @@ def _cut(arrays: Sequence[Positions], bounds: Positions) -> list[list[Positions]
     """Split each array at the bounds; return the first parts of all arrays, then the second ones, and so on."""
     parts = [np.split(array, np.searchsorted(array, bounds)) for array in arrays]
     return [[each[number] for each in parts] for number in range(len(bounds) + 1)]
-
-
-# Progress reports of long operations. Solving, proving, verifying and exporting all use them.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

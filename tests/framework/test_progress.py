@@ -9,7 +9,7 @@ import pytest
 from click import unstyle
 
 from perfectplay import load_game, solve_game
-from perfectplay.cli import _progress as progress
+from perfectplay.cli import _terminal as progress
 
 
 def snapshot(**changes):

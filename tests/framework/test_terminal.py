@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from perfectplay import open_table
 from perfectplay.analysis.moves import RatedMoves
 from perfectplay.cli import root
-from perfectplay.cli._text import rated_lines
+from perfectplay.cli._terminal import rated_lines
 from perfectplay.table.lmdb_store import WriterLock
 from perfectplay.values import Outcome, Value
 
@@ -182,7 +182,7 @@ def test_players_and_values_have_colours(solve, tic_tac_toe):
 
 
 def test_quiet_shows_no_progress(solve, monkeypatch):
-    monkeypatch.setattr("perfectplay.cli._progress.PLAIN_INTERVAL", 0.0)
+    monkeypatch.setattr("perfectplay.cli._terminal.PLAIN_INTERVAL", 0.0)
     assert solve("tictactoe", "--force").stderr != ""
     for command in (["tictactoe", "--force", "--quiet"], ["verify", "tictactoe", "-q"], ["stats", "tictactoe", "-q"]):
         result = solve(*command)

@@ -3,7 +3,6 @@
 They are optional, and no other part of the host uses them.
 """
 
-from perfectplay.authoring.geometry import Fields, Grid
-from perfectplay.authoring.geometry import Group, Symmetry, cyclic, dihedral, relabelings
+from perfectplay.authoring.geometry import Fields, Grid, Group, Symmetry, cyclic, dihedral, relabelings
 
 __all__ = ["Fields", "Grid", "Group", "Symmetry", "cyclic", "dihedral", "relabelings"]

@@ -1,17 +1,18 @@
-"""Symmetry groups of a board, whose elements can be composed and inverted.
+"""Boards for rules in Python: symmetry groups, grids, and positions packed into integers.
 
 A symmetry permutes places and renames their labels: image[i] = labels[items[places[i]]]. The two operations commute, so
 a rotation with swapped colours is one element, and groups of both kinds can be multiplied.
 """
 
 from __future__ import annotations
-from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import getitem
-from collections import namedtuple
-from collections.abc import Mapping, Sequence
 from typing import Any
+
 from perfectplay.game.board import Board, Cell, Click, Piece
 
 MAX_SIZE = 10_000
@@ -195,9 +196,10 @@ def _inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(inverse)
 
 
-# Positions packed into integers: `Grid` for boards of rows and columns, `Fields` for any named numbers.
+# ---- packed positions ----
 #
-# The cells of a grid are numbered row by row from the top left. Their names are those of chess squares:
+# `Grid` is for boards of rows and columns, `Fields` for any named numbers. The cells of a grid are numbered row by row
+# from the top left. Their names are those of chess squares:
 #
 #     0 1 2      a3 b3 c3
 #     3 4 5      a2 b2 c2

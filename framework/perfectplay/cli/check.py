@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli._common import GameCommand, GameOption, json_option, print_json
-from perfectplay.cli._text import hanging
+from perfectplay.cli._terminal import hanging
 from perfectplay.game.wording import counted
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from perfectplay.cli._common import (
     read_size,
     threads_option,
 )
-from perfectplay.cli._progress import ProgressDisplay
+from perfectplay.cli._terminal import ProgressDisplay
 from perfectplay.game import wording
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay.cli._common import GameCommand, directory_option, json_option, print_json, quiet_option
-from perfectplay.cli._progress import table_at_work
+from perfectplay.cli._terminal import table_at_work
 from perfectplay.game import wording
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from perfectplay.cli._common import (
     print_json,
     quiet_option,
 )
-from perfectplay.cli._progress import table_at_work
+from perfectplay.cli._terminal import table_at_work
 from perfectplay.game import wording
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli._common import directory_option, json_option, print_json
-from perfectplay.cli._text import hanging
+from perfectplay.cli._terminal import hanging
 from perfectplay.game.options import as_words, chosen
 
 if TYPE_CHECKING:

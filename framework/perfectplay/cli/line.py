@@ -16,7 +16,7 @@ from perfectplay.cli._common import (
     open_game_table,
     print_json,
 )
-from perfectplay.cli._text import coloured, hanging, headline, painter
+from perfectplay.cli._terminal import coloured, hanging, headline, painter
 from perfectplay.game import wording
 from perfectplay.game.board_text import draw
 from perfectplay.game.match import Match

@@ -12,7 +12,7 @@ import click
 
 from perfectplay.analysis.moves import Strength, best_of, choose_move, rate_moves
 from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_stdin
-from perfectplay.cli._text import headline, painter, rated_lines, terminal_width, wrapped
+from perfectplay.cli._terminal import headline, painter, rated_lines, terminal_width, wrapped
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game import wording
 from perfectplay.game.board_text import draw

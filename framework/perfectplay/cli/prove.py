@@ -16,8 +16,7 @@ from perfectplay.cli._common import (
     quiet_option,
     stop_on_interrupt,
 )
-from perfectplay.cli._progress import ProgressDisplay
-from perfectplay.cli._text import coloured
+from perfectplay.cli._terminal import ProgressDisplay, coloured
 from perfectplay.errors import Interrupted
 from perfectplay.game import wording
 from perfectplay.game.wording import sides

@@ -15,7 +15,7 @@ from perfectplay.cli._common import (
     open_game_table,
     print_json,
 )
-from perfectplay.cli._text import coloured
+from perfectplay.cli._terminal import coloured
 from perfectplay.values import value_json
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay.cli._common import GameCommand, json_option, print_json
-from perfectplay.cli._text import terminal_width, wrapped
+from perfectplay.cli._terminal import terminal_width, wrapped
 from perfectplay.game.options import spell
 
 if TYPE_CHECKING:

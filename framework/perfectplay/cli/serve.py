@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from perfectplay.cli._common import directory_option
-from perfectplay.cli._text import hanging
+from perfectplay.cli._terminal import hanging
 from perfectplay.errors import PerfectPlayError, UsageError, needs_extra
 from perfectplay.game import plugins
 

@@ -16,7 +16,7 @@ from perfectplay.cli._common import (
     open_game_table,
     print_json,
 )
-from perfectplay.cli._text import headline, painter, rated_lines
+from perfectplay.cli._terminal import headline, painter, rated_lines
 from perfectplay.game.board_text import draw
 from perfectplay.game.wording import game_verdict
 from perfectplay.values import Status, value_json

@@ -24,8 +24,7 @@ from perfectplay.cli._common import (
     threads_option,
     worker_options,
 )
-from perfectplay.cli._progress import ProgressDisplay
-from perfectplay.cli._text import coloured
+from perfectplay.cli._terminal import ProgressDisplay, coloured
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.game import wording
 from perfectplay.game.wording import game_verdict

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli._common import GameCommand, directory_option, json_option, print_json, quiet_option, threads_option
-from perfectplay.cli._progress import table_at_work
+from perfectplay.cli._terminal import table_at_work
 from perfectplay.errors import UsageError
 from perfectplay.game import wording
 from perfectplay.table.records import COUNTED, OUTCOME, json_counts

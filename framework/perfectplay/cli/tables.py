@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli._common import directory_option, json_option, print_json
-from perfectplay.cli._text import terminal_width
+from perfectplay.cli._terminal import terminal_width
 from perfectplay.errors import UsageError, did_you_mean
 from perfectplay.game import wording
 

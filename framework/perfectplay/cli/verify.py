@@ -18,7 +18,7 @@ from perfectplay.cli._common import (
     threads_option,
     worker_options,
 )
-from perfectplay.cli._progress import table_at_work
+from perfectplay.cli._terminal import table_at_work
 from perfectplay.errors import UsageError
 from perfectplay.game import wording
 
