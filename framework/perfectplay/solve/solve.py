@@ -74,8 +74,10 @@ def solve_game(
     Raises UsageError for options that contradict each other, Interrupted when `stop` is set, TableError when the table
     cannot be written, and PluginError when the game contradicts itself.
     """
-    if options is None or keywords:
-        options = replace(options or SolveOptions(), **keywords)
+    if options is None:
+        options = SolveOptions(**keywords)
+    elif keywords:
+        options = replace(options, **keywords)
     make_steps: Callable[[SolveState], Steps] = LocalSteps
     if isinstance(options.chosen_backend, ClusterBackend):
         make_steps = options.chosen_backend.make_steps_factory(options.cluster or Cluster())
