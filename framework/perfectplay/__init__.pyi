@@ -32,6 +32,7 @@ from .game.options import Option as Option
 from .game.spec import About as About
 from .game.spec import hookimpl as hookimpl
 from .prove.proof import Proof as Proof
+from .prove.proof import ProofOptions as ProofOptions
 from .prove.proof import prove_position as prove_position
 from .solve.solve import Solution as Solution
 from .solve.solve import solve_game as solve_game
