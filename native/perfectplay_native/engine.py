@@ -211,7 +211,7 @@ class Engine:
         return values
 
     def positions(self, tier: int, first: int, count: int) -> Positions:
-        """Return the positions of consecutive slots of a tier, NO_SLOT if a slot is empty."""
+        """Return the positions of consecutive slots of a tier, NO_POSITION if a slot is empty."""
         positions = np.empty(count, dtype=np.uint64)
         lib.pp_positions_of_slots(self.c, slot_of(tier, first), count, pointer("pp_position[]", positions))
         return positions

@@ -37,7 +37,7 @@ def error_of(result: int, *, position: int, number: int) -> EngineError:
         )
     if result == lib.PP_TOO_MANY:
         return EngineError(
-            "too many undecided positions for a reverse graph; choose another propagation or use more workers"
+            "too many undecided positions for a reverse graph; use more workers, or define `parents` in the game"
         )
     if result == lib.PP_BAD_BATCH:
         return EngineError("a worker sent an update for a position that is already settled")

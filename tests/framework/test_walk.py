@@ -114,7 +114,7 @@ def _raise(rows: PositionBatch) -> PositionBatch:
 
 
 WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
-    "no Studied": (lambda rows: None, "a PositionBatch was expected, not None"),
+    "no PositionBatch": (lambda rows: None, "a PositionBatch was expected, not None"),
     "a list": (lambda rows: replace(rows, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
     "too few": (lambda rows: replace(rows, movers=rows.movers[1:]), "'movers' must be an array of 1,000 integers"),
     "no movers": (lambda rows: replace(rows, movers=None), "'movers' must be an array of 1,000 integers"),

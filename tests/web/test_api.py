@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import jsonschema
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -439,3 +440,8 @@ def test_variants_with_a_table_are_served(
     assert client.get(f"/api/{short.identity}/evaluate").json()["outcome"] == "win"
     assert "broken: it fell" in client.get("/api/bad/game").json()["error"]
     library.close()
+
+
+def test_texts_of_hooks_may_be_subclasses_of_str():
+    """numpy.str_ is one; msgspec encodes only the built-in types without help."""
+    assert requests.JSONAnswer({"move": np.str_("a1"), "value": np.float64(0.5)}).body == b'{"move":"a1","value":0.5}'

@@ -46,7 +46,7 @@ def kernel_hooks(kernel: Kernel | None) -> dict[str, Hook]:
 
     def status(position: int) -> Status | int:
         number = kernel.status(position)
-        return Status(number) if number in _STATUS_NUMBERS else number  # `Hooks.status` rejects other numbers
+        return Status(number) if number in _STATUS_NUMBERS else number  # the check of the hook rejects others
 
     return {**hooks, "status": status}
 

@@ -262,7 +262,9 @@ def call_host_plugins(hook: str, check: Callable[[str, Any], None]) -> Registry:
         registry.entries[name] = entry
 
     # One by one, because a call through the manager would stop at the first plugin that raises.
-    for implementation in getattr(manager.hook, hook).get_hookimpls():
+    # Built-in plugins come first, so that no other plugin can take their names.
+    implementations = getattr(manager.hook, hook).get_hookimpls()
+    for implementation in sorted(implementations, key=lambda each: each.plugin_name not in BUILTIN_HOST_PLUGINS):
         try:
             implementation.function(register)
         except PLUGIN_FAULTS as error:

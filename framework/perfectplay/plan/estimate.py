@@ -55,6 +55,10 @@ MAX_LEVELS = 200
 NO_POSITIONS: Positions = np.empty(0, dtype=np.uint64)
 
 
+class _TimeUp(Exception):
+    """The time or memory for a step is used up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """The number of positions in each tier, and the cost of finding them."""
@@ -87,7 +91,7 @@ def count_positions(
     def record(tier: int, positions: int) -> None:
         expanded[tier] += positions - expanded.total()
         if BYTES_PER_POSITION * positions > memory:
-            raise TimeoutError
+            raise _TimeUp
 
     with closing(store), ThreadPool(1) as pool:
         check_time = _deadline_check(deadline, check)
@@ -96,7 +100,7 @@ def count_positions(
         try:
             enumeration.run()
             complete = True
-        except TimeoutError:
+        except _TimeUp:
             complete = False
             unfinished = enumeration.unfinished()
         each = (cpu_seconds() - cpu_start) / max(1, expanded.total())
@@ -112,12 +116,12 @@ def count_positions(
 
 
 def _deadline_check(deadline: float, check: Callable[[], None] = lambda: None) -> Callable[[], None]:
-    """A function that calls `check` and raises TimeoutError once this thread's processor time passes `deadline`."""
+    """A function that calls `check` and raises _TimeUp once this thread's processor time passes `deadline`."""
 
     def check_time() -> None:
         check()
         if time.thread_time() > deadline:
-            raise TimeoutError
+            raise _TimeUp
 
     return check_time
 
@@ -135,7 +139,7 @@ def _estimate_within(
         if factor > 1:
             sample = min(LARGEST_SAMPLE, int(factor * sample))
             estimate = estimate_positions(kernel, sample=sample, found=found, check=check_time)
-    except TimeoutError:
+    except _TimeUp:
         pass
     return estimate
 

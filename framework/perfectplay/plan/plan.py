@@ -6,7 +6,9 @@ A few seconds suffice: positions are counted or estimated, times are measured on
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from perfectplay.plan.sizes import SMALLEST_BUDGET, Shape, counted_shape, free_d
 from perfectplay.table.locations import table_path
 from perfectplay.table.records import FULL, OUTCOME
 from perfectplay.tiers.order import TierSizes
-from perfectplay_native.engine import Engine
+from perfectplay_native.engine import Engine, StepCosts
 from perfectplay_native.errors import EngineError
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import INDEX_BITS
@@ -35,8 +37,8 @@ SOLVING_PER_ENUMERATING = {False: 1.0, True: 1.5}
 COMPONENT_SECONDS = {False: 0.001, True: 0.004}
 """Time for a component of any size, without and with cycles."""
 
-RUN_SLOTS, RUNS = 64, 1024
-"""Slots per run, and random runs whose solving steps are measured."""
+RUN_SLOTS, FIRST_RUNS, MAX_RUNS = 64, 64, 1024
+"""Slots per run, and random runs whose solving steps are measured: at first, to learn their speed, and at most."""
 
 ACCESS_SECONDS = 5e-8
 """A random access to a large array. The engine prefetches, so half of it counts."""
@@ -92,7 +94,7 @@ def plan_solve(
     try:
         if kernel.ranked:
             counted = "exact"
-            shape, cpu_seconds = _measure(kernel, TierSizes.of(kernel))
+            shape, cpu_seconds = _measure(kernel, seconds, TierSizes.of(kernel))
         else:
             count = count_positions(kernel, game=game.name, seconds=seconds, memory=available.bytes // 2, check=check)
             shape, counted = counted_shape(kernel, count), count.kind
@@ -130,41 +132,52 @@ def _choose_method(shape: Shape, memory: int, disk: int) -> tuple[str, int | Non
     return "prove", None
 
 
-def _measure(kernel: Kernel, tiers: TierSizes) -> tuple[Shape, float]:
+def _measure(kernel: Kernel, seconds: float, tiers: TierSizes) -> tuple[Shape, float]:
     """The shape of a ranked game and the processor seconds of its solve, scaled up from random runs of slots."""
-    engine = Engine(kernel, tiers=max(tiers.sizes, default=0) + 1)
-    for tier, size in tiers.sizes.items():
-        engine.define(tier, size, None)
-    seconds = sum(COMPONENT_SECONDS[component.cyclic] for component in tiers.order)
+    cpu_seconds = sum(COMPONENT_SECONDS[component.cyclic] for component in tiers.order)
     positions = open_positions = edges = 0.0
-    for cyclic in (True, False):
-        group = sorted(tier for component in tiers.order if component.cyclic == cyclic for tier in component.tiers)
-        if not sum(tiers.sizes[tier] for tier in group):
-            continue
-        sample = engine.measure(_random_runs(tiers.sizes, group), parents=cyclic)
-        scale = sum(tiers.sizes[tier] for tier in group) / sample.slots
-        steps = sample.settle_seconds + sample.expand_seconds + sample.retract_seconds
-        # A child is looked up among the values, a parent in the bitmap and then among the entries.
-        accesses = (sample.children + 2 * sample.parents) / 2
-        seconds += scale * (steps + accesses * ACCESS_SECONDS)
-        positions += scale * sample.positions
-        open_positions += scale * sample.open
-        edges += scale * sample.children
-    engine.close()
+    with closing(Engine(kernel, tiers=max(tiers.sizes, default=0) + 1)) as engine:
+        for tier, size in tiers.sizes.items():
+            engine.define(tier, size, None)
+        for cyclic in (True, False):
+            group = sorted(tier for component in tiers.order if component.cyclic == cyclic for tier in component.tiers)
+            slots = sum(tiers.sizes[tier] for tier in group)
+            if not slots:
+                continue
+            sample = _measure_runs(engine, tiers.sizes, group, parents=cyclic, seconds=seconds / 2)
+            scale = slots / sample.slots
+            steps = sample.settle_seconds + sample.expand_seconds + sample.retract_seconds
+            # A child is looked up among the values, a parent in the bitmap and then among the entries.
+            accesses = (sample.children + 2 * sample.parents) / 2
+            cpu_seconds += scale * (steps + accesses * ACCESS_SECONDS)
+            positions += scale * sample.positions
+            open_positions += scale * sample.open
+            edges += scale * sample.children
     shape = replace(
         ranked_shape(kernel, tiers),
         positions=round(positions),
         open_share=open_positions / max(1, tiers.slots),
         edges_each=edges / max(1.0, open_positions),
     )
-    return shape, seconds
+    return shape, cpu_seconds
 
 
-def _random_runs(sizes: Mapping[int, int], tiers: Sequence[int]) -> npt.NDArray[np.uint64]:
+def _measure_runs(
+    engine: Engine, sizes: Mapping[int, int], tiers: Sequence[int], *, parents: bool, seconds: float
+) -> StepCosts:
+    """The cost of as many random runs as the time allows; the first few show how many that is."""
+    start = time.thread_time()
+    sample = engine.measure(_random_runs(sizes, tiers, FIRST_RUNS), parents=parents)
+    elapsed = time.thread_time() - start
+    count = min(MAX_RUNS, int(FIRST_RUNS * (seconds - elapsed) / max(elapsed, 1e-6)))
+    return engine.measure(_random_runs(sizes, tiers, count), parents=parents) if count > FIRST_RUNS else sample
+
+
+def _random_runs(sizes: Mapping[int, int], tiers: Sequence[int], count: int) -> npt.NDArray[np.uint64]:
     """The first slots of random runs in these tiers, in ascending order. All runs are equally likely."""
     runs = np.array([-(-sizes[tier] // RUN_SLOTS) for tier in tiers])
     ends = np.cumsum(runs)
-    chosen = np.sort(np.random.default_rng(0).integers(0, ends[-1], RUNS))
+    chosen = np.sort(np.random.default_rng(0).integers(0, ends[-1], count))
     place = np.searchsorted(ends, chosen, side="right")
     first = ((chosen - (ends - runs)[place]) * RUN_SLOTS).astype(np.uint64)
     slots: npt.NDArray[np.uint64] = (np.array(tiers, dtype=np.uint64)[place] << np.uint64(INDEX_BITS)) | first

@@ -18,8 +18,9 @@ from perfectplay.plan.sizes import Room, describe_shortage, ranked_shape
 from perfectplay.solve.options import Callbacks, Cluster, ClusterBackend, SolveKeywords, SolveOptions
 from perfectplay.solve.steps import LocalSteps, SolveState, Steps
 from perfectplay.table.backends import claim_place, remove_outdated, save_table
+from perfectplay.table.lmdb_reader import DATA_FILE
 from perfectplay.table.lmdb_store import remove_table
-from perfectplay.table.locations import has_table, open_table, table_path
+from perfectplay.table.locations import open_table, require_same_game, require_same_values, table_path
 from perfectplay.table.records import FULL, Statistics, TableInfo, table_hash
 from perfectplay.table.table import Table
 from perfectplay.threads import Progress
@@ -96,13 +97,15 @@ def run_solve(
     backend, kernel, path = options.chosen_backend, game_kernel(game), table_path(game, options.directory)
     if options.save:
         remove_outdated(game, path)
-    if backend.durable and options.replace_other and has_table(path):
+    if backend.durable and options.replace_other and (path / DATA_FILE).exists():
         remove_table(path)  # a durable backend would resume it
     save_to_place = options.save and not backend.durable
     place = claim_place(game, path, None if options.replace_other else options.values) if save_to_place else None
     watch = MemoryWatch()
     with place or nullcontext(), ExitStack() as resources:
         store = resources.enter_context(closing(backend.open(game, path, new_info(game, kernel, options.values))))
+        require_same_game(store, game)  # again, in case that the backend of a plugin does not check
+        require_same_values(store, game, options.values)
         state = SolveState(game, kernel, store, options, callbacks, started)
         steps = resources.enter_context(closing(make_steps(state)))
         try:

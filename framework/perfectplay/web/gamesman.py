@@ -125,10 +125,11 @@ def list_games(request: Request, query: UwapiNoQuery) -> list[UwapiListedGame]:
     """Return every game once, whatever its variants."""
     library: Library = request.app.state.library
     games = {served.game.name: served.game for served in [*library.games.values()]}
-    return [
+    listed = [
         UwapiListedGame(game.name, game.about.title, "onePlayer" if game.is_puzzle else "twoPlayer")
-        for _, game in sorted(games.items())
+        for game in games.values()
     ]
+    return sorted(listed, key=lambda each: each.name)
 
 
 def show_game(request: Request, query: UwapiNoQuery) -> UwapiGame:

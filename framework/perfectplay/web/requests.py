@@ -57,7 +57,16 @@ _ADDED_HEADERS = [
 
 # ---- answers ----
 
-_encoder = msgspec.json.Encoder()
+
+def _plain(value: Any) -> Any:
+    """Return a subclass of str, int or float, such as numpy.str_ from a hook, as its base type."""
+    for base in (str, int, float):
+        if isinstance(value, base):
+            return base(value)
+    raise NotImplementedError(f"cannot encode {type(value).__name__}")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_plain)
 
 
 class JSONAnswer(Response):
@@ -69,7 +78,7 @@ class JSONAnswer(Response):
         try:
             return _encoder.encode(content)
         except UnicodeEncodeError:  # an unpaired surrogate in a text of a plugin; Python's encoder escapes it
-            return json.dumps(msgspec.to_builtins(content)).encode()
+            return json.dumps(msgspec.to_builtins(content, enc_hook=_plain)).encode()
 
 
 class Refusal(Exception):
@@ -204,7 +213,9 @@ async def read_body(request: Request, kind: type[Input], limit: int) -> Input:
 
 def _explain(error: msgspec.ValidationError) -> str:
     """Return msgspec's message without its notation for paths: "Expected `int` >= 0 - at `$.ply`"."""
-    text = str(error).replace("`int`", "a whole number").replace("`str`", "a string").replace("`", "")
+    text = str(error).replace("Object missing required field", "missing field")
+    text = text.replace("Object contains unknown field", "unknown field")
+    text = text.replace("`int`", "a whole number").replace("`str`", "a string").replace("`", "")
     reason, _, path = text.partition(" - at $")
     name = path.removeprefix(".")
     reason = f"{reason[:1].lower()}{reason[1:]}"

@@ -18,7 +18,6 @@ import {
   ending,
   isComputer,
   linkName,
-  listedGame,
   players,
   repetition,
   roleOf,
