@@ -11,7 +11,6 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -22,14 +21,11 @@ from perfectplay.errors import Interrupted, TableError
 from perfectplay.prove.proof import proof_path, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
 from perfectplay.table.lmdb_store import LmdbStore
-from perfectplay_native.search import Search
 
 SOLVE = str(Path(sys.executable).with_name("solve"))
 DRAWN_GOBBLET = 43980465112106
 DRAW = 2
 """The search's code of a draw."""
-NAIVE_SEARCH_FAILS_FROM = 9967872
-"""A Gobblet position from which a search that stores draws by repetition at once gives wrong outcomes."""
 
 
 def prove_position(game, position=None, *, progress=None, stop=None, **options) -> Proof:
@@ -100,20 +96,6 @@ def test_a_drawn_gobblet_position_is_proven_drawn(gobblet):
     proof = prove_position(gobblet, DRAWN_GOBBLET, save=False)
     assert proof.outcome is Outcome.DRAW
     assert proof.counts.confirmed > 0  # the proof depends on repetitions
-
-
-def test_storing_draws_by_repetition_at_once_gives_wrong_outcomes_in_gobblet(gobblet):
-    """Every outcome of the naive search is checked by a sound one."""
-    naive, sound = Search(gobblet.kernel), Search(gobblet.kernel)
-    naive.run(NAIVE_SEARCH_FAILS_FROM, naive=True)
-    positions, outcomes = naive.entries()
-    expected = []
-    for position in positions.tolist():
-        sound.run(position)
-        expected.append(sound.outcome(position))
-    wrong = positions[outcomes != np.array(expected)].tolist()
-    assert wrong
-    assert all(naive.outcome(position) == DRAW for position in wrong)
 
 
 # ---- games in plain Python ----

@@ -114,7 +114,7 @@ def _raise(rows: PositionBatch) -> PositionBatch:
 
 
 WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
-    "no PositionBatch": (lambda rows: None, "a PositionBatch was expected, not None"),
+    "no PositionBatch": (lambda rows: None, "expected a PositionBatch, not None"),
     "a list": (lambda rows: replace(rows, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
     "too few": (lambda rows: replace(rows, movers=rows.movers[1:]), "'movers' must be an array of 1,000 integers"),
     "no movers": (lambda rows: replace(rows, movers=None), "'movers' must be an array of 1,000 integers"),
@@ -149,11 +149,11 @@ def test_an_inconsistent_walk_is_rejected(mistake):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda rows: replace(rows, movers=1 - rows.movers), "'walk' says mover 1 of position 0"),
-        (lambda rows: replace(rows, scores=-rows.scores), "'walk' says score 5 of position 0"),
+        (lambda rows: replace(rows, movers=1 - rows.movers), "'walk' yields mover 1 for position 0"),
+        (lambda rows: replace(rows, scores=-rows.scores), "'walk' yields score 5 for position 0"),
         (
             lambda rows: replace(rows, children=rows.children ^ np.uint64(1)),
-            "'walk' says children [0] of position 2",
+            "'walk' yields children [0] for position 2",
         ),
     ],
 )

@@ -288,7 +288,7 @@ def test_an_ongoing_position_without_a_move_is_an_error(graph_module: ModuleType
         compiled_game(graph_module, graph, VARIANTS["expand and retract"]),
         make_game(GraphPlugin(graph)),
     ):
-        with pytest.raises(PerfectPlayError, match=r"ONGOING (in position [45], )?but (has|hook .moves. has) no move"):
+        with pytest.raises(PerfectPlayError, match=r"ONGOING.* but .*no move"):
             solve_game(game, save=False)
 
 
@@ -304,7 +304,7 @@ def test_decreasing_tiers_are_an_error(graph_module: ModuleType):
 
 def test_too_many_moves_are_an_error(graph_module: ModuleType):
     wide = plain_graph([list(range(1, 4098)), *([[]] * 4097)], dict.fromkeys(range(1, 4098), LOSS))
-    with pytest.raises(PerfectPlayError, match="'moves' returned 4,097 answers in position 0: 4,096 are"):
+    with pytest.raises(PerfectPlayError, match="'moves' returned 4,097 .* position 0.* 4,096"):
         solve_game(make_game(GraphPlugin(wide)), save=False)
     wider = plain_graph([[1] * 65_001, []], {1: LOSS})
     with pytest.raises(PerfectPlayError, match="max_moves is 65,001; it must be from 0 to 65,000"):

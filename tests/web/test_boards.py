@@ -179,7 +179,7 @@ BOARD = Board(1, 2, (Cell("a", 0, 0), Cell("b", 0, 1, (Piece(0, "X"),))), 0, cli
         ({"cells": (Cell("a", 0, 0, width=float("nan")),)}, "nan"),
         ({"cells": (Cell("a", 0, 0, height=-1),)}, "-1"),
         ({"cells": (Cell("a", 0, 0, width="1"),)}, "'1'"),
-        ({"cells": (Cell("a", 0, 0, (Piece(0, "X", float("inf")),)),)}, "size is inf"),
+        ({"cells": (Cell("a", 0, 0, (Piece(0, "X", float("inf")),)),)}, "is inf; expected a number"),
         ({"cells": (Cell("a", 0, 0, (Piece(5, "X"),)),)}, "owner=5"),
         ({"cells": None}, "NoneType"),
         ({"clicks": (Click(0, "z"),)}, "'z'"),
@@ -221,7 +221,7 @@ def test_a_board_is_encoded_as_it_is_now() -> None:
 
     assert encoded_stacks() == [["x"], ["x"]]
     pieces.append(Piece(1, "\ud800", size=7.0))
-    assert "size is 7.0" in (board_fault(board) or "")
+    assert "is 7.0; expected a number" in (board_fault(board) or "")
     assert encoded_stacks() == [["x"], ["x", "\ud800"]]
 
 

@@ -48,7 +48,7 @@ def test_a_file_without_entries_has_only_a_header(tmp_path):
 
 @pytest.mark.parametrize("parts", [[[5, 4]], [[5], [5]], [[5], [4]], [[1, 1]]])
 def test_wrong_order_is_refused_and_leaves_no_file(tmp_path, parts):
-    with pytest.raises(ValueError, match="must ascend"):
+    with pytest.raises(ValueError, match="sorted by position"):
         write_gbl2(tmp_path / "file.gbl2", [entries(part, np.zeros(len(part))) for part in parts])
     assert list(tmp_path.iterdir()) == []
 
@@ -61,8 +61,8 @@ def test_wrong_order_is_refused_and_leaves_no_file(tmp_path, parts):
         (lambda data: data[:4] + b"\x03" + data[5:], "version 3"),
         (lambda data: data[:4] + b"\x02" + data[5:], "checksum"),
         (lambda data: data[:40] + b"\x02" + data[41:], "position 1 has no outcome"),
-        (lambda data: data[:-1], "need 59 bytes and it has 58"),
-        (lambda data: data + b"x", "need 59 bytes and it has 60"),
+        (lambda data: data[:-1], "need 59 bytes, but it has 58"),
+        (lambda data: data + b"x", "need 59 bytes, but it has 60"),
         (lambda data: data[:-1] + b"\x00", "checksum"),
         (lambda data: data[:32] + data[41:50] + data[32:41] + data[50:], "position 1 is out of order"),
     ],

@@ -31,7 +31,7 @@ def test_a_match_ends_by_the_rules_of_the_game(tables):
     with pytest.raises(UsageError, match="the game is over"):
         match.play(5)
     match = Match(game, [4])
-    with pytest.raises(UsageError, match="not legal"):
+    with pytest.raises(UsageError, match="not a legal move"):
         match.play(4)
     assert match.moves == [4]
     assert Match(game, [0, 4, 8, 1, 7, 6, 2, 5, 3]).result.winner is None
