@@ -1,35 +1,32 @@
-# The commands of CONTRIBUTING.md under short names; each also works as it stands there.
+# Short names for the commands in CONTRIBUTING.md.
 PYTHON ?= python3
 BIN := .venv/bin
-C_FILES := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 
-.PHONY: install format types quick test docs site help
+.PHONY: help install format check quick test docs site
 
 help:
-	@echo 'make install   an environment in .venv; again after a change to C'
-	@echo 'make format    format and lint Python and C'
-	@echo 'make types     check the types'
-	@echo 'make quick     the quick tests'
-	@echo 'make test      all tests, the complete solves included'
-	@echo 'make docs      the help pages, written again'
-	@echo 'make site      the documentation as a site, in site/'
+	@echo 'make install   create the environment in .venv; repeat after a change to C'
+	@echo 'make format    format Python, C and JavaScript, and fix lint errors'
+	@echo 'make check     lint, formatting, types and the documentation build'
+	@echo 'make quick     the unit tests, in under a minute'
+	@echo 'make test      all checks and tests, including complete solves'
+	@echo 'make docs      regenerate docs/help.md'
+	@echo 'make site      build the documentation site in site/'
 
 install:
 	test -d .venv || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[dev]'
 
 format:
-	$(BIN)/ruff format .
-	$(BIN)/ruff check .
-	$(BIN)/clang-format -i --style=file --fallback-style=none $(C_FILES)
+	$(BIN)/python tools/check.py --fix
 
-types:
-	$(BIN)/mypy
+check:
+	$(BIN)/python tools/check.py
 
 quick:
-	$(BIN)/pytest -q tests/framework tests/games
+	$(BIN)/pytest -q -n auto -m unit
 
-test:
+test: check
 	$(BIN)/pytest -n auto
 
 docs:

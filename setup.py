@@ -1,21 +1,22 @@
-"""Only what pyproject.toml cannot say: the C extensions. Their build scripts run from this directory."""
+"""Everything that depends on which games exist. Packages and C extensions are found by looking into games/.
+
+A new game only needs an entry under `perfectplay.games` in pyproject.toml.
+"""
 
 import sys
+from glob import glob
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
-sys.path.insert(0, "native")  # so that build scripts can import perfectplay_native.build, as a third party's do
+sys.path.insert(0, "native")  # build scripts import perfectplay_native.build, as those of third parties do
 
-setup(
-    cffi_modules=[
-        "native/perfectplay_native/build_engine.py:ffi",
-        "games/connect4/perfectplay_connect4/build_kernel.py:ffi",
-        "games/dobutsu/perfectplay_dobutsu/build_kernel.py:ffi",
-        "games/dots/perfectplay_dots/build_kernel.py:ffi",
-        "games/gobblet/perfectplay_gobblet/build_kernel.py:ffi",
-        "games/kalah/perfectplay_kalah/build_kernel.py:ffi",
-        "games/morris/perfectplay_morris/build_kernel.py:ffi",
-        "games/quantik/perfectplay_quantik/build_core.py:ffi",
-        "games/quixo/perfectplay_quixo/build_kernel.py:ffi",
-    ]
-)
+packages: list[str] = []
+package_dir: dict[str, str] = {}
+for directory in ("framework", "native", *sorted(glob("games/*"))):
+    names = find_packages(directory, include=["perfectplay*"])
+    packages += names
+    package_dir |= {name: f"{directory}/{name}" for name in names if "." not in name}
+
+build_scripts = ["native/perfectplay_native/build_engine.py", *sorted(glob("games/*/perfectplay_*/build_kernel.py"))]
+
+setup(packages=packages, package_dir=package_dir, cffi_modules=[f"{script}:ffi" for script in build_scripts])

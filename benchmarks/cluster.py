@@ -1,16 +1,16 @@
-"""Solves whole games with Ray in every way that docs/cluster.md speaks of, and shows that the table is always the same.
+"""Solves whole games with Ray in every way that docs/cluster.md describes, and compares the hash of the table.
 
-    python benchmarks/cluster.py hashes GAME [--workers 1 --workers 2 ...]   one node, so many workers
+    python benchmarks/cluster.py hashes GAME [--workers 1 --workers 2 ...]   one node, each number of workers
     python benchmarks/cluster.py nodes GAME       two simulated nodes, each with its own object store
     python benchmarks/cluster.py tiny GAME        an object store that must spill to disk
-    python benchmarks/cluster.py kills GAME [N]   N random workers killed, in as many solves as that takes
+    python benchmarks/cluster.py kills GAME [N]   N random workers killed, in as many solves as necessary
     python benchmarks/cluster.py lost-node GAME   a simulated node dies
-    python benchmarks/cluster.py ratios           what two workers gain, and cost
-    python benchmarks/cluster.py writing          how quickly the driver writes a table
+    python benchmarks/cluster.py ratios           time and cost of two workers compared with one
+    python benchmarks/cluster.py writing          speed at which the driver writes a table
 
-GAME is quantik, gobblet, or connect4-python (docs/examples/connect4-python, on a board of 4×4). The quick version of
-this, on small games, is among the tests. Ratios are of Gobblet and of Connect Four in Python on a board of 4×6, with
-7,917,955 positions, by the command itself, the start and end of Ray included: some four minutes on two cores.
+GAME is quantik, gobblet, or connect4-python (docs/examples/connect4-python, on a board of 4×4). The tests contain a
+quick version with small games. `ratios` solves Gobblet, and Connect Four in Python on a board of 4×6 with 7,917,955
+positions, by the command, including the start and end of Ray. It takes about four minutes on two cores.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ray.cluster_utils import Cluster as SimulatedCluster
 
-from perfectplay.cluster import checkpoints, driver
+from perfectplay.cluster.driver import ClusterSteps, SharingLimits
 from perfectplay.cluster.pool import RayPool
-from perfectplay.cluster.writer import record_of
+from perfectplay.cluster.transfer import make_record
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.loading import load_game
-from perfectplay.solve.options import Cluster
-from perfectplay.solve.solve import Solution, new_info, solve_game
+from perfectplay.solve.options import Cluster, SolveOptions
+from perfectplay.solve.solve import Solution, new_info, run_solve, solve_game
 from perfectplay.table.backends import open_to_solve
-from perfectplay_native.engine import BLOCK_SLOTS
+from perfectplay_native.limits import BLOCK_SLOTS
 
 ROOT = Path(__file__).parent.parent
 PYTHON_GAME = ROOT / "docs" / "examples" / "connect4-python" / "perfectplay_connect4_python" / "plugin.py"
@@ -50,22 +51,23 @@ GAMES: dict[str, tuple[str, dict[str, object]]] = {
     "connect4-python": (str(PYTHON_GAME), {"width": 4, "height": 4}),
 }
 LARGE_BOARD = ["--width", "4", "--height", "6"]
-LEAST_STORE = 80 << 20
-"""About the least that Ray allows."""
+SMALLEST_STORE = 80 << 20
+"""About the smallest object store that Ray allows, in bytes."""
 
-SECONDS_BETWEEN_CHECKPOINTS = 2.0
-"""Where something dies: so that they are needed."""
+FREQUENT_CHECKPOINTS = SharingLimits(checkpoint_seconds=2.0)
+"""For runs in which workers die, so that checkpoints are restored."""
 
 
-def solve(name: str, cluster: Cluster) -> Solution:
+def solve(name: str, cluster: Cluster, limits: SharingLimits | None = None) -> Solution:
     word, options = GAMES[name]
+    steps = partial(ClusterSteps, cluster=cluster, limits=limits, start_pool=WatchedPool)
     with tempfile.TemporaryDirectory() as directory:
-        solution = solve_game(load_game(word, **options), backend="ray", directory=Path(directory), cluster=cluster)
+        solution = run_solve(load_game(word, **options), SolveOptions(backend="ray", directory=Path(directory)), steps)
         solution.table.close()
     return solution
 
 
-def right_hash(name: str) -> str:
+def expected_hash(name: str) -> str:
     golden = json.loads((ROOT / "tests" / "golden" / "hashes.json").read_text())
     if name in golden:
         return str(golden[name])
@@ -75,17 +77,20 @@ def right_hash(name: str) -> str:
     return solution.hash
 
 
-def tell(what: str, solution: Solution, right: str) -> bool:
-    same = solution.hash == right
+def report(what: str, solution: Solution, expected: str) -> bool:
+    """Print the result of a solve; return whether its hash is the expected one."""
+    same = solution.hash == expected
     per_position = (solution.exchanged or 0) / solution.stats.positions
-    verdict = "the same" if same else f"WRONG, should be {right}"
-    took = f"{solution.seconds:.1f} s, {solution.cpu_seconds:.1f} CPU-s"
-    print(f"{what}: hash {solution.hash} {verdict}; {took}, {per_position:.2f} bytes exchanged a position", flush=True)
+    verdict = "correct" if same else f"WRONG, should be {expected}"
+    cost = f"{solution.seconds:.1f} s, {solution.cpu_seconds:.1f} CPU-s"
+    print(
+        f"{what}: hash {solution.hash} {verdict}; {cost}, {per_position:.2f} bytes exchanged per position", flush=True
+    )
     return same
 
 
 class Nodes:
-    """Simulated nodes of one core each; with few, small object stores."""
+    """Simulated nodes with one core each and object stores of the given sizes."""
 
     def __init__(self, *stores: int) -> None:
         first, *others = stores
@@ -107,22 +112,22 @@ class Nodes:
 
 
 class WatchedPool(RayPool):
-    """Lets another thread know the workers, and counts how often they begin again with a checkpoint."""
+    """Makes the workers known to another thread, and counts restored checkpoints."""
 
     current: RayPool | None = None
-    resumed = 0
+    restores = 0
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         WatchedPool.current = self
 
     def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
-        WatchedPool.resumed += worker == 0 and method == "restore"
+        WatchedPool.restores += worker == 0 and method == "restore_values"
         return super().call(worker, method, *arguments, returns=returns)
 
 
 def disturb(seconds: Callable[[], float], times: int, act: Callable[[], bool]) -> threading.Thread:
-    """Do something while a solve runs, so many seconds apart; the thread ends when it has succeeded so many times."""
+    """Call `act` every few seconds while a solve runs; the thread ends when it has succeeded `times` times."""
 
     def run() -> None:
         done = 0
@@ -137,7 +142,7 @@ def disturb(seconds: Callable[[], float], times: int, act: Callable[[], bool]) -
 
 
 def kill_a_worker(chance: random.Random) -> bool:
-    """Whether a worker was there to be killed."""
+    """Kill a random worker; return whether there was one."""
     pool = WatchedPool.current
     if pool is None or not pool.pids:
         return False
@@ -150,22 +155,22 @@ def kill_a_worker(chance: random.Random) -> bool:
 
 
 def timed(*command: str) -> dict[str, Any]:
-    """What a solve says, and how long the whole command took."""
+    """Return the JSON summary of a solve with the time of the whole command."""
     with tempfile.TemporaryDirectory() as directory:
         started = time.monotonic()
         whole = [sys.executable, "-m", "perfectplay", *command, "--dir", directory, "--json"]
         done = subprocess.run(whole, capture_output=True, text=True, check=True)
-        said = {**json.loads(done.stdout), "wall": time.monotonic() - started}
+        summary = {**json.loads(done.stdout), "wall": time.monotonic() - started}
     what = " ".join(word for word in command if not word.endswith(".py"))
-    each = 1e9 * said["cpu_seconds"] / said["positions"]
-    sent = f", {said['bytes_per_position']:.2f} bytes exchanged a position" if "workers" in said else ""
-    took = f"{said['wall']:.1f} s, {said['cpu_seconds']:.1f} CPU-s: {each:.0f} ns a position"
-    print(f"{what}: {took}{sent}; load {os.getloadavg()[0]:.1f}", flush=True)
-    return said
+    each = 1e9 * summary["cpu_seconds"] / summary["positions"]
+    sent = f", {summary['bytes_per_position']:.2f} bytes exchanged per position" if "workers" in summary else ""
+    cost = f"{summary['wall']:.1f} s, {summary['cpu_seconds']:.1f} CPU-s: {each:.0f} ns per position"
+    print(f"{what}: {cost}{sent}; load {os.getloadavg()[0]:.1f}", flush=True)
+    return summary
 
 
 def show_ratios() -> bool:
-    """Whether two workers gain what they should, and all hashes are the same."""
+    """Print the ratios; return whether they are within their limits and all hashes agree."""
     ray = ["--backend", "ray", "--workers"]
     memory, one, two = (timed("gobblet", *how) for how in (["--threads", "2"], [*ray, "1"], [*ray, "2"]))
     slow_one, slow_two = (timed(str(PYTHON_GAME), *LARGE_BOARD, *ray, workers) for workers in "12")
@@ -174,15 +179,15 @@ def show_ratios() -> bool:
         ("Gobblet, wall time of 2 workers : of 1", two["wall"] / one["wall"], 0.65),
         ("Connect Four in Python, wall time of 2 workers : of 1", slow_two["wall"] / slow_one["wall"], 0.6),
     ]
-    for what, ratio, most in ratios:
-        print(f"{what}: {ratio:.2f} (at most {most})")
+    for what, ratio, limit in ratios:
+        print(f"{what}: {ratio:.2f} (at most {limit})")
     same = memory["hash"] == one["hash"] == two["hash"] and slow_one["hash"] == slow_two["hash"]
     print("all hashes are the same" if same else "the hashes DIFFER")
-    return same and all(ratio <= most for _, ratio, most in ratios)
+    return same and all(ratio <= limit for _, ratio, limit in ratios)
 
 
 def show_writing() -> None:
-    """A quarter of a gigabyte of blocks as workers make them, three times."""
+    """Write 256 MiB of blocks as workers make them, three times."""
     game = load_game("gobblet")
     blocks = [np.random.default_rng(1).integers(0, 60, BLOCK_SLOTS, dtype=np.uint8)] * 64
     for _ in range(3):
@@ -190,7 +195,7 @@ def show_writing() -> None:
             store = open_to_solve(game, Path(directory) / "table", new_info(game, game_kernel(game)))
             started = time.monotonic()
             for tier in range(4):
-                store.write_blocks(record_of(tier, 64 * BLOCK_SLOTS, blocks), [block.data for block in blocks])
+                store.write_tiers([(make_record(tier, 64 * BLOCK_SLOTS, blocks), blocks)])
             speed = 256 * BLOCK_SLOTS / (time.monotonic() - started)
             store.close()
         print(f"{speed / 1e6:.0f} MB/s; load {os.getloadavg()[0]:.1f}", flush=True)
@@ -207,26 +212,25 @@ def main() -> None:
         sys.exit(not show_ratios())
     if given.what == "writing":
         return show_writing()
-    driver.RayPool = WatchedPool  # type: ignore[misc]
-    if given.what in ("kills", "lost-node"):
-        checkpoints.CHECKPOINT_SECONDS = SECONDS_BETWEEN_CHECKPOINTS
-    right, chance = right_hash(given.game), random.Random(given.times)
+    expected, chance = expected_hash(given.game), random.Random(given.times)
+    limits = FREQUENT_CHECKPOINTS if given.what in ("kills", "lost-node") else None
     good = True
     if given.what == "hashes":
         for workers in given.workers or [1, 2, 4]:
-            good &= tell(f"{workers} workers", solve(given.game, Cluster(workers=workers)), right)
+            good &= report(f"{workers} workers", solve(given.game, Cluster(workers=workers)), expected)
     elif given.what == "kills":
         killing = disturb(lambda: chance.uniform(1, 3), given.times, lambda: kill_a_worker(chance))
-        while killing.is_alive():  # a quick game is solved again until that many were killed
-            good &= tell("killed", solve(given.game, Cluster(workers=2)), right)
+        while killing.is_alive():  # solve again until that many workers were killed
+            good &= report("killed", solve(given.game, Cluster(workers=2), limits), expected)
     else:
-        stores = (LEAST_STORE, LEAST_STORE) if given.what == "tiny" else (1 << 30, 1 << 30)
+        stores = (SMALLEST_STORE, SMALLEST_STORE) if given.what == "tiny" else (1 << 30, 1 << 30)
         with Nodes(*stores) as nodes:
             if given.what == "lost-node":
                 disturb(lambda: 8.0, 1, nodes.lose_one)
-            good = tell(given.what, solve(given.game, Cluster(workers=2, address=nodes.cluster.address)), right)
-    if WatchedPool.resumed:
-        print(f"{WatchedPool.resumed} times back to a checkpoint")
+            cluster = Cluster(workers=2, address=nodes.cluster.address)
+            good = report(given.what, solve(given.game, cluster, limits), expected)
+    if WatchedPool.restores:
+        print(f"restored a checkpoint {WatchedPool.restores} times")
     sys.exit(not good)
 
 

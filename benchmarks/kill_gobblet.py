@@ -1,8 +1,8 @@
-"""Kills the complete Gobblet solve with SIGKILL at random moments, again and again, and shows that it ends the same.
+"""Kills the complete Gobblet solve with SIGKILL at random moments and checks that the resumed solve has the same hash.
 
     python benchmarks/kill_gobblet.py [kills]
 
-The quick version of this, on a small game, is among the tests; this one takes a few minutes.
+Takes a few minutes. The tests do the same with a small game.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ GOLDEN = Path(__file__).parent.parent / "tests" / "golden" / "hashes.json"
 
 
 def main(kills: int) -> None:
-    chance = random.Random(kills)
+    generator = random.Random(kills)
     with tempfile.TemporaryDirectory() as directory:
         command = ["solve", "gobblet", "--backend", "lmdb", "--memory", "256M", "--dir", directory, "--json"]
         for number in range(1, kills + 1):
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            seconds = chance.uniform(0.7, 2.2)  # 20 of these are about one solve
+            seconds = generator.uniform(0.7, 2.2)  # 20 of these add up to about one solve
             time.sleep(seconds)
             process.send_signal(signal.SIGKILL)
             process.wait()
             size = (Path(directory) / "gobblet" / "data.mdb").stat().st_size
             print(f"kill {number} of {kills} after {seconds:.1f} s: {size / 2**20:.0f} MiB on disk")
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found, golden = json.loads(done.stdout)["hash"], json.loads(GOLDEN.read_text())["gobblet"]
-    print(f"hash {found}: {'the same as undisturbed' if found == golden else f'WRONG, should be {golden}'}")
-    sys.exit(found != golden)
+    digest, golden = json.loads(done.stdout)["hash"], json.loads(GOLDEN.read_text())["gobblet"]
+    print(f"hash {digest}: {'correct' if digest == golden else f'WRONG, should be {golden}'}")
+    sys.exit(digest != golden)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
-"""OpenSpiel's games solved here and by OpenSpiel's MinimaxSolver: values, states a second, memory; and the bot's games.
+"""Compares perfectplay with OpenSpiel's MinimaxSolver on OpenSpiel games, and plays games with the perfect bot.
 
     python benchmarks/openspiel.py                                 # every game below, and 10,000 games of the bot
     python benchmarks/openspiel.py --larger --games 0              # larger ones
     python benchmarks/openspiel.py --repeat 3 "hex(board_size=3)"
 
-Each solver runs in a process of its own, where it has solved a game of four states before: so neither time nor memory
-is spent on loading. Seconds are the processor's, all threads together, the best of the repeats; memory is what the
-process grew by at its peak. States are those that go on: finished ones, which we keep too, MinimaxSolver does not keep.
-Where it has fewer, it takes states for the same that differ in whose turn it is. Exit status 1 where a value differs or
-the bot loses.
+Each solver runs in a separate process, after solving a game of four states there, so loading costs neither time nor
+memory. Seconds are processor time of all threads, the best of the repeats. Memory is the growth of the process at its
+peak. Only unfinished states are counted, because MinimaxSolver does not store finished ones. Where it has fewer states,
+it merges states that differ only in the player to move. The exit status is 1 if a value differs or the bot loses.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ GAMES = [
     "gomoku(size=3,connect=3)",
     "checkers(rows=8,columns=2)",
 ]
-"""Those that OpenSpiel's recursion ends on. Cyclic ones, and one for one player, are in tests/games/openspiel."""
+"""Games without cycles, which OpenSpiel's recursion can solve. For others see tests/games/openspiel."""
 
 
 LARGER = ["clobber(rows=4,columns=4)", "connect_four(rows=4,columns=5)"]
@@ -44,7 +43,7 @@ LARGER = ["clobber(rows=4,columns=4)", "connect_four(rows=4,columns=5)"]
 SMALLEST = "nim(pile_sizes=1;1)"
 
 Solved = tuple[float, int]
-"""The value of the start for the first player, and how many states that go on were solved."""
+"""The value of the start for the first player, and the number of unfinished states solved."""
 
 
 def ours(name: str) -> Callable[[], Solved]:
@@ -55,9 +54,9 @@ def ours(name: str) -> Callable[[], Solved]:
     def solve() -> Solved:
         with solve_game(game, save=False).table as table:
             value = table.probe(game.start())
-            counted = table.statistics.by_code.items()
-            going_on = sum(count for code, count in counted if Value.from_code(code).remoteness != 0)
-            return value.score or int(value.outcome), going_on
+            counts = table.statistics.by_code.items()
+            unfinished = sum(count for code, count in counts if Value.from_code(code).remoteness != 0)
+            return value.score or int(value.outcome), unfinished
 
     return solve
 
@@ -78,7 +77,7 @@ def theirs(name: str) -> Callable[[], Solved]:
 
 
 def measure(who: str, name: str) -> None:
-    """In a process of its own: solve, and print what it took as JSON."""
+    """Solve, and print the cost as JSON; runs in a separate process."""
     load = ours if who == "ours" else theirs
     load(SMALLEST)()
     solve = load(name)
@@ -89,7 +88,7 @@ def measure(who: str, name: str) -> None:
     print(json.dumps({"value": value, "states": states, "seconds": seconds, "kib": grown}))
 
 
-def asked(who: str, name: str, repeat: int) -> dict[str, float]:
+def run_solver(who: str, name: str, repeat: int) -> dict[str, float]:
     command = [sys.executable, __file__, "--measure", who, name]
     answers: list[dict[str, float]] = []
     for _ in range(repeat):
@@ -99,7 +98,7 @@ def asked(who: str, name: str, repeat: int) -> dict[str, float]:
 
 
 def play(games: int) -> int:
-    """How many games a perfect bot loses against random play, beginning in every other one."""
+    """The number of games that a perfect bot loses against random play; it begins every other game."""
     import random
 
     import pyspiel
@@ -121,8 +120,8 @@ def play(games: int) -> int:
 
 
 def compare(name: str, repeat: int) -> bool:
-    """Print a line on one game; whether the values are the same."""
-    both = asked("ours", name, repeat), asked("theirs", name, repeat)
+    """Print one line about a game. Returns whether the values agree."""
+    both = run_solver("ours", name, repeat), run_solver("theirs", name, repeat)
     states = " ".join(f"{each['states']:>9,}" for each in both)
     seconds = " ".join(f"{each['seconds']:>7.2f}" for each in both)
     speeds = " ".join(f"{each['states'] / each['seconds']:>7,.0f}" for each in both)
@@ -139,14 +138,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--measure", nargs=2, metavar=("WHO", "GAME"), help=argparse.SUPPRESS)
     parser.add_argument("--larger", action="store_true", help="games of some hundred thousand states and more")
-    parser.add_argument("--repeat", type=int, default=1, help="measure so often, and take the best (default: once)")
+    parser.add_argument("--repeat", type=int, default=1, help="measurements, of which the best counts (default: 1)")
     parser.add_argument("--games", type=int, default=10_000, help="games of the bot (default: 10000)")
     parser.add_argument("names", nargs="*", metavar="GAME", help="these games only, and none of the bot's")
     options = parser.parse_args()
     if options.measure:
         return measure(*options.measure)
     print(
-        f"{'ours, OpenSpiel:':<58}value  {'states that go on':>19}  {'CPU seconds':>15}  {'states/s':>15}  {'MiB':>13}"
+        f"{'ours, OpenSpiel:':<58}value  {'unfinished states':>19}  {'CPU seconds':>15}  {'states/s':>15}  {'MiB':>13}"
     )
     right = [compare(name, options.repeat) for name in options.names or (LARGER if options.larger else GAMES)]
     lost = 0

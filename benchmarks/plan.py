@@ -1,10 +1,10 @@
-"""Compares what `solve plan` says with what the solve then takes: positions, CPU time, memory and disk.
+"""Compares `solve plan` with complete solves: positions, CPU time, memory and disk.
 
-python benchmarks/plan.py              games that are solved in a minute, together; solves each of them
-python benchmarks/plan.py --large      the large ones too; several minutes, and 2 GiB of memory
-python benchmarks/plan.py --known      nothing is solved: large games are compared with the figures of docs/results.md
+python benchmarks/plan.py              solve small games, about a minute in all
+python benchmarks/plan.py --large      solve large ones too: several minutes, 2 GiB of memory
+python benchmarks/plan.py --known      solve nothing; compare large games with docs/results.md
 
-A ratio above 1 means that the plan said too much. All should be between 0.5 and 2; a busy machine makes times longer.
+A ratio above 1 means that the plan was too high. All should be between 0.5 and 2 on an idle machine.
 """
 
 from __future__ import annotations
@@ -62,19 +62,19 @@ KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
 """From docs/results.md, published or measured before."""
 
 NEGLIGIBLE = {"cpu": 0.2, "memory": 0, "disk": 1 << 18, "positions": 0}
-"""Nobody needs a ratio of what is less than this."""
+"""Ratios of smaller values are not shown."""
 
 
-def answer(command: tuple[str, ...]) -> dict[str, object]:
+def run_solve(command: tuple[str, ...]) -> dict[str, object]:
     done = subprocess.run(
         [sys.executable, "-m", "perfectplay", *command, "--json", "--quiet"], capture_output=True, check=True
     )
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    reply: dict[str, object] = json.loads(done.stdout)
+    return reply
 
 
-def planned(game: tuple[str, ...]) -> dict[str, float]:
-    plan = answer(("plan", *game))
+def read_plan(game: tuple[str, ...]) -> dict[str, float]:
+    plan = run_solve(("plan", *game))
     memory, disk = plan["memory"], plan["disk"]
     assert isinstance(memory, dict)
     assert isinstance(disk, dict)
@@ -86,16 +86,16 @@ def planned(game: tuple[str, ...]) -> dict[str, float]:
     }
 
 
-def solved(game: tuple[str, ...]) -> dict[str, float]:
+def solve(game: tuple[str, ...]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        found = answer((*game, "--dir", folder))
+        summary = run_solve((*game, "--dir", folder))
         bytes_on_disk = sum(
             os.stat(os.path.join(place, file)).st_blocks * 512 for place, _, files in os.walk(folder) for file in files
         )
     return {
-        "positions": found["positions"],  # type: ignore[dict-item]
-        "cpu": found["cpu_seconds"],  # type: ignore[dict-item]
-        "memory": found["peak_memory"],  # type: ignore[dict-item]
+        "positions": summary["positions"],  # type: ignore[dict-item]
+        "cpu": summary["cpu_seconds"],  # type: ignore[dict-item]
+        "memory": summary["peak_memory"],  # type: ignore[dict-item]
         "disk": bytes_on_disk,
     }
 
@@ -106,20 +106,20 @@ def main() -> None:
     parser.add_argument("--known", action="store_true", help="solve nothing")
     arguments = parser.parse_args()
     games = tuple(KNOWN) if arguments.known else SMALL + (LARGE if arguments.large else ())
-    far_off = 0
+    outside = 0
     print(f"{'game':48} {'positions':>10} {'CPU':>10} {'memory':>10} {'disk':>10}   plan ÷ solve")
     for game in games:
-        plan, truth = planned(game), KNOWN[game] if arguments.known else solved(game)
+        plan, truth = read_plan(game), KNOWN[game] if arguments.known else solve(game)
         cells = []
         for fact, limit in (("positions", 0), *((name, NEGLIGIBLE[name]) for name in ("cpu", "memory", "disk"))):
             if fact not in truth or max(truth[fact], plan[fact]) <= limit:
                 cells.append("–")
                 continue
             ratio = plan[fact] / truth[fact]
-            far_off += not 0.5 <= ratio <= 2
+            outside += not 0.5 <= ratio <= 2
             cells.append(f"{ratio:.2f}" + ("" if 0.5 <= ratio <= 2 else " !"))
         print(f"{' '.join(game):48} " + " ".join(f"{cell:>10}" for cell in cells), flush=True)
-    sys.exit(f"{far_off} are not within a factor of 2" if far_off else 0)
+    sys.exit(f"{outside} are not within a factor of 2" if outside else 0)
 
 
 if __name__ == "__main__":

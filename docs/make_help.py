@@ -12,7 +12,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from perfectplay.cli import root
-from perfectplay.cli._app import COMMANDS
+from perfectplay.commands import COMMANDS
 from perfectplay.game.plugins import LIMIT_VARIABLE
 
 PAGE = Path(__file__).parent / "help.md"

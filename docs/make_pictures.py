@@ -1,8 +1,8 @@
-"""Makes the pictures of the page in docs/images/ from the real page, in a real browser.
+"""Takes the screenshots in docs/images/ of the real page in a real browser.
 
     python docs/make_pictures.py [--dir TABLES]
 
-needs a solved Gobblet, the `dev` extra and a Chromium (Debian's `chromium` package).
+Needs a solved Gobblet, the `dev` extra and Chromium (Debian's `chromium` package).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 
 IMAGES = Path(__file__).parent / "images"
-LARGEST = 300_000
-"""Bytes of a picture: they are in the repository."""
+MAX_BYTES = 300_000
+"""Maximum size in bytes, because the pictures are in the repository."""
 
 MOVES = ["S(0,0)", "L(1,2)", "S(2,0)", "M(2,0)", "L(0,2)", "M(0,0)", "L(1,1)"]
 
@@ -53,19 +53,19 @@ def served(directory: Path) -> Iterator[str]:
 
 
 def play(page: Page) -> None:
-    """A game with two mistakes in it, left at a position with moves of every worth, one piece in hand."""
+    """Play a game with two mistakes, up to a position with moves of every value, and select a piece."""
     for ply, move in enumerate(MOVES, start=2):
         page.locator(f'#moves [data-move="{move}"]').click()
         page.wait_for_function("count => document.querySelectorAll('#history li').length === count", arg=ply)
     page.click('[data-place="(1,2)"]')
     page.mouse.move(0, 0)
-    page.evaluate("scrollTo(0, 0)")  # a narrow page has been scrolled to its list of moves
-    page.wait_for_load_state("networkidle")  # the best line has come
+    page.evaluate("scrollTo(0, 0)")  # clicking scrolled a narrow page to its list of moves
+    page.wait_for_load_state("networkidle")  # the best line has arrived
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the pictures of the page.")
-    parser.add_argument("--dir", type=Path, default=table_directory(), help="where the tables are")
+    parser.add_argument("--dir", type=Path, default=table_directory(), help="directory of the tables")
     directory = parser.parse_args().dir
     IMAGES.mkdir(exist_ok=True)
     with served(directory) as address, sync_playwright() as playwright:
@@ -83,8 +83,8 @@ def main() -> None:
             page.screenshot(path=path, animations="disabled")
             size = path.stat().st_size
             print(f"{path.name}: {size:,} bytes")
-            if size > LARGEST:
-                raise SystemExit(f"{path.name} is too large: {size:,} bytes, at most {LARGEST:,}")
+            if size > MAX_BYTES:
+                raise SystemExit(f"{path.name} is too large: {size:,} bytes, at most {MAX_BYTES:,}")
             page.close()
         browser.close()
 

@@ -1,4 +1,4 @@
-"""What tests all over the tree share: `solve` as a process of its own, and one complete Gobblet table."""
+"""Shared by all tests: layers, `solve` as a separate process, and solved tables of Gobblet and Quantik."""
 
 from __future__ import annotations
 
@@ -15,39 +15,89 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# No deadline: no test asserts speed, and a busy machine or a reference written for reading takes its time.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+# No deadline: tests do not check speed, and the reference implementations are slow.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
+
+TESTS = Path(__file__).parent
 
 GIVEN_TABLES = "PERFECTPLAY_TEST_TABLES"
-"""Names a directory with a finished Gobblet table, for developers who do not want to wait for one."""
+"""An environment variable with a directory that has a finished Gobblet table, which saves solving it."""
+
+LAYERS = {
+    "": "unit",
+    "agents": "engine",
+    "docs": "cli",
+    "docs/test_references": "unit",
+    "framework": "cli",
+    "framework/tables/test_campaign": "campaign",
+    "framework/test_authoring": "unit",
+    "framework/test_files": "unit",
+    "framework/test_game": "unit",
+    "framework/test_memory_limits": "unit",
+    "framework/test_plugins": "unit",
+    "framework/test_progress": "unit",
+    "framework/test_python_api": "unit",
+    "framework/test_ray": "cluster",
+    "framework/test_ray_nodes": "cluster",
+    "framework/test_render": "unit",
+    "framework/test_solve": "unit",
+    "framework/test_wording": "unit",
+    "games": "engine",
+    "games/dobutsu/test_notation": "unit",
+    "games/gobblet/test_notation": "unit",
+    "games/quantik/test_formats": "unit",
+    "games/quixo/test_notation": "unit",
+    "native": "engine",
+    "native/test_misuse": "unit",
+    "native/test_schedule": "unit",
+    "native/test_sorted_keys": "unit",
+    "test_bad_input": "cli",
+    "test_gobblet_solved": "cli",
+    "test_hostile_machine": "cli",
+    "test_packaging": "packaging",
+    "web": "browser",
+}
+"""The layer of each folder or file under tests/; the longest matching path counts."""
 
 solve_report = pytest.StashKey[dict[str, Any]]()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test with its layer."""
+    for item in items:
+        path = item.path.relative_to(TESTS)
+        layer = next(LAYERS[name] for parent in (path, *path.parents) if (name := _name(parent)) in LAYERS)
+        item.add_marker(layer)
+
+
+def _name(path: Path) -> str:
+    return "" if path == Path() else path.with_suffix("").as_posix()
+
+
 @pytest.fixture(scope="session")
 def run_solve() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """run_solve("show", "gobblet", tables=…): the command as users run it, in a process of its own."""
+    """run_solve("show", "gobblet", tables=…): runs the command as users do, in a separate process."""
 
-    def run(*arguments: str, tables: Path | None = None, **how: Any) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, tables: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PERFECTPLAY_")}
         if tables is not None:
             environment["PERFECTPLAY_TABLES"] = str(tables)
         command = [str(Path(sys.executable).with_name("solve")), *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, **how)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, **options)
 
     return run
 
 
 @pytest.fixture(scope="session")
 def program() -> Callable[[str], str]:
-    """program("npm"): where a program is. Without it a test is skipped, but not in CI, which has to install it."""
+    """program("npm"): the path of a program. If it is missing, the test is skipped; in CI it fails."""
 
     def find(name: str) -> str:
         if path := shutil.which(name):
             return path
-        complain = pytest.fail if os.environ.get("CI") else pytest.skip
-        return complain(f"{name} is not installed")
+        give_up = pytest.fail if os.environ.get("CI") else pytest.skip
+        return give_up(f"{name} is not installed")
 
     return find
 
@@ -57,7 +107,7 @@ Make = Callable[[Path], None]
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Make], Path]:
-    """shared("tables", make): a directory that `make` fills once, whichever of pytest-xdist's workers comes first."""
+    """shared("tables", make): a directory that `make` fills once for all of pytest-xdist's workers."""
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
@@ -67,7 +117,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Make], Pa
         with (base / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not place.exists():
-                shutil.rmtree(unfinished, ignore_errors=True)  # of a worker that failed
+                shutil.rmtree(unfinished, ignore_errors=True)  # left by a worker that failed
                 unfinished.mkdir()
                 make(unfinished)
                 unfinished.rename(place)
@@ -101,7 +151,7 @@ def gobblet_tables(solved: Callable[[str], Path], pytestconfig: pytest.Config) -
     if (directory / "report.json").exists():
         report = json.loads((directory / "report.json").read_text())
         pytestconfig.stash[solve_report] = report
-        if hasattr(pytestconfig, "workeroutput"):  # only the process that started the workers writes to the terminal
+        if hasattr(pytestconfig, "workeroutput"):  # only the main process writes to the terminal
             pytestconfig.workeroutput["gobblet"] = report
     return directory
 

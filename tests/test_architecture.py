@@ -1,4 +1,4 @@
-"""The imports of the host keep to the picture at the top of docs/architecture.md, and never run in a circle."""
+"""The host's imports follow the layers drawn in docs/architecture.md, without cycles."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HOST = ROOT / "framework" / "perfectplay"
 
-# The public names of the package are looked up on first use, `python -m` runs the command line, and pytest must find
-# its plugin without loading the laws.
-OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.__main__", "perfectplay.pytest_plugin"}
+# The package looks up its public names on first use, `python -m` runs the command line, and pytest must find its plugin
+# without loading the checks.
+OUTSIDE_THE_LAYERS = {"perfectplay", "perfectplay.__main__", "perfectplay.testing.pytest_plugin"}
 
 
 def module_name(path: Path) -> str:
@@ -25,7 +25,7 @@ MODULES = {module_name(path): path for path in HOST.rglob("*.py")}
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The modules of the host that a file imports, wherever in it the import stands."""
+    """The host modules that a file imports, at any level of nesting."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in MODULES)
@@ -36,35 +36,35 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def layers() -> dict[str, int]:
-    """The folders of the picture, with the line they stand on: a folder may use only what stands below it."""
+    """The line of each folder in the drawing."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    picture = re.search(r"```\n(cli/.*?)```", text, re.DOTALL)
-    assert picture, "docs/architecture.md has no picture of the layers"
-    lines = [re.findall(r"(?:^|\s)([a-z]+)/", line) for line in picture[1].splitlines()]
+    drawing = re.search(r"```\n(cli/.*?)```", text, re.DOTALL)
+    assert drawing, "docs/architecture.md has no drawing of the layers"
+    lines = [re.findall(r"(?:^|\s)([a-z]+)/", line) for line in drawing[1].splitlines()]
     return {folder: number for number, folders in enumerate(lines) for folder in folders}
 
 
 def folder_of(module: str) -> str:
-    """The folder of a module; the central modules have none."""
+    """The folder of a module; empty for top-level modules."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 and (HOST / parts[1]).is_dir() else ""
 
 
-def test_the_page_names_only_files_that_exist() -> None:
+def test_the_page_mentions_only_existing_files() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`([\w/]+\.(?:c|h|py|json))`", text))
-    assert len(named) > 10
+    mentioned = set(re.findall(r"`([\w/]+\.(?:c|h|py|json))`", text))
+    assert len(mentioned) > 10
     files = [path for folder in ("framework", "native", "games", "tests") for path in (ROOT / folder).rglob("*.*")]
-    for name in sorted(named):
-        assert any(str(path).endswith(f"/{name}") for path in files), f"docs/architecture.md names {name}"
+    for name in sorted(mentioned):
+        assert any(str(path).endswith(f"/{name}") for path in files), f"docs/architecture.md mentions {name}"
 
 
-def test_every_folder_is_in_the_picture() -> None:
+def test_every_folder_is_in_the_drawing() -> None:
     folders = {path.parent.name for path in HOST.glob("*/__init__.py")}
     assert set(layers()) == folders
 
 
-def test_a_folder_imports_only_what_stands_below_it() -> None:
+def test_a_layer_imports_only_lower_layers() -> None:
     line_of = layers()
     bottom = max(line_of.values()) + 1
     for module, path in MODULES.items():
@@ -73,12 +73,12 @@ def test_a_folder_imports_only_what_stands_below_it() -> None:
         for imported in imports(path):
             if imported in OUTSIDE_THE_LAYERS:
                 continue
-            mine, its = folder_of(module), folder_of(imported)
-            allowed = mine == its or line_of.get(mine, bottom) < line_of.get(its, bottom)
-            assert allowed, f"{module} imports {imported}, which docs/architecture.md puts no lower"
+            own, other = folder_of(module), folder_of(imported)
+            allowed = own == other or line_of.get(own, bottom) < line_of.get(other, bottom)
+            assert allowed, f"{module} imports {imported}, which is not in a lower layer of docs/architecture.md"
 
 
-def test_no_import_runs_in_a_circle() -> None:
+def test_imports_have_no_cycle() -> None:
     graph = {
         module: {name for name in imports(path) if name not in OUTSIDE_THE_LAYERS}
         for module, path in MODULES.items()

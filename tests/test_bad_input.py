@@ -1,4 +1,4 @@
-"""Bad input as a user meets it: one clear line, the right exit code, never a traceback."""
+"""Bad input to the program `solve`: a one-line error, the right exit code, and no traceback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def assert_refused(done, code: int, *words: str) -> None:
 
 
 def cells(*owners: tuple[int, int, int]) -> str:
-    """A position's number from (cell, size, owner) triples, player 1 to move."""
+    """Return the number of a position, with player 1 to move, from (cell, size, owner) triples."""
     return str(sum(owner << (6 * cell + 2 * size) for cell, size, owner in owners))
 
 
@@ -49,23 +49,20 @@ SMALL, MEDIUM, LARGE = 0, 1, 2
         "9" * 10_000,
     ],
 )
-def test_what_is_no_position_is_refused(run_solve, tmp_path: Path, position: str):
+def test_an_invalid_position_is_refused(run_solve, tmp_path: Path, position: str):
     assert_refused(run_solve("show", "--", "gobblet", position, tables=tmp_path), 2)
 
 
-@pytest.mark.parametrize("name", ["gobblett", "goblet", "Gobblet"])
-def test_an_unknown_game_gets_a_suggestion(run_solve, name: str):
-    assert_refused(run_solve(name), 2, f"unknown game '{name}'", "did you mean 'gobblet'?")
-    assert_refused(run_solve("show", name), 2, "did you mean 'gobblet'?")
+def test_an_unknown_game_gets_a_suggestion_or_the_list_of_games(run_solve):
+    for name in ("gobblett", "goblet", "Gobblet"):
+        assert_refused(run_solve(name), 2, f"'{name}'", "did you mean 'gobblet'?")
+    assert_refused(run_solve("show", "goblet"), 2, "did you mean 'gobblet'?")
+    assert_refused(run_solve("xyzzy"), 2, "'xyzzy'", "installed games: connect4")
 
 
-def test_a_game_like_no_other_gets_the_list(run_solve):
-    assert_refused(run_solve("xyzzy"), 2, "unknown game 'xyzzy'", "installed games: connect4")
-
-
-def test_a_table_that_is_not_there_says_how_to_make_it(run_solve, tmp_path: Path):
+def test_a_missing_table_names_the_command_that_solves_the_game(run_solve, tmp_path: Path):
     for command in ("show", "verify"):
-        assert_refused(run_solve(command, "gobblet", tables=tmp_path), 1, "run `solve gobblet` first")
+        assert_refused(run_solve(command, "gobblet", tables=tmp_path), 1, "`solve gobblet`")
 
 
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
@@ -77,25 +74,25 @@ def test_an_unwritable_directory_is_refused_before_the_solve(run_solve, tmp_path
     assert_refused(done, 1, str(directory))
 
 
-def test_a_file_in_place_of_the_directory_is_refused(run_solve, tmp_path: Path):
+def test_a_file_instead_of_a_directory_is_refused(run_solve, tmp_path: Path):
     (tmp_path / "file").touch()
     assert_refused(run_solve("gobblet", "--dir", str(tmp_path / "file")), 2, "--dir")
 
 
-def test_too_little_memory_is_refused_at_once(run_solve, tmp_path: Path):
-    assert_refused(run_solve("gobblet", "--memory", "1M", tables=tmp_path), 2, "--memory is too small")
+def test_a_small_memory_limit_is_refused_at_once(run_solve, tmp_path: Path):
+    assert_refused(run_solve("gobblet", "--memory", "1M", tables=tmp_path), 2, "--memory")
     done = run_solve("gobblet", "--memory", "100M", tables=tmp_path, timeout=20)
     assert_refused(done, 1, "needs about", "100M", "--backend lmdb")
 
 
 @pytest.mark.parametrize("limit", [256 << 20, 512 << 20])
-def test_a_machine_without_enough_memory_is_said_in_one_line(run_solve, tmp_path: Path, limit: int):
+def test_a_machine_without_enough_memory_is_a_one_line_error(run_solve, tmp_path: Path, limit: int):
     bound = partial(resource.setrlimit, resource.RLIMIT_AS, (limit, limit))
     done = run_solve("gobblet", "--threads", "1", tables=tmp_path, preexec_fn=bound, timeout=20)
     assert_refused(done, 1, "memory")
 
 
-def test_what_the_shell_can_take_away_is_one_line(run_solve, tmp_path):
+def test_closed_output_and_wrong_arguments_are_one_line_errors(run_solve, tmp_path):
     def without_output() -> None:
         os.close(1)
 
@@ -103,4 +100,4 @@ def test_what_the_shell_can_take_away_is_one_line(run_solve, tmp_path):
     assert_refused(closed, 1, "standard output is closed")
     assert_refused(run_solve("random", "gobblet", str(2**64), "--dir", str(tmp_path)), 2, "is not in the range")
     for host in ("..", "256.1.1.1", "no such host"):
-        assert_refused(run_solve("serve", "--host", host), 1, f"cannot listen on {host}: it is not the name of a host")
+        assert_refused(run_solve("serve", "--host", host), 1, f"cannot listen on {host}: ")

@@ -1,4 +1,4 @@
-"""The headline: Gobblet Gobblers solved completely, from the command line, and proven."""
+"""Gobblet Gobblers, solved completely from the command line and verified."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_position_is_solved(table: Table):
     assert found.longest_win == 23
 
 
-def test_the_first_player_wins_in_13_and_the_best_first_moves_are_known(run_solve, gobblet_tables: Path):
+def test_the_first_player_wins_in_13_with_the_published_first_moves(run_solve, gobblet_tables: Path):
     done = run_solve("show", "gobblet", "--json", tables=gobblet_tables)
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
@@ -45,19 +45,19 @@ def test_the_first_player_wins_in_13_and_the_best_first_moves_are_known(run_solv
     ]
 
 
-def test_the_table_is_bit_for_bit_the_known_one(table: Table):
-    """This hash must not change when code gets faster, whatever the machine and the number of threads."""
+def test_the_table_has_the_golden_hash(table: Table):
+    """The hash depends neither on the machine nor on the number of threads."""
     assert table.info.hash == json.loads(GOLDEN_HASHES.read_text())["gobblet"]
 
 
-def test_the_share_that_the_rules_decide_at_once_is_the_one_in_the_docs(table: Table):
-    """Code 1 is a finished game (Gobblet's finished games are lost for the side to move), 7 a win on the spot."""
+def test_the_share_of_positions_settled_by_the_rules_is_the_documented_one(table: Table):
+    """Code 1 is a finished game (lost for the side to move), code 7 a win in one move."""
     decided = sum(record.counts.get(code, 0) for record in table.records.values() for code in (1, 7))
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     assert f"In Gobblet that is {share(decided, POSITIONS)} of the positions." in text
 
 
-def test_every_value_is_proven_by_the_rules(run_solve, gobblet_tables: Path):
+def test_verify_confirms_every_value(run_solve, gobblet_tables: Path):
     done = run_solve("verify", "gobblet", "--json", tables=gobblet_tables)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""What shells, homes and file systems can do to a command: one clear line, or simply its work."""
+"""Commands with closed streams, missing homes and odd file names work or end with one clear line."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay import export_table, load_game, open_table, prove_position, solve_game
+from perfectplay import ProofOptions, export_table, load_game, open_table, prove_position, solve_game
 from perfectplay.errors import PerfectPlayError, UsageError
 
 from .test_bad_input import assert_refused
 
 SMALL = ("connect4", "--width", "3", "--height", "3")
 NOT_TEXT = os.fsdecode(b"caf\xe9")
-"""A name in Latin-1, as old archives have it: no text in UTF-8."""
+"""A file name in Latin-1, which is not valid UTF-8."""
 
 
 @pytest.fixture(scope="module")
@@ -26,49 +26,45 @@ def tables(run_solve, tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("command", ["play", "talk"])
-def test_who_reads_from_a_closed_input_says_so(run_solve, tables, command):
+def test_interactive_commands_report_a_closed_input(run_solve, tables, command):
     closed = run_solve(command, *SMALL, tables=tables, preexec_fn=partial(os.close, 0))
     assert_refused(closed, 1, "standard input is closed")
 
 
-def test_who_reads_nothing_needs_no_input(run_solve, tables):
+def test_other_commands_work_without_an_input(run_solve, tables):
     assert run_solve("verify", *SMALL, tables=tables, preexec_fn=partial(os.close, 0)).returncode == 0
 
 
 @pytest.mark.parametrize("command", ["show", "stats", "verify"])
-def test_a_closed_output_is_said(run_solve, tables, command):
+def test_a_closed_output_is_reported(run_solve, tables, command):
     closed = run_solve(command, *SMALL, tables=tables, preexec_fn=partial(os.close, 1))
     assert_refused(closed, 1, "standard output is closed")
 
 
-def test_with_all_streams_closed_the_exit_code_tells(run_solve, tables):
+def test_the_exit_code_is_right_with_all_streams_closed(run_solve, tables):
     done = run_solve("show", *SMALL, tables=tables, preexec_fn=partial(os.closerange, 0, 3))
     assert done.returncode == 1
 
 
-def test_a_full_output_is_said(run_solve, tables):
+def test_a_full_output_is_reported(run_solve, tables):
     def into_a_full_disk() -> None:
         os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
 
     assert_refused(run_solve("show", *SMALL, tables=tables, preexec_fn=into_a_full_disk), 1, "No space left")
 
 
-def test_without_a_home_directory_the_place_has_to_be_said(run_solve, tmp_path, monkeypatch):
-    """The user is one that the system does not know, as in many containers."""
+def test_without_a_home_directory_dir_is_required(run_solve, tmp_path, monkeypatch):
+    """The system has no entry for the user, as in many containers."""
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    monkeypatch.setattr("pathlib.Path.home", _no_home)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
     with pytest.raises(UsageError, match="no home directory"):
         solve_game(load_game("connect4", width=3, height=3))
     solve_game(load_game("connect4", width=3, height=3), directory=tmp_path).table.close()
 
 
-def _no_home() -> Path:
-    raise RuntimeError("Could not determine home directory.")
-
-
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_a_directory_whose_name_is_no_text_is_as_good_as_any(run_solve, tmp_path, backend):
+def test_a_directory_name_need_not_be_utf_8(run_solve, tmp_path, backend):
     place = tmp_path / NOT_TEXT
     where = ("--dir", str(place))
     assert run_solve(*SMALL, *where, "--backend", backend, "--memory", "64M").returncode == 0
@@ -76,7 +72,7 @@ def test_a_directory_whose_name_is_no_text_is_as_good_as_any(run_solve, tmp_path
         done = run_solve(*command, *where)
         assert (done.returncode, done.stderr) == (0, ""), command
     game = load_game("connect4", width=3, height=3)
-    prove_position(game, directory=place)
+    prove_position(game, options=ProofOptions(directory=place))
     with open_table(game, place / game.identity) as table:
         export_table(table, "csv", place / f"{NOT_TEXT}.csv")
     assert (place / f"{NOT_TEXT}.csv").stat().st_size > 0
@@ -88,7 +84,7 @@ def test_a_name_with_a_nul_character_is_refused(tables):
         with pytest.raises(UsageError, match="NUL"):
             solve_game(game, directory=bad, backend=backend)
     with pytest.raises(UsageError, match="NUL"):
-        prove_position(game, directory=bad)
+        prove_position(game, options=ProofOptions(directory=bad))
     with pytest.raises(PerfectPlayError):
         open_table(game, bad)
     with open_table(game, tables / game.identity) as table, pytest.raises(UsageError, match="NUL"):

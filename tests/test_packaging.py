@@ -1,4 +1,4 @@
-"""What ships: the sdist builds the wheel, the wheel works alone, and a third party builds a C kernel against it."""
+"""The distribution: the sdist builds the wheel, the wheel works alone, and third parties can build C kernels."""
 
 from __future__ import annotations
 
@@ -35,10 +35,17 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin directory of a fresh environment that has the wheel of the sdist of this checkout, and nothing else."""
+    """The bin directory of a fresh environment with nothing but the wheel built from this checkout's sdist."""
     place = tmp_path_factory.mktemp("packaging")
     source = shutil.copytree(ROOT, place / "source", ignore=NOT_SHIPPED)
-    build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", place / "dist")  # the wheel from the sdist
+    build = (
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--outdir",
+        place / "dist",
+    )
     run(*build, source, cwd=place)
     (wheel,) = (place / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", place / "venv", cwd=place)
@@ -55,13 +62,13 @@ def test_the_sdist_is_the_whole_project(installed: Path):
     assert not [name for name in names if name.endswith((".so", ".o", ".pyc"))]
 
 
-def test_the_wheel_serves_every_python_from_3_11(installed: Path):
+def test_the_wheel_supports_every_python_from_3_11(installed: Path):
     (wheel,) = (installed.parents[1] / "dist").glob("*.whl")
     assert "-cp311-abi3-" in wheel.name
 
 
-def test_wheels_are_built_for_manylinux_and_macos_and_tried_out(installed: Path, tmp_path: Path):
-    """As cibuildwheel reads it: one wheel a system, of the oldest Python, and not for musl. Its try-out must work."""
+def test_cibuildwheel_builds_and_tests_manylinux_and_macos_wheels(installed: Path, tmp_path: Path):
+    """One wheel per system, for the oldest Python and not for musl, with a test command that works."""
     wheels = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
     known = [f"cp{minor}-{system}" for minor in (311, 312) for system in ("manylinux_x86_64", "macosx_arm64")]
     chosen = [name for name in known if fnmatch(name, wheels["build"]) and not fnmatch(name, wheels["skip"])]
@@ -78,7 +85,7 @@ def test_wheels_are_built_for_manylinux_and_macos_and_tried_out(installed: Path,
     assert (proven["outcome"], proven["verdict"]) == ("loss", "Second player wins")
 
 
-def test_the_installed_wheel_brings_its_games(installed: Path, tmp_path: Path):
+def test_the_installed_wheel_contains_the_games(installed: Path, tmp_path: Path):
     games = {game["name"]: game for game in json.loads(run(installed / "solve", "games", "--json", cwd=tmp_path))}
     assert {"connect4", "gobblet", "quantik", "quixo"} <= set(games)
     openspiel = games.pop("openspiel")

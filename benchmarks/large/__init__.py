@@ -1,1 +1,1 @@
-"""The published figures of large games, one module a game; large_games.py checks them."""
+"""The published figures of large games, one module per game, checked by large_games.py."""

@@ -1,12 +1,11 @@
-"""Solves games whose components do not fit the memory they are given, in a control group that allows no more.
+"""Solves games with less memory than their components need, in a control group that enforces the limit.
 
-    python benchmarks/large/bounded.py             Dōbutsu shōgi and Quixo 5×4; root, some twenty minutes of CPU time
+    python benchmarks/large/bounded.py             Dōbutsu shōgi and Quixo 5×4; as root, twenty minutes of CPU time
     python benchmarks/large/bounded.py dobutsu     one of them
 
-Each is solved twice onto disk: without a bound, and with `--memory`, in a memory control group of twice that, which
-counts the page cache as well. Fails if the bounded solve takes more than twice the CPU time of the other, or if the
-tables differ. Control groups of both versions will do; whoever runs this must be allowed to make one. TMPDIR must be on
-a disk: files in memory would count as well.
+Each game is solved twice to disk: without a limit, and with `--memory` in a memory control group of twice that size,
+which also counts the page cache. Fails if the limited solve takes more than twice the CPU time, or if the tables
+differ. Both versions of control groups work. TMPDIR must be on a disk, because files in memory would count too.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
-MOST_CPU = 2.0
+MAX_CPU_RATIO = 2.0
 MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A solve, and the MiB of memory that it is given."""
+    """A solve and its memory in MiB."""
 
     command: tuple[str, ...]
     memory: int
@@ -44,7 +43,7 @@ CASES = {
 
 @contextmanager
 def control_group(limit: int) -> Iterator[Path]:
-    """A memory control group with this limit in bytes; swap does not count as a way out."""
+    """A memory control group with this limit in bytes, without swap."""
     unified = (CGROUPS / "cgroup.controllers").exists()  # version 2
     parent = CGROUPS if unified else CGROUPS / "memory"
     bounds = ("memory.max", "memory.swap.max") if unified else ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
@@ -54,7 +53,7 @@ def control_group(limit: int) -> Iterator[Path]:
             (parent / "cgroup.subtree_control").write_text("+memory")
         group.mkdir()
     except OSError as error:
-        sys.exit(f"cannot make a memory control group in {parent}: {error.strerror}")
+        sys.exit(f"cannot create a memory control group in {parent}: {error.strerror}")
     try:
         (group / bounds[0]).write_text(str(limit))
         swap = group / bounds[1]
@@ -67,14 +66,14 @@ def control_group(limit: int) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a solve took."""
+    """The cost and the result of a solve."""
 
     cpu: float
     hash: str
 
 
 def solve(case: Case, group: Path | None) -> Run:
-    """Solve onto disk, within the group and the case's memory, or without a bound."""
+    """Solve to disk, within the group and the case's memory or without a limit."""
     with tempfile.TemporaryDirectory() as directory:
         bound = ("--memory", f"{case.memory}M") if group else ()
         command = ["solve", *case.command, "--backend", "lmdb", *bound, "--dir", directory, "--json"]
@@ -89,7 +88,7 @@ def solve(case: Case, group: Path | None) -> Run:
         output = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
     if status:
-        sys.exit(f"it failed: {os.waitstatus_to_exitcode(status)}")
+        sys.exit(f"the solve failed with exit code {os.waitstatus_to_exitcode(status)}")
     answer = json.loads(output)
     print(
         f"    CPU {used.ru_utime:.0f} + {used.ru_stime:.0f} s, wall {answer['seconds']:.0f} s, peak "
@@ -106,8 +105,8 @@ def check(name: str) -> bool:
     with control_group(2 * case.memory * MIB) as group:
         bound = solve(case, group)
     ratio = bound.cpu / free.cpu
-    print(f"{name}: {ratio:.2f} times the CPU time (at most {MOST_CPU:.0f})", flush=True)
-    return ratio <= MOST_CPU and free.hash == bound.hash == case.hash
+    print(f"{name}: {ratio:.2f} times the CPU time (at most {MAX_CPU_RATIO:.0f})", flush=True)
+    return ratio <= MAX_CPU_RATIO and free.hash == bound.hash == case.hash
 
 
 def main() -> None:
@@ -115,7 +114,7 @@ def main() -> None:
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"of {', '.join(CASES)}")
     arguments = parser.parse_args()
     if unknown := set(arguments.games) - set(CASES):
-        parser.error(f"there is no case {', '.join(sorted(unknown))}: choose among {', '.join(CASES)}")
+        parser.error(f"unknown case {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}")
     failed = [name for name in arguments.games or CASES if not check(name)]
     sys.exit(f"FAILED: {', '.join(failed)}" if failed else 0)
 

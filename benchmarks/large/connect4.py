@@ -1,13 +1,13 @@
-"""Connect Four: how many positions play can reach, mirror images counted apart (columns × rows)."""
+"""Connect Four: the number of reachable positions, mirror images counted separately (columns × rows)."""
 
 from large.facts import Facts
 
 SOURCE = "Tromp; Böck 2025 (markus7800/Connect4-Strong-Solver)"
 
 
-def board(width: int, height: int, expected: dict[str, object], *more: str, most_cost: float | None = None) -> Facts:
+def board(width: int, height: int, expected: dict[str, object], *more: str, max_cost: float | None = None) -> Facts:
     command = ("connect4", "--width", str(width), "--height", str(height), "--no-mirror", *more)
-    return Facts(command, expected, SOURCE, most_cost=most_cost)
+    return Facts(command, expected, SOURCE, max_cost=max_cost)
 
 
 ON_DISK = ("--backend", "lmdb", "--memory", "1G")
@@ -18,5 +18,5 @@ FACTS = (
     board(5, 5, {"positions": 69_763_700, "outcome": "draw"}),
     board(6, 4, {"positions": 94_910_577}),
     board(5, 5, {"positions": 69_763_700, "hash": "d93a3de9879b4d2d"}, *ON_DISK),
-    board(5, 6, {"positions": 1_044_334_437, "outcome": "draw", "hash": "e2fd8f94b4369b09"}, *ON_DISK, most_cost=1.5),
+    board(5, 6, {"positions": 1_044_334_437, "outcome": "draw", "hash": "e2fd8f94b4369b09"}, *ON_DISK, max_cost=1.5),
 )

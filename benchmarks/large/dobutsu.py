@@ -1,10 +1,10 @@
-"""Solves Dōbutsu shōgi, proves the table, and checks every published figure, with the CPU time and memory of each step.
+"""Solves Dōbutsu shōgi, verifies the table, checks every published figure, and measures CPU time and memory.
 
-    python benchmarks/large/dobutsu.py             some seven minutes of CPU time, 2 GiB of disk
-    python benchmarks/large/dobutsu.py --enumerated    the same game through a kernel without an index of its own
+    python benchmarks/large/dobutsu.py             seven minutes of CPU time, 2 GiB of disk
+    python benchmarks/large/dobutsu.py --enumerated    the same game with a kernel that has no index
 
-Tanaka (2009) counted positions with the mover first and mirror images folded. The perfect index keeps one slot for all
-in which the lion can be taken; enumerated, each has its own, and the total is his 246,803,167.
+Tanaka (2009) counted positions with the mover first and mirror images folded. The perfect index has one slot for all
+positions in which the lion can be taken. Enumerated, each of them has a slot, and the total is his 246,803,167.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from perfectplay import hookimpl, make_game, solve_game, survey
-from perfectplay_dobutsu.kernels import ENUMERATED
+from perfectplay_dobutsu.rules import ENUMERATED
 from perfectplay_native.kernel import Kernel
 
 LEVELS = Path(__file__).with_name("dobutsu_levels.txt")
@@ -33,20 +33,20 @@ DEEPEST = 173
 wrong: list[str] = []
 
 
-def check(what: str, found: object, expected: object) -> None:
-    if found != expected:
+def check(what: str, actual: object, expected: object) -> None:
+    if actual != expected:
         wrong.append(what)
-    print(f"    {what}: {found}" + ("" if found == expected else f"  WRONG, should be {expected}"), flush=True)
+    print(f"    {what}: {actual}" + ("" if actual == expected else f"  WRONG, should be {expected}"), flush=True)
 
 
-def at_most(what: str, value: float, most: float) -> None:
-    if value > most:
+def at_most(what: str, value: float, limit: float) -> None:
+    if value > limit:
         wrong.append(what)
-        print(f"    {value:.0f} {what}  TOO MUCH, at most {most:.0f}", flush=True)
+        print(f"    {value:.0f} {what}  TOO MUCH, limit {limit:.0f}", flush=True)
 
 
-def solve(*arguments: str, most_cpu: float = math.inf, most_memory: float = math.inf) -> dict[str, Any]:
-    """Runs a command, prints and bounds what it took (CPU-seconds, MiB), and returns its JSON."""
+def solve(*arguments: str, max_cpu: float = math.inf, max_memory: float = math.inf) -> dict[str, Any]:
+    """Run a command, print and check its cost (CPU-seconds, MiB). Returns its JSON."""
     command = ["solve", *arguments]
     print(f"$ {' '.join(command)}", flush=True)
     process = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -55,9 +55,9 @@ def solve(*arguments: str, most_cpu: float = math.inf, most_memory: float = math
     _, status, used = os.wait4(process.pid, 0)
     print(f"    CPU {used.ru_utime + used.ru_stime:.0f} s, peak memory {used.ru_maxrss >> 10} MiB", flush=True)
     if status:
-        sys.exit(f"it failed, with exit code {os.waitstatus_to_exitcode(status)}")
-    at_most("CPU-seconds", used.ru_utime + used.ru_stime, most_cpu)
-    at_most("MiB of memory", used.ru_maxrss >> 10, most_memory)
+        sys.exit(f"the command failed with exit code {os.waitstatus_to_exitcode(status)}")
+    at_most("CPU-seconds", used.ru_utime + used.ru_stime, max_cpu)
+    at_most("MiB of memory", used.ru_maxrss >> 10, max_memory)
     answer: dict[str, Any] = json.loads(output)
     return answer
 
@@ -69,7 +69,7 @@ def levels() -> dict[int, int]:
 
 def ranked(directory: str) -> None:
     golden = json.loads(GOLDEN_HASHES.read_text())["dobutsu"]
-    solved = solve("dobutsu", "--dir", directory, most_cpu=200, most_memory=2048)
+    solved = solve("dobutsu", "--dir", directory, max_cpu=200, max_memory=2048)
     check("hash", solved["hash"], golden)
     shown = solve("show", "dobutsu", "--dir", directory)
     check("the start is lost in", shown["remoteness"] if shown["outcome"] == "loss" else shown["outcome"], 78)
@@ -83,11 +83,11 @@ def ranked(directory: str) -> None:
     by_level[1] -= 1  # the slot of all positions in which the lion can be taken
     published = levels()
     check("levels that differ", [level for level in published if by_level.get(level) != published[level]], [])
-    proven = solve("verify", "dobutsu", "--dir", directory)
-    check("values that are wrong", proven["bad"], 0)
+    verified = solve("verify", "dobutsu", "--dir", directory)
+    check("values that are wrong", verified["bad"], 0)
     on_disk = solve("dobutsu", "--backend", "lmdb", "--memory", "512M", "--dir", str(Path(directory) / "lmdb"))
     check("hash", on_disk["hash"], golden)
-    compact = solve("compact", "dobutsu", "--memory", "1G", "--dir", directory, most_memory=1024)
+    compact = solve("compact", "dobutsu", "--memory", "1G", "--dir", directory, max_memory=1024)
     at_most("MiB of compact table", compact["bytes"] / (1 << 20), 40)
 
 
@@ -105,12 +105,12 @@ def enumerated() -> None:
     at_most("CPU-seconds", solution.cpu_seconds, 350)
     at_most("MiB of memory", solution.peak.total >> 20, 3072)
     with solution.table as table:
-        found = survey(table)
-        tier = found.tiers[0]
-        counts = (tier.positions, tier.wins, tier.losses, tier.draws)
-        check("unfinished positions, won, lost, drawn", counts, tuple(UNFINISHED.values()))
-        check("reachable positions", found.total.positions - 1, REACHABLE)  # one is left of all with the lion taken
-        check("deepest win", found.total.longest_win, DEEPEST)
+        counts = survey(table)
+        tier = counts.tiers[0]
+        unfinished = (tier.positions, tier.wins, tier.losses, tier.endless_draws)
+        check("unfinished positions, won, lost, drawn", unfinished, tuple(UNFINISHED.values()))
+        check("reachable positions", counts.total.positions - 1, REACHABLE)  # one slot has no lion
+        check("deepest win", counts.total.longest_win, DEEPEST)
 
 
 def main() -> None:

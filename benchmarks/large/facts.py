@@ -1,4 +1,4 @@
-"""What a module of this folder says: which variant to solve, what must come out, and what it may take."""
+"""The form of the facts in this folder: a variant to solve, its expected result, and limits on its cost."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One solve: the words after `solve`, and fields of its JSON answer with the values that they must have."""
+    """One solve: the words after `solve`, and the expected values of fields of its JSON output."""
 
     command: tuple[str, ...]
     expected: Mapping[str, object]
     source: str
-    most_cpu: float | None = None
-    """CPU-seconds that it may take."""
-    most_cost: float | None = None
-    """Of the CPU time a position, how many times that of the solve before it."""
+    max_cpu: float | None = None
+    """Limit in CPU-seconds."""
+    max_cost: float | None = None
+    """Limit on the CPU time per position, relative to the previous solve."""
 
 
-MOST_WRITTEN = 3.0
-"""Times its own size that a table on disk may cost in writing."""
+MAX_WRITTEN = 3.0
+"""Limit on the bytes written to disk, relative to the size of the table."""

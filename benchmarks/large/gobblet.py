@@ -7,6 +7,6 @@ FACTS = (
         ("gobblet",),
         {"outcome": "win", "remoteness": 13, "positions": 266_238_323, "hash": "df622b445fd507bc"},
         "our own; the first player's win is known, and the table is proven by `solve verify gobblet`",
-        most_cpu=34,
+        max_cpu=34,
     ),
 )

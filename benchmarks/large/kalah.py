@@ -1,21 +1,21 @@
-"""Kalah with empty capture, ended by either row: what Irving, Donkers & Uiterwijk (2000) published, as others quote it.
+"""Kalah with empty capture, ended by either row: results of Irving, Donkers & Uiterwijk (2000), as quoted by others.
 
 Their table 9 has the margins of boards with four pits and more, table 10 who wins. Positions are our own count.
 """
 
 from large.facts import Facts
 
-SOURCE = "Irving, Donkers & Uiterwijk 2000, tables 9 and 10, as others quote them; positions: our own first solve"
+SOURCE = "Irving, Donkers & Uiterwijk 2000, tables 9 and 10, as quoted by others; positions: our own first solve"
 RULES = ("--empty-capture", "--either-row")
 
 
-def board(pits: int, seeds: int, expected: dict[str, object], *more: str) -> Facts:
-    return Facts(("kalah", "--pits", str(pits), "--seeds", str(seeds), *RULES, *more), expected, SOURCE)
+def board(pits: int, seeds: int, expected: dict[str, object], *command: str) -> Facts:
+    return Facts((*command, "kalah", "--pits", str(pits), "--seeds", str(seeds), *RULES), expected, SOURCE)
 
 
 def proven(pits: int, seeds: int, outcome: str) -> Facts:
-    """Too large for a table here: who wins is proven by a search."""
-    return board(pits, seeds, {"outcome": outcome}, "--method", "alphabeta")
+    """A board too large for a table; a search proves who wins."""
+    return board(pits, seeds, {"outcome": outcome}, "prove")
 
 
 FACTS = (

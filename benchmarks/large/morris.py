@@ -1,15 +1,15 @@
-"""Solves the sub-spaces of nine men's morris, with flying, as far as asked for; proves and counts them.
+"""Solves sub-spaces of nine men's morris with flying, verifies them and counts their positions.
 
     python benchmarks/large/morris.py --dir DIR [--men 9] [--memory 2048]
 
-A sub-space a–b has a men of one player against b of the other on the board, and none in hand. All with at most `--men`
-on the board are solved, fewest first, into an unfinished table that `solve morris --men nine --flying --backend lmdb`
-would resume; run this again with more men, and it resumes itself. Then every value is derived anew from the rules,
-and the positions are counted a second way, by Burnside's lemma.
+A sub-space a–b has a men of one player against b of the other on the board, and none in hand. All sub-spaces with at
+most `--men` men are solved, fewest first, into an unfinished table that `solve morris --men nine --flying` with LMDB
+can resume. Running the script again with more men resumes it too. Then every value is derived again from the rules, and
+the positions are also counted by Burnside's lemma.
 
     python benchmarks/large/morris.py --count
 
-counts all 28 sub-spaces, as the index has them and in the way that comes nearest to Gasser's total, and solves nothing.
+counts all 28 sub-spaces, as in the index and in the way closest to Gasser's total, and solves nothing.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy as np
 
 from perfectplay import Game, PerfectPlayError, Table, load_game, open_table, solve_game
-from perfectplay.progress import Progress
-from perfectplay_morris.layout import LAYOUTS
+from perfectplay.threads import Progress
+from perfectplay_morris.geometry import GEOMETRIES
 from perfectplay_native.engine import Engine
 
 GASSER = 7_673_759_269
-LAYOUT = LAYOUTS["nine"]
-POINTS = len(LAYOUT.places)
+GEOMETRY = GEOMETRIES["nine"]
+POINTS = len(GEOMETRY.places)
 SPACES = [(more, fewer) for more in range(3, 10) for fewer in range(3, more + 1)]
 NO_POSITION, WON, LOST, DRAWN = 4, 3, 1, 0
 
@@ -39,42 +39,42 @@ NO_POSITION, WON, LOST, DRAWN = 4, 3, 1, 0
 
 
 class Census:
-    """Counts positions up to symmetry. Each of a player's mills that share no point has cost the other a man.
+    """Counts positions up to symmetry. Each of a player's disjoint mills has cost the opponent a man.
 
-    `most` is how many such mills are looked at: one, as the kernel does, or all three that there can be.
+    `max_mills` limits the mills that are counted: one, as in the kernel, or three, the largest possible number.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_mills: int) -> None:
         self.captures = np.zeros(1 << POINTS, dtype=np.uint8)
         masks = np.arange(1 << POINTS, dtype=np.uint32)
-        for count in range(1, most + 1):
-            for mills in itertools.combinations(LAYOUT.mills, count):
+        for count in range(1, max_mills + 1):
+            for mills in itertools.combinations(GEOMETRY.mills, count):
                 union = sum(mills)
                 if union.bit_count() == 3 * count:
                     self.captures[masks & union == union] = count
 
     def positions(self, mover: int, other: int, symmetries: list[tuple[int, ...]]) -> int:
-        """With so many men on the board and none in hand: the mean number that a symmetry leaves as they are."""
+        """Positions with these men on the board: the mean number of positions that a symmetry fixes (Burnside)."""
         total = sum(self._fixed(mover, other, symmetry) for symmetry in symmetries)
         assert total % len(symmetries) == 0
         return total // len(symmetries)
 
     def _fixed(self, mover: int, other: int, symmetry: tuple[int, ...]) -> int:
-        """How many pairs of sets, both made of whole cycles of the symmetry, there are."""
+        """The number of pairs of point sets that both consist of whole cycles of the symmetry."""
         cycles = _cycles(symmetry)
         masks = np.zeros(1, dtype=np.uint32)
         for cycle in cycles:
             masks = np.concatenate([masks, masks | np.uint32(cycle)])
         men, captures = np.bitwise_count(masks), self.captures[masks]
         inside = ((men == other) & (captures <= 9 - mover)).astype(np.int64)
-        for bit in range(len(cycles)):  # now the sets themselves, then those within each set
+        for bit in range(len(cycles)):  # from the sets themselves to their subsets
             pairs = inside.reshape(-1, 2, 1 << bit)
             pairs[:, 1] += pairs[:, 0]
         return int(inside[::-1][(men == mover) & (captures <= 9 - other)].sum())
 
 
 def _cycles(symmetry: tuple[int, ...]) -> list[int]:
-    """As masks of points."""
+    """The cycles of a symmetry as masks of points."""
     cycles: set[int] = set()
     for point in range(POINTS):
         cycle, at = 1 << point, symmetry[point]
@@ -85,35 +85,35 @@ def _cycles(symmetry: tuple[int, ...]) -> list[int]:
 
 
 def board_symmetries() -> list[tuple[int, ...]]:
-    return [symmetry.places for symmetry in LAYOUT.symmetries]
+    return [symmetry.places for symmetry in GEOMETRY.symmetries]
 
 
 def mill_symmetries() -> list[tuple[int, ...]]:
-    """The 48 that keep mills: any order of the three squares. They are enough where both players fly."""
-    rings = [max(map(abs, place)) for place in LAYOUT.places]
-    found = []
+    """The 48 symmetries of the mills: the squares in any order. They apply where both players fly."""
+    rings = [max(map(abs, place)) for place in GEOMETRY.places]
+    symmetries = []
     for order in itertools.permutations((1, 2, 3)):
         targets = [
             (row // ring * order[ring - 1], column // ring * order[ring - 1])
-            for ring, (row, column) in zip(rings, LAYOUT.places, strict=True)
+            for ring, (row, column) in zip(rings, GEOMETRY.places, strict=True)
         ]
-        exchange = [LAYOUT.places.index(target) for target in targets]
-        found += [tuple(exchange[point] for point in turn) for turn in board_symmetries()]
-    return sorted(set(found))
+        exchange = [GEOMETRY.places.index(target) for target in targets]
+        symmetries += [tuple(exchange[point] for point in turn) for turn in board_symmetries()]
+    return sorted(set(symmetries))
 
 
 def count_all() -> int:
-    for title, most in (("in the index", 1), ("with every mill paid for, nearest to Gasser", 3)):
-        census, total = Census(most), 0
+    for title, max_mills in (("in the index", 1), ("with every mill counted, closest to Gasser", 3)):
+        census, total = Census(max_mills), 0
         print(f"{title}:")
         for more, fewer in SPACES:
-            both_fly = most == 3 and more == 3
+            both_fly = max_mills == 3 and more == 3
             symmetries = mill_symmetries() if both_fly else board_symmetries()
             positions = census.positions(more, fewer, symmetries) * (1 if more == fewer else 2)
             print(f"  {more}–{fewer} {positions:15,}", flush=True)
             total += positions
         print(f"  all {total:15,}")
-    print(f"Gasser's {GASSER:,} are {GASSER - total:+,}")
+    print(f"difference to Gasser's {GASSER:,}: {GASSER - total:+,}")
     return 0
 
 
@@ -121,21 +121,21 @@ def count_all() -> int:
 
 
 def tiers_of_spaces(game: Game, men: int) -> dict[tuple[int, int], list[int]]:
-    """The tiers of each sub-space of at most so many men on the board, in the order of solving."""
+    """The tiers of each sub-space with at most `men` men on the board, in solving order."""
     kernel = game.kernel
     assert kernel is not None
-    found: dict[tuple[int, int], list[int]] = {}
+    spaces: dict[tuple[int, int], list[int]] = {}
     for tier in range(1, kernel.tier_count):
         position = next(p for p in (kernel.unrank(tier, i) for i in range(kernel.tier_size(tier))) if p is not None)
         white, black = ((position >> first & (1 << POINTS) - 1).bit_count() for first in (0, POINTS))
         if position >> 2 * POINTS or white + black > men:  # men in hand, or too many on the board
             break
-        found.setdefault((max(white, black), min(white, black)), []).append(tier)
-    return found
+        spaces.setdefault((max(white, black), min(white, black)), []).append(tier)
+    return spaces
 
 
 def solve(game: Game, directory: Path, tiers: int, memory: int) -> None:
-    """Solve the first so many tiers, and be interrupted in the next one."""
+    """Solve this many tiers, then stop in the next one."""
     stop = threading.Event()
 
     def progress(state: Progress) -> None:
@@ -151,7 +151,7 @@ def solve(game: Game, directory: Path, tiers: int, memory: int) -> None:
 
 
 def check(table: Table, spaces: dict[tuple[int, int], list[int]]) -> int:
-    """Print what is known of each sub-space; return how many figures are wrong."""
+    """Print the figures of each sub-space. Returns the number of wrong ones."""
     census, symmetries = Census(1), board_symmetries()
     engine = Engine(table.kernel, tiers=table.kernel.tier_count, threads=2)
     wrong = 0
@@ -180,15 +180,15 @@ def check(table: Table, spaces: dict[tuple[int, int], list[int]]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dir", type=Path, help="where the table is kept")
-    parser.add_argument("--men", type=int, default=9, help="on the board, at most")
+    parser.add_argument("--dir", type=Path, help="directory of the table")
+    parser.add_argument("--men", type=int, default=9, help="maximum number of men on the board")
     parser.add_argument("--memory", type=int, default=2048, help="for solving, in MiB")
     parser.add_argument("--count", action="store_true", help="count all sub-spaces, and solve nothing")
     arguments = parser.parse_args()
     if arguments.count:
         return count_all()
     if arguments.dir is None:
-        parser.error("say where the table is to be kept: --dir DIR")
+        parser.error("--dir is required")
     game = load_game("morris", men="nine", flying=True)
     spaces = tiers_of_spaces(game, arguments.men)
     tiers = 1 + sum(map(len, spaces.values()))
@@ -198,8 +198,8 @@ def main() -> int:
     started, cpu_started = time.monotonic(), time.process_time()
     with open_table(game, arguments.dir / game.identity) as table:
         wrong = check(table, spaces)
-    print(f"proven: {time.monotonic() - started:.0f} s, CPU {time.process_time() - cpu_started:.0f} s")
-    print(f"{wrong} wrong" if wrong else "all right")
+    print(f"verified: {time.monotonic() - started:.0f} s, CPU {time.process_time() - cpu_started:.0f} s")
+    print(f"{wrong} wrong" if wrong else "all correct")
     return wrong > 0
 
 

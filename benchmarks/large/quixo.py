@@ -1,4 +1,4 @@
-"""Quixo: who wins in how many plies, and how many positions there are."""
+"""Quixo: results, plies and numbers of positions."""
 
 from large.facts import Facts
 
@@ -16,12 +16,12 @@ FACTS = (
         ("quixo", "--width", "4", "--height", "4"),
         {"outcome": "win", "remoteness": 21, "positions": 5_398_083, "hash": "5175b56e091b68fd"},
         SOURCE,
-        most_cpu=3.4,
+        max_cpu=3.4,
     ),
     Facts(
         ("quixo", "--width", "5", "--height", "4"),
         {"outcome": "win", "remoteness": 19, "positions": 871_858_485, "hash": "2ff1daaff079cddf"},
         "an independent trial kernel; the positions by Burnside's lemma",
-        most_cpu=250,
+        max_cpu=250,
     ),
 )

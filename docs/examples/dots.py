@@ -1,12 +1,12 @@
-"""Dots and boxes: players draw edges between dots in turn; whoever closes a box owns it and draws again.
+"""Dots and boxes: players take turns to draw an edge. A player who closes a box owns it and draws again.
 
-With r×c boxes the edges are numbered row by row, those above a row of boxes before those beside its boxes:
+The edges are numbered row by row, those above a row of boxes before those beside its boxes. For 2×2 boxes:
 
     + 0 + 1 +
     2   3   4      position = [ mover ][ lead + boxes ][ a bit for each edge ]
-    + 5 + 6 +                  1 bit    4 bits           as many as there are
+    + 5 + 6 +                  1 bit    4 bits           12 bits
     7   8   9
-    + 10+ 11+      `lead` is how many boxes more the player who began has
+    + 10+ 11+      `lead`: boxes of the first player minus boxes of the second
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ class DotsAndBoxes:
         self.fields = Fields(edges=2**self.edge_count, lead=2 * len(self.boxes) + 1, mover=2)
 
     def edges_of(self, row: int, column: int) -> int:
-        """The four edges around a box."""
+        """Return the four edges around a box."""
         above = row * (2 * self.columns + 1) + column
-        beside = above + self.columns
-        return 1 << above | 1 << beside | 1 << beside + 1 | 1 << beside + self.columns + 1
+        left = above + self.columns
+        return 1 << above | 1 << left | 1 << left + 1 | 1 << left + self.columns + 1
 
     def unpack(self, position: int) -> tuple[int, int, int]:
-        """The edges that are drawn, the lead of the player who began, and who is to move."""
+        """Return the drawn edges, the lead of the first player, and the player to move."""
         edges, lead, mover = self.fields.unpack(position)
         return edges, lead - len(self.boxes), mover
 
@@ -85,7 +85,9 @@ class DotsAndBoxes:
 
     @hookimpl
     def about(self) -> About:
-        return About("Dots and boxes", "Draw an edge between two dots. Whoever closes a box owns it and draws again.")
+        return About(
+            "Dots and boxes", "Draw an edge between two dots. A player who closes a box owns it and draws again."
+        )
 
 
 @hookimpl

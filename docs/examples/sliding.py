@@ -1,6 +1,6 @@
-"""The sliding puzzle: one tile after another slides into the gap, until all stand in order.
+"""The sliding puzzle: tiles slide into the gap until all are in order.
 
-A position lists the tiles row by row, three bits each, the gap being 0; the 8-puzzle has nine places.
+A position lists the tiles row by row, with 0 for the gap. The 8-puzzle has nine places.
 """
 
 from collections.abc import Mapping
@@ -21,14 +21,17 @@ class SlidingPuzzle:
 
     @hookimpl
     def start(self) -> int:
-        """The tiles in reverse, but for the last two, as far as that can be solved."""
+        """Return the tiles in reverse order, with the last two swapped if that is needed for a solution."""
         tiles = self.solved[::-1]
         if not self.can_be_solved(tiles):
             tiles[-1], tiles[-2] = tiles[-2], tiles[-1]
         return self.grid.pack(tiles)
 
     def can_be_solved(self, tiles: list[int]) -> bool:
-        """Sliding along a row keeps the order of the tiles; sliding a tile past others changes it by an even number."""
+        """Return whether the parity allows a solution.
+
+        Sliding along a row keeps the order of the tiles. Sliding between rows moves a tile past `columns - 1` others.
+        """
         numbers = [tile for tile in tiles if tile]
         swaps = sum(1 for i, tile in enumerate(numbers) for later in numbers[i + 1 :] if later < tile)
         rows_to_go = self.grid.rows - 1 - tiles.index(0) // self.grid.columns
@@ -45,8 +48,8 @@ class SlidingPuzzle:
         if tiles == self.solved:
             return []
         row, column = divmod(tiles.index(0), self.grid.columns)
-        beside = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
-        inside = [(r, c) for r, c in beside if 0 <= r < self.grid.rows and 0 <= c < self.grid.columns]
+        neighbours = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
+        inside = [(r, c) for r, c in neighbours if 0 <= r < self.grid.rows and 0 <= c < self.grid.columns]
         return [tiles[r * self.grid.columns + c] for r, c in inside]  # a move is the tile that slides
 
     @hookimpl
@@ -84,7 +87,7 @@ class SlidingPuzzle:
 
     @hookimpl
     def about(self) -> About:
-        return About("Sliding puzzle", "Slide tiles into the gap until they stand in order, the gap last.")
+        return About("Sliding puzzle", "Slide tiles into the gap until they are in order, with the gap last.")
 
 
 @hookimpl

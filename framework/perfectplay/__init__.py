@@ -1,106 +1,18 @@
 """perfectplay solves board games completely: for every position, who wins and in how many moves.
 
-Names are looked up when they are first used, so that a plugin can import `hookimpl` without loading the engine.
+The stub `__init__.pyi` lists the public names, one per line. They are imported on first use, so that a plugin can
+import `hookimpl` without loading the engine.
 """
 
-from __future__ import annotations
-
+import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from perfectplay.analysis.comparison import compare_gbl2
-    from perfectplay.analysis.export import export_table
-    from perfectplay.analysis.moves import Strength, best_line, choose_move, rate_moves
-    from perfectplay.analysis.selection import Selection, random_positions, select, value_columns
-    from perfectplay.analysis.statistics import survey
-    from perfectplay.errors import NotInTable, PerfectPlayError, PluginError, TableError, UsageError
-    from perfectplay.game.board import Board, Cell, Click, Piece, Tray
-    from perfectplay.game.game import Game
-    from perfectplay.game.loading import installed_games, load_game, make_game
-    from perfectplay.game.match import Match, load_match
-    from perfectplay.game.options import Option
-    from perfectplay.game.position import Position
-    from perfectplay.game.spec import About, hookimpl
-    from perfectplay.prove.proof import Proof, prove_position
-    from perfectplay.solve.solve import Solution, solve_game
-    from perfectplay.solve.verification import verify_table
-    from perfectplay.table.opening import open_table
-    from perfectplay.table.table import Table
-    from perfectplay.values import Outcome, Status, Value
-    from perfectplay_native.rules import Studied
+_STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+_MODULES = {name: module for module, name in re.findall(r"^from (\S+) import (\w+)", _STUB, re.MULTILINE)}
 
-    __version__: str
-
-_HOMES = {
-    "analysis.comparison": ("compare_gbl2",),
-    "analysis.export": ("export_table",),
-    "analysis.moves": ("best_line", "rate_moves", "Strength", "choose_move"),
-    "analysis.selection": ("value_columns", "random_positions", "Selection", "select"),
-    "analysis.statistics": ("survey",),
-    "errors": ("NotInTable", "PerfectPlayError", "PluginError", "TableError", "UsageError"),
-    "game.board": ("Board", "Cell", "Click", "Piece", "Tray"),
-    "game.game": ("Game",),
-    "game.loading": ("installed_games", "load_game", "make_game"),
-    "game.match": ("Match", "load_match"),
-    "game.options": ("Option",),
-    "game.position": ("Position",),
-    "game.spec": ("About", "hookimpl"),
-    "perfectplay_native.rules": ("Studied",),
-    "prove.proof": ("Proof", "prove_position"),
-    "solve.solve": ("Solution", "solve_game"),
-    "solve.verification": ("verify_table",),
-    "table.opening": ("open_table",),
-    "table.table": ("Table",),
-    "values": ("Outcome", "Status", "Value"),
-}
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "About",
-    "Board",
-    "Cell",
-    "Click",
-    "Game",
-    "Match",
-    "NotInTable",
-    "Option",
-    "Outcome",
-    "PerfectPlayError",
-    "Piece",
-    "PluginError",
-    "Position",
-    "Proof",
-    "Selection",
-    "Solution",
-    "Status",
-    "Strength",
-    "Studied",
-    "Table",
-    "TableError",
-    "Tray",
-    "UsageError",
-    "Value",
-    "__version__",
-    "best_line",
-    "choose_move",
-    "compare_gbl2",
-    "export_table",
-    "hookimpl",
-    "installed_games",
-    "load_game",
-    "load_match",
-    "make_game",
-    "open_table",
-    "prove_position",
-    "random_positions",
-    "rate_moves",
-    "select",
-    "solve_game",
-    "survey",
-    "value_columns",
-    "verify_table",
-]
+__all__ = [*_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -108,10 +20,9 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("perfectplay")
-    if name not in _HOME_OF:
+    if name not in _MODULES:
         raise AttributeError(f"module 'perfectplay' has no attribute {name!r}")
-    home = _HOME_OF[name]
-    return getattr(import_module(home if home.startswith("perfectplay_native") else f"perfectplay.{home}"), name)
+    return getattr(import_module(_MODULES[name], __name__), name)
 
 
 def __dir__() -> list[str]:

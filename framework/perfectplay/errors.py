@@ -1,4 +1,4 @@
-"""The errors perfectplay raises on purpose: each is one line, what is wrong and what would be right."""
+"""The errors that perfectplay raises. Each message is one line: what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 
 
 class PerfectPlayError(Exception):
-    """Base of all of them. The command line prints the message and exits with `exit_code`."""
+    """Base class of all perfectplay errors. The command line prints the message and exits with `exit_code`."""
 
     exit_code = 1
 
 
 PLUGIN_FAULTS = (Exception, SystemExit)
-"""What a plugin's own code may raise: its mistake, and no reason to end the program. Ctrl-C is not among them."""
+"""Exceptions of a plugin that are reported as its mistake and must not end the program. Ctrl-C is not included."""
 
 
 class UsageError(PerfectPlayError):
-    """The request itself is wrong: an unknown game, a text that is not a position, an option out of range."""
+    """The request is wrong: an unknown game, a text that is not a position, an option out of range."""
 
     exit_code = 2
 
 
 class PluginError(PerfectPlayError):
-    """A plugin breaks the contract of `hookspecs`, or one of its hooks raised."""
+    """A plugin violates the specification in `game/spec.py`, or one of its hooks raised."""
 
 
 class TableError(PerfectPlayError):
@@ -35,87 +35,84 @@ class TableError(PerfectPlayError):
 
 
 class DamagedTable(TableError):
-    """A table on disk is not as it was written."""
+    """A table on disk is damaged."""
 
 
 class NotInTable(TableError, KeyError):
-    """The table holds no value for this position."""
+    """The table has no value for this position."""
 
     def __str__(self) -> str:  # KeyError would print the repr of its message
         return str(self.args[0])
 
 
 class Interrupted(PerfectPlayError):
-    """The user asked to stop, and work stopped in good order."""
+    """The user interrupted the work, and it was stopped cleanly."""
 
-    exit_code = 130  # 128 + SIGINT, as shells have it
+    exit_code = 130  # 128 + SIGINT, as in shells
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of an error message: the nearest right word, or nothing when none is near.
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """Return the end of an error message that suggests the most similar word; empty if there is none.
 
     >>> did_you_mean("goblet", ["gobblet", "quantik"])
     ": did you mean 'gobblet'?"
     """
-    near = get_close_matches(word, list(known), n=1)
-    return f": did you mean '{near[0]}'?" if near else ""
+    matches = get_close_matches(word, list(words), n=1)
+    return f": did you mean '{matches[0]}'?" if matches else ""
 
 
-# Words for what the operating system says, with what people can do about it.
+# ---- errors of the operating system ----
 
-SMALL_DISK = 1 << 20
-"""With fewer bytes free than this, a write that was cut short met a full disk."""
+FULL_DISK_BYTES = 1 << 20
+"""A write that failed with fewer free bytes than this met a full disk."""
 
-_WORDS = {
-    errno.ENOSPC: "the disk is full: make room and run the same command again",
-    errno.EDQUOT: "your disk quota is used up: make room and run the same command again",
-    errno.EFBIG: "the file would be larger than the limit allows: raise it and run the same command again",
-    errno.EACCES: "you are not permitted to (check the permissions)",
-    errno.EPERM: "you are not permitted to (check the permissions)",
-    errno.EROFS: "it is on a read-only file system",
-    errno.ENOMEM: "there is not enough memory, or address space, to map it",
-    errno.EMFILE: "too many files are open",
-    errno.ENFILE: "too many files are open",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.ELOOP: "its name is a symbolic link, or a circle of them",
-    errno.ENOTDIR: "something on the way to it is not a directory",
+_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space, then run the same command again",
+    errno.EDQUOT: "your disk quota is exhausted; free some space, then run the same command again",
+    errno.EFBIG: "the file would exceed the file size limit; raise the limit, then run the same command again",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOMEM: "not enough memory or address space to map the file",
+    errno.EMFILE: "too many open files",
+    errno.ENFILE: "too many open files",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "the name is a symbolic link or a loop of symbolic links",
+    errno.ENOTDIR: "a part of the path is not a directory",
     errno.EIO: "the disk reports an input/output error",
-    errno.ESTALE: "the network file system lost it",
+    errno.ESTALE: "the network file system has lost the file",
 }
 
 
 def reason(error: BaseException, place: Path | None = None) -> str:
-    """Why something cannot be done. `place` is where it was written: a plain input/output error may be a full disk."""
-    number = getattr(error, "errno", None) or _number_in(str(error))
+    """Return why an operation failed. `place` is the directory of a failed write, which may be on a full disk."""
+    number = getattr(error, "errno", None)
+    if number is None:  # LMDB's errors contain the text of the system's error, but not its number
+        number = next((each for each in _REASONS if os.strerror(each) in str(error)), None)
     if number == errno.EIO and place is not None:
-        number = _cut_short(place)
-    if number in _WORDS:
-        return _WORDS[number]
+        number = _failed_write(place)
+    if number in _REASONS:
+        return _REASONS[number]
     return os.strerror(number).lower() if number else str(error)
 
 
-def _number_in(text: str) -> int | None:
-    """LMDB's errors carry the system's words, not its number."""
-    return next((number for number in _WORDS if os.strerror(number) in text), None)
-
-
-def _cut_short(place: Path) -> int:
-    """LMDB reports a write that was cut short as an input/output error: find out what cut it."""
+def _failed_write(place: Path) -> int:
+    """Return the likely error number of a write that LMDB reports as an input/output error."""
     disk = os.statvfs(place)
-    if disk.f_bavail * disk.f_frsize < SMALL_DISK:
+    if disk.f_bavail * disk.f_frsize < FULL_DISK_BYTES:
         return errno.ENOSPC
-    import resource  # only where it is asked for: not every system has it
+    import resource  # not available on every system
 
     limited = resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY
     return errno.EFBIG if limited else errno.EIO
 
 
-# Packages that only some commands need are extras: `pip install 'perfectplay[web]'`. What is missing is named.
+# ---- optional packages ----
 
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Around imports: if a package is missing, say what needs it and how to install it.
+    """Turn a failed import of an optional package into an error that names the extra to install.
 
     >>> with needs_extra("web", "`solve serve`"):
     ...     import a_package_that_is_missing

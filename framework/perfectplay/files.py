@@ -1,4 +1,4 @@
-"""Files written atomically: under another name beside the final one, and renamed when they are whole and on disk."""
+"""Atomic writing of files: to a temporary file in the same directory, which is synced and then renamed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from perfectplay.errors import PerfectPlayError, UsageError, reason
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a name to write to; it becomes `path` only if the block ends well, and only once it is on disk.
+    """Yield a temporary path to write to. It replaces `path` if the block succeeds, after it has been synced to disk.
 
-    A symbolic link is followed: the file that it names is replaced, and the link stays. What is there and is not a
-    regular file is never replaced: a device or a FIFO is written through, anything else refused.
+    A symbolic link is followed, so its target is replaced and not the link. A device or FIFO is written to instead of
+    replaced. Raises UsageError if `path` is anything else than a file, PerfectPlayError if it cannot be written.
     """
     target = Path(os.path.realpath(require_path(path)))
     if target.is_dir():
-        raise UsageError(f"{path} is a directory: give the name of a file")
+        raise UsageError(f"{path} is a directory; give the name of a file")
     if not target.parent.is_dir():
         raise UsageError(
             f"there is no directory {target.parent if path.is_symlink() else path.parent} to write {target.name} to"
@@ -36,7 +36,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         if through:
             _copy(part, target)
         else:
-            _put_in_place(part, target)
+            _replace(part, target)
     except OSError as error:
         raise PerfectPlayError(f"cannot write {path}: {reason(error)}") from None
     finally:
@@ -45,32 +45,32 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def require_path(path: Path) -> Path:
-    """The path itself; UsageError where no file can have such a name."""
+    """Return the path. Raises UsageError if no file can have such a name."""
     if "\0" in str(path):
         raise UsageError(f"{str(path)!r} is not a path: it contains a NUL character")
     return path
 
 
 def _is_stream(target: Path) -> bool:
-    """Whether what is there is written through, not replaced."""
+    """Return whether the target is a device or FIFO, which must be written to and not replaced."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
         return False
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)):
-        raise UsageError(f"{target} is not a regular file: give another name")
+        raise UsageError(f"{target} is not a regular file; give another name")
     return not stat.S_ISREG(mode)
 
 
 def _new_part(name: str, directory: Path) -> tuple[Path, int]:
-    """A new file, locked as long as its writer lives: so a file that is not locked was left by one that was killed."""
-    for left in directory.iterdir():
-        if left.name.startswith(f".{name}.") and left.name.endswith(".part"):
-            _remove_leftover(left)
+    """Create a temporary file and lock it while its writer lives. An unlocked one belonged to a killed process."""
+    for file in directory.iterdir():
+        if file.name.startswith(f".{name}.") and file.name.endswith(".part"):
+            _remove_leftover(file)
     while True:
         handle, part = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=directory)
         lock_file(handle, wait=True)
-        if os.fstat(handle).st_nlink:  # nobody took it for a leftover before it was locked
+        if os.fstat(handle).st_nlink:  # no other process removed it as a leftover before it was locked
             return Path(part), handle
         os.close(handle)
 
@@ -85,8 +85,8 @@ def _remove_leftover(part: Path) -> None:
             os.close(handle)
 
 
-def _put_in_place(part: Path, target: Path) -> None:
-    mask = os.umask(0)  # temporary files are private; this one gets the usual rights
+def _replace(part: Path, target: Path) -> None:
+    mask = os.umask(0)  # temporary files are private; this one gets the usual permissions
     os.umask(mask)
     part.chmod(0o666 & ~mask)
     sync(part)
@@ -101,7 +101,7 @@ def _copy(part: Path, target: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have a file's contents, or a directory's names, on disk before going any further."""
+    """Wait until the contents of a file, or the entries of a directory, are on disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -110,7 +110,7 @@ def sync(path: Path) -> None:
 
 
 def lock_file(handle: int, *, wait: bool = False) -> None:
-    """Lock an open file until it is closed; BlockingIOError where somebody else has it and we do not wait."""
-    import fcntl  # only where it is asked for: not every system has it
+    """Lock an open file until it is closed. Raises BlockingIOError if it is locked, unless `wait` is set."""
+    import fcntl  # not available on every system
 
     fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

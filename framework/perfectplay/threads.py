@@ -1,4 +1,4 @@
-"""Threads for work whose heavy steps are in C: while one computes, the others do too."""
+"""Long operations: a thread pool for steps that run in C without the interpreter lock, and progress reports."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
 
 import numpy as np
 
-from perfectplay_native.engine import Positions
+from perfectplay_native.positions import Positions
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 SMALLEST_RANGE = 1 << 16
-"""Of fewer positions than this, a thread of its own is not worth the while."""
+"""Fewer positions than this are not worth a separate thread."""
 
 
-class Workers:
-    """Some threads. With one, everything is done by the caller itself."""
+class ThreadPool:
+    """A pool of threads, by default one per processor. With one thread the caller does all the work."""
 
     def __init__(self, threads: int | None) -> None:
-        """So many, None for one a processor."""
         self.count = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self.count) if self.count > 1 else None
 
@@ -38,7 +38,7 @@ class Workers:
             self._pool.shutdown(cancel_futures=True)
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[tuple[Task, Result]]:
-        """Each task with its result, in order; no more tasks are taken on than keep the threads busy."""
+        """Yield each task with its result, in order. Takes only as many tasks in advance as keep the threads busy."""
         if self._pool is None:
             yield from ((task, work(task)) for task in tasks)
             return
@@ -56,19 +56,37 @@ class Workers:
         self,
         work: Callable[[list[Positions], list[Positions]], Positions],
         sets: Sequence[Positions],
-        known: Sequence[Positions],
+        others: Sequence[Positions],
     ) -> list[Positions]:
-        """What `work` makes of sorted sets and of others: range of positions by range of positions, in order."""
-        wanted = min(self.count, sum(map(len, sets)) // SMALLEST_RANGE)
-        if wanted < 2:
-            return [work(list(sets), list(known))]
+        """Split sorted arrays into ranges of positions, and return the results of `work` for the ranges, in order."""
+        parts = min(self.count, sum(map(len, sets)) // SMALLEST_RANGE)
+        if parts < 2:
+            return [work(list(sets), list(others))]
         longest = max(sets, key=len)
-        bounds = longest[np.arange(1, wanted) * len(longest) // wanted]
-        ranges = zip(_cut(sets, bounds), _cut(known, bounds), strict=True)
+        bounds = longest[np.arange(1, parts) * len(longest) // parts]
+        ranges = zip(_cut(sets, bounds), _cut(others, bounds), strict=True)
         return [result for _, result in self.map(lambda both: work(*both), ranges)]
 
 
 def _cut(arrays: Sequence[Positions], bounds: Positions) -> list[list[Positions]]:
-    """The parts of all arrays below the first bound, those from there to the second, and so on."""
+    """Split each array at the bounds; return the first parts of all arrays, then the second ones, and so on."""
     parts = [np.split(array, np.searchsorted(array, bounds)) for array in arrays]
     return [[each[number] for each in parts] for number in range(len(bounds) + 1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """A snapshot of running work."""
+
+    phase: str
+    positions: int
+    """How many are done, in `unit`s."""
+    total: int | None = None
+    done_before: int = 0
+    """How many of those an earlier run had done; they do not count for the speed."""
+    unit: str = "positions"
+    """What is counted: positions, or slots of an index that may contain no position."""
+    tiers_done: int = 0
+    tiers: int = 0
+    level: int = 0
+    seconds: float = 0.0

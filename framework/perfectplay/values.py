@@ -1,15 +1,15 @@
-"""What is known of a position, and how it is stored.
+"""The value of a position, and the integer code that stores it.
 
-A value is an outcome for the side to move and a remoteness: the number of plies to the end when the winner
-hurries and the loser resists. Stored, it is one small integer, `score << 16 | remoteness << 2 | outcome`:
+A value is an outcome for the side to move and a remoteness: the number of plies to the end if the winner plays the
+shortest win and the loser delays it. It is stored as the code `score << 16 | remoteness << 2 | outcome`:
 
     outcome bits   0 endless draw   1 loss   2 tie   3 win
 
-Code 0 is the endless draw (neither side can force an end), code 4 marks a slot that holds no position. One byte
-holds remoteness 0 to 63; a tier that needs more is stored in two bytes a position. In a game with scores four bytes
-hold the score too, signed: by how much the side to move wins, which then comes before the number of plies.
+Code 0 is the endless draw (neither side can force an end); code 4 marks a slot without a position. One byte per
+position stores remoteness up to 63; a tier that needs more has two bytes. In a game with scores, four bytes also store
+the signed score, the margin by which the side to move wins; it takes precedence over remoteness.
 
-A table of outcomes keeps who wins and nothing else, in two bits; in its codes the remoteness is all ones: not known.
+A table of outcomes stores only who wins, in two bits. In its codes the remoteness is all ones, which means unknown.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from functools import cache, total_ordering
 from typing import Any
 
 NO_POSITION_CODE = 4
-"""Stored where a slot of a perfect index holds no position of the game."""
+"""The code of a slot that corresponds to no position."""
 
 ENDLESS_CODE = 0
-"""Of a draw that never ends."""
+"""The code of an endless draw."""
 
 UNKNOWN_REMOTENESS = 0x3FFF
-"""In codes: a table stores no remoteness as large."""
+"""The remoteness in codes of a table of outcomes; real ones are smaller."""
 
 
 class Status(IntEnum):
-    """How a position stands by rule alone, for the side to move. The numbers are those of the C header."""
+    """The state of a position by the rules, for the side to move. The numbers are those of the C header."""
 
     ONGOING = 0
     LOST = 1
@@ -39,7 +39,7 @@ class Status(IntEnum):
 
 
 class Outcome(IntEnum):
-    """Who wins under perfect play, for the side to move; ordered from worst to best."""
+    """The result under perfect play for the side to move, ordered from worst to best."""
 
     LOSS = -1
     DRAW = 0
@@ -49,12 +49,12 @@ class Outcome(IntEnum):
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A solved position: `outcome`, and `remoteness` in plies, None for a draw that never ends.
+    """The value of a solved position: `outcome`, and `remoteness` in plies, which is None for an endless draw.
 
-    `score` is by how much the side to move wins, negative if it loses; 0 in a draw, and in games without scores.
+    `score` is the margin by which the side to move wins, negative for a loss; 0 for a draw and in games without scores.
 
-    With `outcome_only` nobody knows more than who wins: `remoteness` is None, a draw may be endless or not, and `score`
-    says nothing. All values of a table of outcomes are so.
+    With `outcome_only` only the outcome is known, as in a table of outcomes: `remoteness` is None, `score` is 0, and a
+    draw may be endless or not.
 
     >>> Value(Outcome.WIN, 13)
     Value(outcome=<Outcome.WIN: 1>, remoteness=13)
@@ -73,7 +73,7 @@ class Value:
 
     def __post_init__(self) -> None:
         if self.outcome_only and (self.remoteness is not None or self.score):
-            raise ValueError("where only the outcome is known, there is neither remoteness nor score")
+            raise ValueError("a value with outcome_only has neither remoteness nor score")
         if self.remoteness is None and self.outcome is not Outcome.DRAW and not self.outcome_only:
             raise ValueError("only a draw can be endless")
         if self.score and (self.score > 0) - (self.score < 0) != self.outcome:
@@ -85,12 +85,12 @@ class Value:
 
     @classmethod
     def from_code(cls, code: int) -> Value:
-        """The value stored as `code`; ValueError where the code stands for no position."""
+        """Return the value of a code. Raises ValueError for the code of a slot without a position."""
         return _from_code(int(code))
 
     @property
     def code(self) -> int:
-        """The integer that stands for this value."""
+        """The code of this value."""
         if self.endless:
             return ENDLESS_CODE
         kind = {Outcome.LOSS: 1, Outcome.DRAW: 2, Outcome.WIN: 3}[self.outcome]
@@ -99,12 +99,12 @@ class Value:
 
     @property
     def word(self) -> str:
-        """The outcome as JSON names it."""
+        """The outcome in JSON."""
         return _OUTCOME_WORDS[self.outcome]
 
     @property
     def endless(self) -> bool:
-        """Whether this is a draw that is known never to end."""
+        """Whether this is an endless draw."""
         return self.remoteness is None and not self.outcome_only
 
     def __str__(self) -> str:
@@ -116,11 +116,11 @@ class Value:
         return f"{self.outcome.name.lower()}{by} in {self.remoteness}"
 
     def __lt__(self, other: object) -> bool:
-        """Values are ordered as the mover likes them, so that `max` is the best."""
+        """Order values by the mover's preference, so that `max` is the best."""
         return self.preference() > other.preference() if isinstance(other, Value) else NotImplemented
 
     def for_parent(self, *, keeps_turn: bool = False) -> Value:
-        """What moving to this position is worth to the player who moves there, and who may be to move here too.
+        """Return the value of a move to this position. With `keeps_turn` the same player moves again.
 
         >>> Value(Outcome.LOSS, 4, score=-3).for_parent()
         Value(outcome=<Outcome.WIN: 1>, remoteness=5, score=3)
@@ -131,7 +131,7 @@ class Value:
         return Value(Outcome(-self.outcome), remoteness, -self.score, self.outcome_only)
 
     def preference(self) -> tuple[int, int, int]:
-        """Sort key, the mover's best first: high scores; then quick wins, ties, endless draws, slow losses."""
+        """Return a sort key, the mover's best first: high scores, quick wins, ties, endless draws, slow losses."""
         plies = self.remoteness
         if self.outcome is Outcome.WIN:
             return (0, -self.score, plies or 0)
@@ -144,9 +144,9 @@ _OUTCOME_WORDS = ("draw", "win", "loss")  # by outcome: -1 is the last
 
 
 def value_json(value: Value | None, *, scored: bool) -> dict[str, Any]:
-    """A value in JSON, the same in every command and answer; nulls where it is not known.
+    """Return a value for JSON output; None becomes nulls.
 
-    In a `scored` game every known value has a score, a draw's too; where only the outcome is known, none has.
+    In a `scored` game every value has a score, including draws, unless only the outcome is known.
 
     >>> value_json(Value(Outcome.WIN, 13), scored=False)
     {'outcome': 'win', 'remoteness': 13}
@@ -155,8 +155,8 @@ def value_json(value: Value | None, *, scored: bool) -> dict[str, Any]:
     """
     if value is None:
         return {"outcome": None, "remoteness": None}
-    known: dict[str, Any] = {"outcome": value.word, "remoteness": value.remoteness}
-    return known | {"score": value.score} if scored and not value.outcome_only else known
+    fields: dict[str, Any] = {"outcome": value.word, "remoteness": value.remoteness}
+    return fields | {"score": value.score} if scored and not value.outcome_only else fields
 
 
 @cache
@@ -166,7 +166,7 @@ def _from_code(code: int) -> Value:
     if code == ENDLESS_CODE:
         return Value(Outcome.DRAW, None)
     if kind == 0:
-        raise ValueError(f"value code {code} stands for no position")
+        raise ValueError(f"value code {code} is not the code of a position")
     outcome = {1: Outcome.LOSS, 2: Outcome.DRAW, 3: Outcome.WIN}[kind]
     if remoteness == UNKNOWN_REMOTENESS:
         return Value(outcome, None, outcome_only=True)

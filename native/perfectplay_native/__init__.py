@@ -1,7 +1,7 @@
-"""The engine in C, and what a plugin needs to build a kernel for it.
+"""The C engine, and the tools that a plugin needs to build a kernel for it.
 
-Importing this package needs no compiled code, so that `perfectplay_native.build` can run before there is any;
-the compiled engine is behind `perfectplay_native.kernel` and `perfectplay_native.engine`.
+Importing this package loads no compiled code, so `perfectplay_native.build` also runs before the engine is built.
+`perfectplay_native.kernel` and `perfectplay_native.engine` load the compiled engine.
 """
 
 from __future__ import annotations
@@ -10,5 +10,5 @@ from pathlib import Path
 
 
 def get_include() -> str:
-    """The directory of perfectplay.h, for a kernel's compiler."""
+    """Return the directory that contains perfectplay.h, for the compiler of a kernel."""
     return str(Path(__file__).with_name("include"))

@@ -1,4 +1,4 @@
-"""The engine, seen from Python: solve tiers, read and verify their values. The driver above decides what and when."""
+"""The engine as a Python object: solve tiers, read and verify their values. The caller decides what to solve when."""
 
 from __future__ import annotations
 
@@ -7,36 +7,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
 from perfectplay_native.errors import EngineError, EngineOutOfMemory, error_of
-from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, slot_of, tier_of_slot
-from perfectplay_native.outcomes import bytes_of_slots
-
-BLOCK_SLOTS = 1 << int(lib.PP_BLOCK_BITS)
-"""Values and keys are kept in blocks of this many positions."""
-
-Positions = npt.NDArray[np.uint64]
-_Number = TypeVar("_Number", bound=np.integer[Any])
-
-Codes = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
-"""Value codes: of 32 bits where a game has scores, else of 16."""
+from perfectplay_native.kernel import Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.limits import NO_POSITION
+from perfectplay_native.positions import Positions, pointer
+from perfectplay_native.values import Codes, stored_bytes
 
 NO_SLOT = NO_POSITION
-NO_ROOM = int(ffi.cast("size_t", -1))
-"""Of a count: memory ran out."""
-
-
-def _pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
-    return ffi.from_buffer(ctype, array)
 
 
 class Propagation(IntEnum):
-    """How newly decided positions reach their parents. The table is the same."""
+    """How decided positions update their parents. The resulting table is the same."""
 
     AUTO = lib.PP_PROPAGATE_AUTO
     RETRACT = lib.PP_PROPAGATE_RETRACT
@@ -55,7 +42,7 @@ class EngineProgress:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A stored value that its children contradict; `expected` is None where no value would do."""
+    """A stored value that contradicts the children. `expected` is None if no value would be right."""
 
     tier: int
     index: int
@@ -66,12 +53,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class StepCosts:
-    """What the steps of a solve took on a sample of slots, in seconds of processor time."""
+    """The cost of the steps of a solve on a sample of slots, in seconds of processor time."""
 
     slots: int
     positions: int
     open: int
-    """Positions that the rules leave undecided."""
+    """Positions that the rules alone do not settle."""
     children: int
     parents: int
     settle_seconds: float
@@ -80,45 +67,48 @@ class StepCosts:
 
 
 class Engine:
-    """One game's tiers in memory. Not thread-safe, but for `stop` and `progress`.
+    """The tiers of one game in memory. Not thread-safe, except for `stop` and `progress`.
 
-    What a Python game's function raises while the engine asks it stops the call, which then raises it.
+    If a function of a Python game raises during a call, the call stops and raises that error.
     """
 
     def __init__(self, kernel: Kernel, *, tiers: int, threads: int | None = 1) -> None:
-        """Work with so many threads, None for one a processor, where the kernel allows it."""
+        """Create an engine for tiers 0 to `tiers` - 1.
+
+        `threads` None means one per processor. A kernel that is not `parallel` always gets one thread.
+        """
         self.kernel = kernel
         threads = (threads or os.cpu_count() or 1) if kernel.parallel else 1
-        self._keep: dict[int, list[Any]] = {}  # memory lent to the engine, by tier
-        made = lib.pp_engine_new(kernel.c, tiers, threads)
-        if made == ffi.NULL:
+        self._buffers: dict[int, list[Any]] = {}  # memory that the engine refers to, by tier
+        engine = lib.pp_engine_new(kernel.c, tiers, threads)
+        if engine == ffi.NULL:
             raise EngineOutOfMemory("not enough memory for the engine itself")
-        self._open: Any = ffi.gc(made, partial(_free_engine, self._keep, kernel))
-        self._error_when_closed: Callable[[], Exception] = lambda: EngineError("it is closed")
+        self._open: Any = ffi.gc(engine, partial(_free_engine, self._buffers, kernel))
+        self._error_when_closed: Callable[[], Exception] = lambda: EngineError("the engine is closed")
 
     @property
     def c(self) -> Any:
         """The C engine, for the modules of this package."""
-        made = self._open  # another thread may close it at any moment
-        if made is None:
+        engine = self._open  # another thread may close it at any time
+        if engine is None:
             raise self._error_when_closed()
-        return made
+        return engine
 
     def close(self, error: Callable[[], Exception] | None = None) -> None:
-        """Free it: at once, or where another thread is in a call or somebody looks at values of its, after that.
+        """Free the engine, as soon as no other thread is in a call and no array of its values exists any more.
 
-        Whoever asks it from then on gets an EngineError, or what `error` makes.
+        Later calls raise EngineError, or the result of `error`.
         """
         self._error_when_closed = error or self._error_when_closed
         self._open = None
 
     def set_memory(self, budget: int, directory: str | None) -> None:
-        """Bound anonymous memory to `budget` bytes (0: no bound), with files in `directory` beyond it."""
-        given = ffi.NULL if directory is None else os.fsencode(directory)
-        self.check(lib.pp_engine_memory(self.c, budget, given))
+        """Limit anonymous memory to `budget` bytes (0: no limit), and use files in `directory` beyond that."""
+        path = ffi.NULL if directory is None else os.fsencode(directory)
+        self.check(lib.pp_engine_memory(self.c, budget, path))
 
     def stop(self) -> None:
-        """Make the running call return as soon as it can. Any thread may ask."""
+        """Make the running call return as soon as possible. Thread-safe."""
         lib.pp_engine_stop(self.c, 1)
 
     @property
@@ -127,28 +117,28 @@ class Engine:
         return EngineProgress(p.positions, p.level, p.used)
 
     def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
-        """Give a tier its size, and for an enumerated game its sorted keys in blocks."""
-        engine = self.c  # alive until what is lent is kept: nothing is kept for an engine that is gone
-        lent = None if keys is None else [ffi.from_buffer("uint64_t[]", block) for block in keys]
-        pointers = ffi.NULL if lent is None else ffi.new("uint64_t *[]", lent)
+        """Set the size of a tier and, for an enumerated game, its sorted keys in blocks."""
+        engine = self.c  # keeps the engine alive until the buffers are recorded
+        buffers = None if keys is None else [ffi.from_buffer("uint64_t[]", block) for block in keys]
+        pointers = ffi.NULL if buffers is None else ffi.new("uint64_t *[]", buffers)
         self.check(lib.pp_tier_define(engine, tier, size, pointers))
-        self._keep[tier] = [lent]
+        self._buffers[tier] = [buffers]
 
     def attach(self, tier: int, width: int, blocks: Sequence[memoryview]) -> None:
-        """Use finished values that lie elsewhere, such as in LMDB's memory map; they are not copied."""
+        """Use finished values in the caller's memory, such as LMDB's memory map, without copying them."""
         engine = self.c
-        lent = [ffi.from_buffer(block) for block in blocks]
-        self.check(lib.pp_tier_attach(engine, tier, width, ffi.new("void *[]", lent)))
-        self.keep(tier, lent)
+        buffers = [ffi.from_buffer(block) for block in blocks]
+        self.check(lib.pp_tier_attach(engine, tier, width, ffi.new("void *[]", buffers)))
+        self.keep_alive(tier, buffers)
 
-    def keep(self, tier: int, lent: Any) -> None:
-        """Keep memory that was lent for a tier, until it is dropped or defined anew."""
-        self._keep.setdefault(tier, []).append(lent)
+    def keep_alive(self, tier: int, buffers: Any) -> None:
+        """Keep memory alive that a tier refers to, until the tier is dropped or defined again."""
+        self._buffers.setdefault(tier, []).append(buffers)
 
     def drop(self, tier: int) -> None:
-        """Forget a tier and everything lent for it."""
+        """Remove a tier, and release the memory that it refers to."""
         lib.pp_tier_drop(self.c, tier)
-        self._keep.pop(tier, None)
+        self._buffers.pop(tier, None)
 
     def solve(
         self,
@@ -158,80 +148,81 @@ class Engine:
         propagation: Propagation = Propagation.AUTO,
         outcomes: bool = False,
     ) -> None:
-        """Solve tiers that reach each other; every other tier they lead to must be finished.
+        """Solve tiers that can reach each other. Every other tier that they lead to must be finished.
 
-        With `outcomes` only who wins is found, in two bits a slot; those other tiers must be of that kind.
+        With `outcomes` the values are outcomes without a remoteness, two bits per slot. The other tiers must then have
+        values of that kind, too.
         """
         self.run(lib.pp_solve, self.c, ffi.new("uint32_t[]", list(tiers)), len(tiers), cyclic, propagation, outcomes)
 
-    def claim(self, tiers: Sequence[int], *, cyclic: bool) -> None:
-        """Find the order that verifying the outcomes of these tiers needs; their values are attached afterwards."""
-        given = ffi.new("uint32_t[]", list(tiers))
-        self.run(lib.pp_claim, self.c, given, len(tiers), cyclic, Propagation.AUTO)
+    def find_decision_order(self, tiers: Sequence[int], *, cyclic: bool) -> None:
+        """Find the order that `verify` needs for outcomes. Call it before the values of these tiers are attached."""
+        numbers = ffi.new("uint32_t[]", list(tiers))
+        self.run(lib.pp_find_decision_order, self.c, numbers, len(tiers), cyclic, Propagation.AUTO)
 
     def values(self, tier: int, size: int) -> npt.NDArray[Any]:
-        """The codes of a tier the engine has solved, without copying; valid until the tier is attached or dropped.
+        """Return the codes of a solved tier without copying them. They are valid until it is attached or dropped.
 
-        Of outcomes, bytes of four each (outcomes.py).
+        Outcomes are packed, four to a byte (values.py).
         """
         width = lib.pp_tier_width(self.c, tier)
         engine = self.c
-        # the values are the engine's: it must live as long as somebody looks at them
+        # The memory belongs to the engine, so the array must keep the engine alive.
         values = ffi.gc(lib.pp_tier_values(engine, tier), lambda _, engine=engine: None)
-        memory = ffi.buffer(values, bytes_of_slots(size, width))
+        memory = ffi.buffer(values, stored_bytes(size, width))
         return np.frombuffer(memory, dtype=f"<u{width or 1}")
 
     def find(self, position: int) -> int | None:
-        """The slot of a number below 2**64; None where it is not a position, or not in the index."""
-        with self.kernel.asking():
-            slot = int(lib.pp_look_up(self.c, position))
+        """Return the slot of a number below 2**64, or None if it is not a valid position in the index."""
+        with self.kernel.callback_errors():
+            slot = int(lib.pp_find_checked(self.c, position))
         return None if slot == NO_SLOT else slot
 
     def find_many(self, positions: Positions) -> npt.NDArray[np.uint64]:
-        """The slot of each position; NO_SLOT where it is not a position, or not in the index."""
-        given = np.ascontiguousarray(positions, dtype=np.uint64)
-        slots = np.empty(given.shape, dtype=np.uint64)
-        with self.kernel.asking():
-            lib.pp_find_many(self.c, _pointer("pp_position[]", given), given.size, _pointer("pp_slot[]", slots))
+        """Return the slot of each position, NO_SLOT if it is not a valid position in the index."""
+        positions = np.ascontiguousarray(positions, dtype=np.uint64)
+        slots = np.empty(positions.shape, dtype=np.uint64)
+        with self.kernel.callback_errors():
+            lib.pp_find_many(self.c, pointer("pp_position[]", positions), positions.size, pointer("pp_slot[]", slots))
         return slots
 
     def find_few(self, positions: Sequence[int]) -> Any:
-        """The same of a few numbers below 2**64, as an array of C's: numpy's would take longer than the finding."""
-        given, slots = ffi.new("pp_position[]", positions), ffi.new("pp_slot[]", len(positions))
-        with self.kernel.asking():
-            lib.pp_find_many(self.c, given, len(positions), slots)
+        """Return `find_many` for a few numbers as a C array, because creating numpy arrays would take longer."""
+        numbers, slots = ffi.new("pp_position[]", positions), ffi.new("pp_slot[]", len(positions))
+        with self.kernel.callback_errors():
+            lib.pp_find_many(self.c, numbers, len(positions), slots)
         return slots
 
     def value_of_slot(self, slot: int) -> int:
-        """The code stored in a slot; 4 where there is none."""
+        """Return the code stored in a slot, 4 if there is none."""
         return int(lib.pp_value_of_slot(self.c, slot))
 
     def values_of_slots(self, slots: npt.NDArray[np.uint64]) -> Codes:
-        """The code stored in each slot, 4 where there is none: in 32 bits for a game with scores, else in 16."""
+        """Return the code stored in each slot, 4 if there is none."""
         codes = np.empty(slots.shape, dtype=np.uint32)
-        lib.pp_values_of_slots(self.c, _pointer("pp_slot[]", slots), slots.size, _pointer("uint32_t[]", codes))
+        lib.pp_values_of_slots(self.c, pointer("pp_slot[]", slots), slots.size, pointer("uint32_t[]", codes))
         return codes if self.kernel.scored else codes.astype(np.uint16)
 
     def values_of_few(self, slots: Any) -> list[int]:
-        """The same of a few, which `find_few` has found."""
+        """Return `values_of_slots` for the result of `find_few`."""
         codes = ffi.new("uint32_t[]", len(slots))
         lib.pp_values_of_slots(self.c, slots, len(slots), codes)
-        found: list[int] = ffi.unpack(codes, len(slots))
-        return found
+        values: list[int] = ffi.unpack(codes, len(slots))
+        return values
 
     def positions(self, tier: int, first: int, count: int) -> Positions:
-        """The positions of consecutive slots of a tier; NO_SLOT where a slot holds none."""
-        found = np.empty(count, dtype=np.uint64)
-        lib.pp_positions_of_slots(self.c, slot_of(tier, first), count, _pointer("pp_position[]", found))
-        return found
+        """Return the positions of consecutive slots of a tier, NO_SLOT if a slot is empty."""
+        positions = np.empty(count, dtype=np.uint64)
+        lib.pp_positions_of_slots(self.c, slot_of(tier, first), count, pointer("pp_position[]", positions))
+        return positions
 
     def best_moves(self, positions: Positions) -> npt.NDArray[np.int64]:
-        """The first of each valid position's best moves; -1 where it has no move, or none whose value is known."""
-        given = np.ascontiguousarray(positions, dtype=np.uint64)
-        best = np.empty(given.shape, dtype=np.int64)
-        with self.kernel.asking():
+        """Return the first best move of each valid position, -1 if it has no move with a stored value."""
+        positions = np.ascontiguousarray(positions, dtype=np.uint64)
+        best = np.empty(positions.shape, dtype=np.int64)
+        with self.kernel.callback_errors():
             result = lib.pp_best_moves(
-                self.c, _pointer("pp_position[]", given), given.size, _pointer("int64_t[]", best)
+                self.c, pointer("pp_position[]", positions), positions.size, pointer("int64_t[]", best)
             )
         self.check(result)
         return best
@@ -239,50 +230,51 @@ class Engine:
     def mark_reachable(
         self, tier: int, reached: Sequence[npt.NDArray[np.uint64]], expanded: npt.NDArray[np.uint64]
     ) -> int:
-        """Mark the children of what is reached in a tier and not yet expanded; how many slots that was.
+        """Expand the slots of a tier that are marked in `reached` but not in `expanded`. Returns how many there were.
 
-        `reached` has a bitmap for every tier, in words of 64; `expanded` is one for this tier.
+        `reached` has a bitmap for every tier, in words of 64 bits; `expanded` is the bitmap of this tier.
         """
-        bitmaps = ffi.new("uint64_t *[]", [_pointer("uint64_t[]", bitmap) for bitmap in reached])
+        bitmaps = ffi.new("uint64_t *[]", [pointer("uint64_t[]", bitmap) for bitmap in reached])
         count = ffi.new("uint64_t *")
-        self.run(lib.pp_mark_reachable, self.c, tier, bitmaps, _pointer("uint64_t[]", expanded), count)
+        self.run(lib.pp_mark_reachable, self.c, tier, bitmaps, pointer("uint64_t[]", expanded), count)
         return int(count[0])
 
     def verify(self, tier: int, *, examples: int = 10) -> tuple[int, list[Fault]]:
-        """How many values of a tier its children contradict, and the first of them."""
-        wrong, faults = ffi.new("uint64_t *"), ffi.new("pp_fault[]", max(1, examples))
-        self.run(lib.pp_verify, self.c, tier, wrong, faults, examples)
-        return wrong[0], [_fault(faults[i]) for i in range(min(examples, wrong[0]))]
+        """Return the number of values of a tier that contradict their children, and the first of them."""
+        return self._verify(lib.pp_verify, tier, examples=examples)
 
     def verify_slots(self, tier: int, first: int, count: int, *, examples: int) -> tuple[int, list[Fault]]:
-        """The same of `count` slots from `first` on."""
+        """Verify `count` slots of a tier from `first` on."""
+        return self._verify(lib.pp_verify_slots, tier, first, count, examples=examples)
+
+    def _verify(self, function: Callable[..., int], *slots: int, examples: int) -> tuple[int, list[Fault]]:
         wrong, faults = ffi.new("uint64_t *"), ffi.new("pp_fault[]", max(1, examples))
-        self.run(lib.pp_verify_slots, self.c, tier, first, count, wrong, faults, examples)
+        self.run(function, self.c, *slots, wrong, faults, examples)
         return wrong[0], [_fault(faults[i]) for i in range(min(examples, wrong[0]))]
 
     def measure(self, runs: npt.NDArray[np.uint64], *, parents: bool) -> StepCosts:
-        """What the steps of a solve cost for runs of 64 slots, each given by its first slot."""
+        """Measure the steps of a solve on runs of 64 slots, each given by its first slot."""
         sample = ffi.new("pp_sample *")
-        self.run(lib.pp_measure, self.c, _pointer("pp_slot[]", runs), runs.size, parents, sample)
+        self.run(lib.pp_measure, self.c, pointer("pp_slot[]", runs), runs.size, parents, sample)
         return StepCosts(**{name: getattr(sample, name) for name in StepCosts.__slots__})
 
     def run(self, function: Callable[..., int], *arguments: Any) -> None:
-        """Call a function of the engine's that may ask the kernel; what went wrong is raised."""
-        with self.kernel.asking(self.stop):
+        """Call an engine function that may call the kernel. Raises its error."""
+        with self.kernel.callback_errors(self.stop):
             result = function(*arguments)
         self.check(result)
 
     def check(self, result: int) -> None:
-        """Raise what a function of the engine's returned, unless all is well."""
+        """Raise the error of a pp_result other than PP_OK."""
         if result != lib.PP_OK:
             position, number = lib.pp_engine_error_position(self.c), lib.pp_engine_error_number(self.c)
             raise error_of(result, position=position, number=number)
 
 
-def _free_engine(keep: dict[int, list[Any]], kernel: Kernel, engine: Any) -> None:
-    """Free an engine before what was lent to it, and before its kernel."""
+def _free_engine(buffers: dict[int, list[Any]], kernel: Kernel, engine: Any) -> None:
+    """Free an engine before the buffers it refers to, and before its kernel."""
     lib.pp_engine_free(engine)
-    keep.clear()
+    buffers.clear()
 
 
 def _fault(fault: Any) -> Fault:
@@ -293,86 +285,3 @@ def _fault(fault: Any) -> Fault:
         stored=fault.stored,
         expected=None if fault.expected == 2**32 - 1 else fault.expected,
     )
-
-
-def count_codes(values: npt.NDArray[Any]) -> dict[int, int]:
-    """How often each code stands in an array of one-, two- or four-byte codes, in ascending order."""
-    if values.dtype.itemsize == 4:
-        codes, times = np.unique(values, return_counts=True)
-        return dict(zip(codes.tolist(), times.tolist(), strict=True))
-    counts = np.zeros(1 << 16, dtype=np.uint64)
-    lib.pp_histogram(ffi.from_buffer(values), values.dtype.itemsize, values.size, _pointer("uint64_t[]", counts))
-    return {int(code): int(counts[code]) for code in np.flatnonzero(counts)}
-
-
-def children_of_many(kernel: Kernel, positions: Positions, *, room: int) -> tuple[Positions, int]:
-    """The canonical children of as many positions as `room` allows, and how many positions that was."""
-    given = np.ascontiguousarray(positions, dtype=np.uint64)
-    children = np.empty(max(room, kernel.c.max_moves), dtype=np.uint64)
-    used = ffi.new("size_t *")
-    with kernel.asking():
-        count = lib.pp_children_of_many(
-            kernel.c,
-            _pointer("pp_position[]", given),
-            given.size,
-            used,
-            _pointer("pp_position[]", children),
-            children.size,
-        )
-    if count == NO_ROOM:
-        raise EngineOutOfMemory("not even for the moves of one position")
-    return children[:count], used[0]
-
-
-def tiers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
-    """The tier of each position."""
-    return _asked_of_many(kernel, lib.pp_tiers_of_many, positions, "uint32_t[]", np.uint32)
-
-
-def movers_of_many(kernel: Kernel, positions: Positions) -> npt.NDArray[np.int8] | None:
-    """Who is to move in each position, 0 being who begins; None where the game does not tell."""
-    if kernel.players == 1:
-        return np.zeros(positions.shape, dtype=np.int8)
-    if not kernel.has("mover"):
-        return None
-    return _asked_of_many(kernel, lib.pp_movers_of_many, positions, "int8_t[]", np.int8)
-
-
-def canonicalize_many(kernel: Kernel, positions: Positions) -> Positions:
-    """The canonical form of each valid position."""
-    return _asked_of_many(kernel, lib.pp_canonicalize_many, positions, "pp_position[]", np.uint64)
-
-
-def rule_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
-    """The codes that the rules alone give: finished, won at once, no position; 0 where they leave it open."""
-    return _asked_of_many(kernel, lib.pp_rule_codes, positions, "uint32_t[]", np.uint32)
-
-
-def foreseen_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32]:
-    """The same, and the values of positions in which the rules decide every move."""
-    return _asked_of_many(kernel, lib.pp_foreseen_codes, positions, "uint32_t[]", np.uint32)
-
-
-DIGESTED = ("moves", "apply", "canonicalize", "status", "rank", "expand", "retract", "parents")
-"""The functions of a kernel in the order of their digests."""
-
-
-def kernel_digests(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint64]:
-    """A number for what each function of a C kernel (`DIGESTED`) says of each position; threads may ask at once."""
-    digests = np.empty((positions.size, lib.PP_DIGESTS), dtype=np.uint64)
-    if lib.pp_digests(kernel.c, _pointer("pp_position[]", positions), positions.size, _pointer("uint64_t[]", digests)):
-        raise MemoryError
-    return digests
-
-
-def _asked_of_many(
-    kernel: Kernel, function: Any, positions: Positions, ctype: str, kind: type[_Number]
-) -> npt.NDArray[_Number]:
-    """What a function of the engine says of each position; `ctype` and `kind` are its types in C and numpy."""
-    given = np.ascontiguousarray(positions, dtype=np.uint64)
-    answers = np.empty(given.shape, dtype=kind)
-    with kernel.asking():
-        failed = function(kernel.c, _pointer("pp_position[]", given), given.size, _pointer(ctype, answers))
-    if failed:
-        raise EngineOutOfMemory("not even for the moves of one position")
-    return answers

@@ -1,4 +1,4 @@
-"""What went wrong in the engine, in words: a pp_result (api.h) as an exception."""
+"""Exceptions of the engine: each pp_result other than PP_OK (src/engine_api.h) becomes one of them."""
 
 from __future__ import annotations
 
@@ -8,57 +8,59 @@ from perfectplay_native._engine import lib
 
 
 class EngineError(Exception):
-    """The engine could not go on; the message says why."""
+    """The engine could not complete a call. The message gives the reason."""
 
 
 class EngineStopped(EngineError):
-    """Someone asked the engine to stop."""
+    """The call was stopped by `stop`."""
 
 
 class EngineOutOfMemory(EngineError, MemoryError):
-    """The memory budget, or the machine, has no room for what is needed next."""
+    """The memory budget, or the machine, has no room for the next step."""
 
 
 class RulesError(EngineError):
-    """The game's rules are not what solving relies on."""
+    """The game's rules contradict themselves."""
 
 
 def error_of(result: int, *, position: int, number: int) -> EngineError:
-    """The error for a result other than PP_OK, with the position and the errno that the engine noted."""
+    """Return the error for a result other than PP_OK, with the position and the errno that the engine recorded."""
     if result == lib.PP_STOPPED:
         return EngineStopped("stopped")
     if result == lib.PP_OUT_OF_MEMORY:
         return EngineOutOfMemory("the memory budget has no room for this tier")
     if result == lib.PP_SCRATCH_FAILED:
-        return EngineError(f"cannot make a scratch file: {os.strerror(number)}")
+        return EngineError(f"cannot create a scratch file: {os.strerror(number)}")
     if result == lib.PP_TOO_REMOTE:
         return EngineError(
-            f"some position is more than {lib.PP_LARGEST_REMOTENESS} plies from its end: a table cannot store that"
+            f"a position is more than {lib.PP_LARGEST_REMOTENESS} plies from the end, which a table cannot store"
         )
     if result == lib.PP_TOO_MANY:
         return EngineError(
-            "there are too many undecided positions at once for a graph: choose another propagation or more workers"
+            "too many undecided positions for a reverse graph; choose another propagation or use more workers"
         )
     if result == lib.PP_BAD_BATCH:
-        return EngineError("another worker speaks of a position that is not open here")
+        return EngineError("a worker sent an update for a position that is already settled")
     return _rules_error(result, position)
 
 
 def _rules_error(result: int, position: int) -> RulesError:
     if result == lib.PP_STUCK:
-        return stuck(position)
+        return no_move_error(position)
     if result == lib.PP_OTHER_CHILDREN:
-        return RulesError(f"asked again, position {position} has other moves: a game must say the same of it each time")
+        return RulesError(
+            f"position {position} had other moves in a second call; a game must always return the same moves"
+        )
     if result == lib.PP_BAD_SCORE:
         return RulesError(
-            f"the score of position {position} contradicts its status, or is beyond {lib.PP_MAX_SCORE}: it says by how "
-            f"much the side to move has won, negative if it has lost, 0 for a draw"
+            f"the score of position {position} contradicts its status or is beyond {lib.PP_MAX_SCORE}; a score is the "
+            f"margin of the side to move, positive if it has won, negative if it has lost, 0 for a draw"
         )
+    return RulesError(f"a move from position {position} leads to a position in no tier, so the rules are inconsistent")
+
+
+def no_move_error(position: int) -> RulesError:
+    """Return the error for an ongoing position in which the player to move has no move."""
     return RulesError(
-        f"a move from position {position} leads to a position that is in no tier: the rules contradict themselves"
+        f"position {position} is ONGOING but has no move; `status` must return the result for a player without moves"
     )
-
-
-def stuck(position: int) -> RulesError:
-    """The error for a game that leaves open what a player without moves is to do."""
-    return RulesError(f"position {position} is ONGOING but has no move: `status` must say what being stuck means")

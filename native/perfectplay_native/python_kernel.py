@@ -1,12 +1,12 @@
-"""A kernel for games in plain Python: the engine calls back into the game's own functions.
+"""A kernel for games in plain Python: the engine calls back into the game's functions.
 
-Slower than C by orders of magnitude, but the same engine, the same tables and the same proofs. The functions are
-called bare, without the host's checks; only when one fails, or answers what cannot be, is the same question asked
-again with every check on, to find the words for it (`explain`). An exception cannot cross the C code: the callback
-answers 0, and `Kernel.asking`, around every call of the engine, raises the error as soon as that call is over.
+It is slower than C by orders of magnitude, but uses the same engine, tables and proofs. The game's functions are called
+without the host's checks. If one of them raises or returns an impossible value, `explain` calls it again with all
+checks on and returns the error to show. An exception cannot cross C code, so the callback returns 0, and
+`Kernel.callback_errors`, which wraps every call of the engine, raises the error when that call returns.
 
-While a solve runs, what the game says is remembered (memo.c), and it is asked about many positions at a time: so that
-each of its functions is called once a position, and without a call back from C for each.
+During a solve the results are stored (src/memo.c), and one callback handles many positions. So each of
+its functions is called once per position, and without a callback from C for each of these calls.
 """
 
 from __future__ import annotations
@@ -20,32 +20,30 @@ from types import TracebackType
 from typing import Any
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.kernel import ABI, NO_POSITION, Kernel
-from perfectplay_native.rules import MAX_MOVES, Rules
-from perfectplay_native.studied import checked_study
-
-MAX_TIERS = 1 << 16
-MAX_SCORE = int(lib.PP_MAX_SCORE)
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import ABI, MAX_PYTHON_MOVES, MAX_PYTHON_TIERS, MAX_SCORE, NO_POSITION
+from perfectplay_native.memo import add_batch, check_batch
+from perfectplay_native.python_rules import PythonRules
 
 Explain = Callable[[str, int, BaseException], BaseException]
-"""explain(question, position, error): the error to raise. A question is a hook's name, `children`, or `all` for all
-that a solve asks about a position."""
+"""explain(function, position, error) returns the error to raise. The function is the name of a hook, `children`, or
+`all` for every function that a solve calls for a position."""
 
 
 class PythonKernel(Kernel):
     """A kernel over a game's Python functions."""
 
-    __slots__ = ("_asking", "_handle", "_memo", "explain", "rules")
+    __slots__ = ("_handle", "_local", "_memo", "explain", "rules")
 
-    parallel = False  # the interpreter lock: more threads would only wait for each other
+    parallel = False  # because of the interpreter lock, more threads would only wait for each other
     cheap = False
 
     def __init__(
-        self, rules: Rules, *, rules_version: int = 1, explain: Explain = lambda question, position, error: error
+        self, rules: PythonRules, *, rules_version: int = 1, explain: Explain = lambda function, position, error: error
     ) -> None:
         self.rules = rules
         self.explain = explain
-        self._asking = threading.local()  # callbacks come in the thread that called the engine
+        self._local = threading.local()  # callbacks run in the thread that called the engine
         self._handle = ffi.new_handle(self)
         optional = [name for name in ("undo", "mover", "score", "tier", "parents") if getattr(rules, name) is not None]
         required = ("start", "moves", "apply", "status", "valid", "canonicalize", "children")
@@ -55,31 +53,31 @@ class PythonKernel(Kernel):
                 "abi": ABI,
                 "rules_version": rules_version,
                 "players": rules.players,
-                "max_moves": MAX_MOVES,
-                "max_parents": MAX_MOVES,
-                "tier_count": MAX_TIERS if rules.tier else 1,
+                "max_moves": MAX_PYTHON_MOVES,
+                "max_parents": MAX_PYTHON_MOVES,
+                "tier_count": MAX_PYTHON_TIERS if rules.tier else 1,
                 "context": self._handle,
                 **{name: getattr(lib, f"pp_python_{name}") for name in (*required, *optional)},
             },
         )
-        made = lib.pp_memo_new(struct, lib.pp_python_study, lib.pp_python_tiers)
-        if made == ffi.NULL:
+        memo = lib.pp_memo_new(struct, lib.pp_python_expand_many, lib.pp_python_tiers_of_many)
+        if memo == ffi.NULL:
             raise MemoryError
-        self._memo = ffi.gc(made, lib.pp_memo_free)
+        self._memo = ffi.gc(memo, lib.pp_memo_free)
         super().__init__(ffi, self._memo)
 
-    def asking(self, stop: Callable[[], None] | None = None) -> AbstractContextManager[None]:
-        return _Call(self, self._asking, stop)
+    def callback_errors(self, stop: Callable[[], None] | None = None) -> AbstractContextManager[None]:
+        return _EngineCall(self, self._local, stop)
 
     @contextmanager
-    def remembering(self, limit: int) -> Iterator[None]:
-        lib.pp_memo_open(self._memo, limit)
+    def memo(self, limit: int) -> Iterator[None]:
+        lib.pp_memo_start(self._memo, limit)
         try:
             yield
         finally:
-            self.forget()
+            self.clear_memo()
 
-    def index(self, tiers: Iterable[tuple[int, Iterable[memoryview]]]) -> None:
+    def index_memo(self, tiers: Iterable[tuple[int, Iterable[memoryview]]]) -> None:
         for tier, blocks in tiers:
             first = 0
             for block in blocks:
@@ -89,148 +87,148 @@ class PythonKernel(Kernel):
                 first += len(keys)
         lib.pp_memo_use_index(self._memo)
 
-    def forget(self) -> None:
-        lib.pp_memo_close(self._memo)
+    def clear_memo(self) -> None:
+        lib.pp_memo_clear(self._memo)
 
-    def hear_all(self) -> Iterator[int]:
-        rules, heard = self.rules, 0
+    def prefill_memo(self) -> Iterator[int]:
+        rules, count = self.rules, 0
         if rules.walk is None:
             return
         movers, scores = rules.mover is not None and rules.players == 2, rules.score is not None
         try:
-            for studied in rules.walk():
-                said = checked_study(studied, movers=movers, scores=scores)
-                _enter(self._memo, ffi.from_buffer("pp_position[]", said.positions), *said[1:])
-                heard += len(said.positions)
-                yield heard
+            for unchecked in rules.walk():
+                batch = check_batch(unchecked, movers=movers, scores=scores)
+                add_batch(self._memo, ffi.from_buffer("pp_position[]", batch.positions), *batch[1:])
+                count += len(batch.positions)
+                yield count
         except (Exception, SystemExit) as error:
             raise self.explain("walk", 0, error) from error
 
     @property
-    def remembered_bytes(self) -> int:
+    def memo_bytes(self) -> int:
         return int(lib.pp_memo_bytes(self._memo))
 
-    def ask(self, function: str, *arguments: Any) -> Any:
-        with self.asking():
-            return super().ask(function, *arguments)
+    def call(self, function: str, *arguments: Any) -> Any:
+        with self.callback_errors():
+            return super().call(function, *arguments)
 
     def apply(self, position: int, move: int) -> int:
-        return int(self.ask("apply", position, move))
+        return int(self.call("apply", position, move))
 
     def canonicalize(self, position: int) -> int:
-        return int(self.ask("canonicalize", position))
+        return int(self.call("canonicalize", position))
 
 
-class _Call:
-    """One call of the engine: keeps the first error of the game's functions, and raises it when the call is over."""
+class _EngineCall:
+    """One call of the engine: stores the first error of the game's functions, and raises it when the call returns."""
 
-    __slots__ = ("_asking", "_error", "_kernel", "_outer", "_stop")
+    __slots__ = ("_error", "_kernel", "_local", "_outer", "_stop")
 
-    def __init__(self, kernel: PythonKernel, asking: threading.local, stop: Callable[[], None] | None) -> None:
-        self._kernel, self._asking, self._stop = kernel, asking, stop
+    def __init__(self, kernel: PythonKernel, local: threading.local, stop: Callable[[], None] | None) -> None:
+        self._kernel, self._local, self._stop = kernel, local, stop
         self._error: BaseException | None = None
 
     def __enter__(self) -> None:
-        self._outer = getattr(self._asking, "call", None)
-        self._asking.call = self
+        self._outer = getattr(self._local, "call", None)
+        self._local.call = self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._asking.call = self._outer
+        self._local.call = self._outer
         if self._error is not None:
             raise self._error
 
-    def fail(self, question: str, position: int, error: BaseException) -> None:
+    def fail(self, function: str, position: int, error: BaseException) -> None:
         if self._error is None:
             self._error = error
-            if not isinstance(error, KeyboardInterrupt):  # sys.exit in a hook is a mistake like others
-                self._error = self._kernel.explain(question, position, error)
+            if not isinstance(error, KeyboardInterrupt):  # sys.exit in a hook is an error like any other
+                self._error = self._kernel.explain(function, position, error)
         if self._stop is not None:
             self._stop()
 
 
-# ---- callbacks ----
+# ---- callbacks for one position ----
 
 
-def _answers(question: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Make a function of rules and position the engine's callback for `question`."""
+def _callback(name: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Decorate a function of rules and position as the engine's callback for the kernel function `name`."""
 
-    def decorate(answer: Callable[..., int]) -> Callable[..., int]:
+    def decorate(function: Callable[..., int]) -> Callable[..., int]:
         def callback(pointer: Any, position: int = 0, *rest: Any) -> int:
             kernel: PythonKernel = ffi.from_handle(pointer.context)
             try:
-                return answer(kernel.rules, position, *rest)
+                return function(kernel.rules, position, *rest)
             except BaseException as error:
-                kernel._asking.call.fail(question, position, error)
+                kernel._local.call.fail(name, position, error)
                 return 0
 
-        ffi.def_extern(name=f"pp_python_{question}")(callback)
-        return answer
+        ffi.def_extern(name=f"pp_python_{name}")(callback)
+        return function
 
     return decorate
 
 
-def _checked(answer: int, limit: int) -> int:
-    """The answer, which must be an int from 0 up to the limit."""
-    if not 0 <= index(answer) < limit:
+def _check_range(value: int, limit: int) -> int:
+    """Return the value. Raises an error unless it is an int from 0 up to, but not including, the limit."""
+    if not 0 <= index(value) < limit:
         raise OverflowError("out of range")
-    return answer
+    return value
 
 
 def _write(values: Sequence[int], out: Any) -> int:
-    """Hand over a list; cffi itself refuses what is not an int or out of range."""
+    """Copy a list into an output buffer. cffi rejects values of the wrong type or out of range."""
     count = len(values)
-    if count > MAX_MOVES:
+    if count > MAX_PYTHON_MOVES:
         raise OverflowError("too many")
     out[0:count] = values
     return count
 
 
-@_answers("valid")
-def _valid(rules: Rules, position: int) -> int:
+@_callback("valid")
+def _valid(rules: PythonRules, position: int) -> int:
     return bool(rules.valid(position))
 
 
-@_answers("start")
-def _start(rules: Rules, position: int) -> int:
-    return _checked(rules.start(), NO_POSITION)
+@_callback("start")
+def _start(rules: PythonRules, position: int) -> int:
+    return _check_range(rules.start(), NO_POSITION)
 
 
-@_answers("moves")
-def _moves(rules: Rules, position: int, out: Any) -> int:
+@_callback("moves")
+def _moves(rules: PythonRules, position: int, out: Any) -> int:
     return _write(rules.moves(position), out)
 
 
-@_answers("apply")
-def _apply(rules: Rules, position: int, move: int) -> int:
-    return _checked(rules.apply(position, move), NO_POSITION)
+@_callback("apply")
+def _apply(rules: PythonRules, position: int, move: int) -> int:
+    return _check_range(rules.apply(position, move), NO_POSITION)
 
 
-@_answers("undo")
-def _undo(rules: Rules, position: int, move: int) -> int:
+@_callback("undo")
+def _undo(rules: PythonRules, position: int, move: int) -> int:
     assert rules.undo is not None
-    return _checked(rules.undo(position, move), NO_POSITION)
+    return _check_range(rules.undo(position, move), NO_POSITION)
 
 
-@_answers("canonicalize")
-def _canonicalize(rules: Rules, position: int) -> int:
-    return _checked(rules.canonicalize(position), NO_POSITION)
+@_callback("canonicalize")
+def _canonicalize(rules: PythonRules, position: int) -> int:
+    return _check_range(rules.canonicalize(position), NO_POSITION)
 
 
-@_answers("status")
-def _status(rules: Rules, position: int) -> int:
-    return _checked(rules.status(position), 4)
+@_callback("status")
+def _status(rules: PythonRules, position: int) -> int:
+    return _check_range(rules.status(position), 4)
 
 
-@_answers("mover")
-def _mover(rules: Rules, position: int) -> int:
+@_callback("mover")
+def _mover(rules: PythonRules, position: int) -> int:
     assert rules.mover is not None
-    return _checked(rules.mover(position), 2)
+    return _check_range(rules.mover(position), 2)
 
 
-@_answers("score")
-def _score(rules: Rules, position: int) -> int:
+@_callback("score")
+def _score(rules: PythonRules, position: int) -> int:
     assert rules.score is not None
     score = rules.score(position)
     if abs(index(score)) > MAX_SCORE:
@@ -238,15 +236,15 @@ def _score(rules: Rules, position: int) -> int:
     return score
 
 
-@_answers("tier")
-def _tier(rules: Rules, position: int) -> int:
+@_callback("tier")
+def _tier(rules: PythonRules, position: int) -> int:
     assert rules.tier is not None
-    return _checked(rules.tier(position), MAX_TIERS)
+    return _check_range(rules.tier(position), MAX_PYTHON_TIERS)
 
 
-@_answers("children")
-def _children(rules: Rules, position: int, out: Any) -> int:
-    """The engine's one question per position, asked of ongoing positions only: so having none is a mistake."""
+@_callback("children")
+def _children(rules: PythonRules, position: int, out: Any) -> int:
+    """List the canonical children. The engine calls it for ongoing positions only, so an empty list is an error."""
     apply, canonicalize = rules.apply, rules.canonicalize
     children = list({canonicalize(apply(position, move)) for move in list(rules.moves(position))})
     children.sort()
@@ -255,17 +253,17 @@ def _children(rules: Rules, position: int, out: Any) -> int:
     return _write(children, out)
 
 
-@_answers("parents")
-def _parents(rules: Rules, position: int, out: Any) -> int:
+@_callback("parents")
+def _parents(rules: PythonRules, position: int, out: Any) -> int:
     assert rules.parents is not None
     return _write(sorted(set(rules.parents(position))), out)
 
 
-# ---- many positions at a time ----
+# ---- callbacks for many positions ----
 
 
-def _study(pointer: Any, positions: Any, count: int) -> None:
-    """Ask the game all about some positions, and let it be remembered."""
+def _expand_many(pointer: Any, positions: Any, count: int) -> None:
+    """Add everything that a solve needs to know about some positions to the memo."""
     kernel: PythonKernel = ffi.from_handle(pointer.context)
     rules = kernel.rules
     status, moves, apply, canonicalize = rules.status, rules.moves, rules.apply, rules.canonicalize
@@ -278,52 +276,39 @@ def _study(pointer: Any, positions: Any, count: int) -> None:
     position = 0
     try:
         for position in ffi.unpack(positions, count):
-            stands = status(position)
-            statuses.append(stands)
-            if not stands:
-                # Copied first: a game may hand out one list for all, which `apply` changes when it asks for moves.
+            result = status(position)
+            statuses.append(result)
+            if not result:
+                # Copied first: a game may return the same list every time, and change it when `apply` calls `moves`.
                 children += [canonicalize(apply(position, move)) for move in list(moves(position))]
-                if not 0 < len(children) - (ends[-1] if ends else 0) <= MAX_MOVES:
+                if not 0 < len(children) - (ends[-1] if ends else 0) <= MAX_PYTHON_MOVES:
                     raise OverflowError("no children, or too many")
             ends.append(len(children))
             if mover is not None:
                 movers.append(mover(position))
             if score is not None:
-                scores.append(score(position) if stands else 0)
+                scores.append(score(position) if result else 0)
     except BaseException as error:
-        kernel._asking.call.fail("all", position, error)
+        kernel._local.call.fail("all", position, error)
         return
-    # An answer that cannot be is not entered: asked one by one, the game hears which it is.
+    # A batch with an impossible value is not added. The single-position callbacks then report the wrong value.
     with suppress(ArithmeticError, TypeError, ValueError, MemoryError):
         if NO_POSITION in children or -MAX_SCORE - 1 in scores:
             raise OverflowError("out of range")
-        numbers = array("h", scores) if scores else None
-        edges, after = array("Q", children), array("I", ends)
-        _enter(pointer, positions, _bytes(statuses, 4), edges, after, _bytes(movers, 2) or None, numbers)
+        score_column = array("h", scores) if scores else None
+        mover_column = _to_bytes(movers, 2) or None
+        child_column, end_column = array("Q", children), array("I", ends)
+        add_batch(pointer, positions, _to_bytes(statuses, 4), child_column, end_column, mover_column, score_column)
 
 
-def _bytes(answers: list[int], limit: int) -> bytes:
-    found = bytes(answers)
-    if found and max(found) >= limit:
+def _to_bytes(values: list[int], limit: int) -> bytes:
+    column = bytes(values)
+    if column and max(column) >= limit:
         raise OverflowError("out of range")
-    return found
+    return column
 
 
-def _enter(
-    kernel: Any, positions: Any, statuses: Any, children: Any, ends: Any, movers: Any | None, scores: Any | None
-) -> None:
-    edges = ffi.from_buffer("pp_position[]", children)
-    studied = {
-        "statuses": ffi.from_buffer("uint8_t[]", statuses),
-        "movers": ffi.NULL if movers is None else ffi.from_buffer("uint8_t[]", movers),
-        "scores": ffi.NULL if scores is None else ffi.from_buffer("int16_t[]", scores),
-        "children": edges,
-        "ends": ffi.from_buffer("uint32_t[]", ends),
-    }
-    lib.pp_memo_enter(kernel, positions, len(statuses), ffi.new("pp_studied *", studied))
-
-
-def _tiers(pointer: Any, positions: Any, count: int, out: Any) -> int:
+def _tiers_of_many(pointer: Any, positions: Any, count: int, out: Any) -> int:
     kernel: PythonKernel = ffi.from_handle(pointer.context)
     tier = kernel.rules.tier
     assert tier is not None
@@ -331,13 +316,13 @@ def _tiers(pointer: Any, positions: Any, count: int, out: Any) -> int:
     position = 0
     try:
         for position in ffi.unpack(positions, count):
-            tiers.append(_checked(tier(position), MAX_TIERS))
+            tiers.append(_check_range(tier(position), MAX_PYTHON_TIERS))
     except BaseException as error:
-        kernel._asking.call.fail("tier", position, error)
+        kernel._local.call.fail("tier", position, error)
         return 0
     out[0:count] = tiers
     return 1
 
 
-ffi.def_extern(name="pp_python_study")(_study)
-ffi.def_extern(name="pp_python_tiers")(_tiers)
+ffi.def_extern(name="pp_python_expand_many")(_expand_many)
+ffi.def_extern(name="pp_python_tiers_of_many")(_tiers_of_many)

@@ -1,4 +1,4 @@
-"""The weak solver, seen from Python: prove one position, and read what was proven on the way."""
+"""The weak solver as a Python object: prove one position, and read the outcomes proven on the way."""
 
 from __future__ import annotations
 
@@ -11,96 +11,96 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay_native._engine import ffi, lib
-from perfectplay_native.engine import Engine, Positions
+from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError, EngineOutOfMemory, error_of
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.positions import Positions, pointer
 
 Outcomes = npt.NDArray[np.uint8]
-"""Outcomes for the side to move: 1 lost, 2 drawn, 3 won."""
+"""Outcomes for the side to move: 1 loss, 2 draw, 3 win."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchCounts:
-    """What a search has done so far."""
+    """Statistics of a search."""
 
     evaluated: int
-    """Positions looked at, with all their moves."""
+    """Positions whose moves were generated."""
     unique: int
-    """Outcomes proven."""
+    """Outcomes in the transposition table."""
     hits: int
-    """Times that the table knew an outcome."""
+    """Hits in the transposition table."""
     below: int
-    """Times that a table underneath knew one."""
+    """Hits in the tablebase (`use_tablebase`)."""
     cycles: int
-    """Times that a move led back to a position on the path."""
+    """Moves back to a position on the path."""
     terminals: tuple[int, int, int]
-    """Positions met that are over, or won at once: for the player to move at the root, for the other, for nobody."""
+    """Finished positions and wins in one move: for the player to move at the root, for the other player, and draws."""
     expanded: int
-    """Positions whose children are all proven too, by `prove_reachable`."""
+    """Positions whose children are all proven, too, by `prove_reachable`."""
     provisional: int
-    """Draws that now rest on a repetition."""
+    """Draws that currently depend on a repetition."""
     confirmed: int
+    """Such draws that became certain."""
     forgotten: int
+    """Such draws that were discarded, because a position that they depended on was not a draw."""
     depth: int
     max_depth: int
     memory: int
-    """Bytes that the search holds."""
+    """Bytes allocated by the search."""
 
 
-_MARK = 4
-"""Beside an outcome: the children of the position are in the table too."""
+_EXPANDED = 4
+"""Added to the outcome of a position whose children are in the table, too."""
 
 
 class Search:
-    """A table of proven outcomes that grows with every position asked for.
+    """A table of proven outcomes, which grows with every call of `run`.
 
-    Not thread-safe, but for `stop` and `counts`. What a Python game's function raises stops the call, which then
-    raises it; close the search then, for what it stored on the strength of that answer may be wrong.
+    Not thread-safe, except for `stop` and `counts`. If a function of a Python game raises, the call stops and raises
+    that error. Close the search then, because outcomes stored after the error may be wrong.
     """
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self._lent: list[Any] = []  # the engine underneath, which must live as long as the search
-        made = lib.pp_search_new(kernel.c)
-        if made == ffi.NULL:
+        self._tablebase: list[Any] = []  # the engine in use, which must live as long as the search
+        search = lib.pp_search_new(kernel.c)
+        if search == ffi.NULL:
             raise EngineOutOfMemory("not enough memory for the search itself")
-        self._open: Any = ffi.gc(made, partial(_free_search, self._lent))
+        self._open: Any = ffi.gc(search, partial(_free_search, self._tablebase))
 
     @property
     def _c(self) -> Any:
-        made = self._open  # another thread may close it at any moment
-        if made is None:
+        search = self._open  # another thread may close it at any time
+        if search is None:
             raise EngineError("the search is closed")
-        return made
+        return search
 
-    def use(self, engine: Engine) -> None:
-        """Ask the tiers that are attached to an engine of the same kernel, whose values must be right."""
-        search, used = self._c, engine.c
-        self._check(lib.pp_search_use(search, used))
-        self._lent[:] = [used]
+    def use_tablebase(self, engine: Engine) -> None:
+        """Probe the tiers attached to an engine of the same kernel. Their values must be right."""
+        search, tablebase = self._c, engine.c
+        self._check(lib.pp_search_use_tablebase(search, tablebase))
+        self._tablebase[:] = [tablebase]
 
     def close(self) -> None:
-        """Free it: at once, or where another thread is in a call, after that."""
+        """Free the search, as soon as no other thread is in a call."""
         self._open = None
 
-    def run(self, position: int, *, naive: bool = False) -> None:
-        """Prove a valid position; after a stop, the same call resumes where it was.
+    def run(self, position: int) -> None:
+        """Prove a valid position. After a stop, the same call resumes the search.
 
-        `naive` is for tests: it stores draws by repetition at once, as though they held on every path, so its draws,
-        and what follows from them, may be wrong.
-
-        Raises EngineStopped after `stop`, EngineOutOfMemory when memory runs out; what is proven by then is kept.
-        EngineError where the rules contradict themselves.
+        Raises EngineStopped after `stop`, and EngineOutOfMemory when memory runs out; the outcomes proven so far are
+        kept. Raises EngineError if the rules contradict themselves.
         """
-        self._run(lib.pp_search_run, position, naive)
+        self._run(lib.pp_search_run, position)
 
     def prove_reachable(self) -> None:
-        """Prove every position that play can reach from one that is proven. Raises as `run` does."""
+        """Prove every position that play can reach from a proven one. Raises the same errors as `run`."""
         self._run(lib.pp_search_prove_reachable)
 
     def _run(self, function: Callable[..., int], *arguments: Any) -> None:
         search = self._c
-        with self.kernel.asking(self.stop):
+        with self.kernel.callback_errors(self.stop):
             result = function(search, *arguments)
         self._check(result)
 
@@ -113,7 +113,7 @@ class Search:
             raise error_of(result, position=lib.pp_search_error_position(self._c), number=0)
 
     def stop(self) -> None:
-        """Make the running call return as soon as it can. Any thread may ask."""
+        """Make the running call return as soon as possible. Thread-safe."""
         lib.pp_search_stop(self._c, 1)
 
     @property
@@ -123,39 +123,38 @@ class Search:
         return SearchCounts(**numbers, terminals=tuple(c.terminals), memory=c.bytes)
 
     def outcome(self, position: int) -> int | None:
-        """The outcome of a valid position, if it is proven: 1 lost, 2 drawn, 3 won, for the side to move."""
-        with self.kernel.asking():
+        """Return the outcome of a valid position (1 loss, 2 draw, 3 win for the side to move), or None if unproven."""
+        with self.kernel.callback_errors():
             return int(lib.pp_search_outcome(self._c, position)) or None
 
     def entries(self) -> tuple[Positions, Outcomes]:
-        """Everything proven: canonical positions in ascending order, and their outcomes."""
+        """Return all proven positions, canonical and in ascending order, and their outcomes."""
         positions, outcomes, _ = self.marked_entries()
         return positions, outcomes
 
     def marked_entries(self) -> tuple[Positions, Outcomes, npt.NDArray[np.bool_]]:
-        """The same, and of each position whether its children are proven too, by `prove_reachable`."""
+        """Return `entries`, and for each position whether `prove_reachable` has proven all of its children."""
         count = self.counts.unique
         positions, outcomes = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint8)
-        lib.pp_search_entries(
-            self._c, ffi.from_buffer("pp_position[]", positions), ffi.from_buffer("uint8_t[]", outcomes)
-        )
+        lib.pp_search_entries(self._c, pointer("pp_position[]", positions), pointer("uint8_t[]", outcomes))
         order = np.argsort(positions)
         outcomes = outcomes[order]
-        return positions[order], outcomes & np.uint8(_MARK - 1), outcomes >= _MARK
+        return positions[order], outcomes & np.uint8(_EXPANDED - 1), outcomes >= _EXPANDED
 
-    def learn(self, positions: Positions, outcomes: Outcomes, marks: npt.NDArray[np.bool_] | None = None) -> None:
-        """Take outcomes of canonical positions for proven, with the marks of `marked_entries`."""
-        given, worth = np.ascontiguousarray(positions, dtype=np.uint64), np.ascontiguousarray(outcomes, dtype=np.uint8)
+    def add_entries(self, positions: Positions, outcomes: Outcomes, marks: npt.NDArray[np.bool_] | None = None) -> None:
+        """Add proven outcomes of canonical positions, with the marks of `marked_entries`."""
+        positions = np.ascontiguousarray(positions, dtype=np.uint64)
+        entries = np.ascontiguousarray(outcomes, dtype=np.uint8)
         if marks is not None:
-            worth = worth + _MARK * marks.astype(np.uint8)
+            entries = entries + _EXPANDED * marks.astype(np.uint8)
         self._check(
-            lib.pp_search_learn(
-                self._c, ffi.from_buffer("pp_position[]", given), ffi.from_buffer("uint8_t[]", worth), given.size
+            lib.pp_search_add(
+                self._c, pointer("pp_position[]", positions), pointer("uint8_t[]", entries), positions.size
             )
         )
 
 
-def _free_search(lent: list[Any], search: Any) -> None:
-    """Free a search before the engine that was lent to it."""
+def _free_search(tablebase: list[Any], search: Any) -> None:
+    """Free a search before the engine that it uses."""
     lib.pp_search_free(search)
-    lent.clear()
+    tablebase.clear()

@@ -1,4 +1,4 @@
-"""Players from a table, and policies measured against one."""
+"""Players that use a table, and the evaluation of policies against one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import pytest
 from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 
 from perfectplay import Status, UsageError, load_game, solve_game
-from perfectplay.agents import TablePlayer, evaluate_policy
+from perfectplay.agents import PettingZooOpponent, TablePlayer, evaluate_policy
 from perfectplay.agents import player as evaluation
 from perfectplay.agents.openspiel import OpenSpielBot
-from perfectplay.agents.pettingzoo import PettingZooOpponent
 from perfectplay.values import Outcome, Value
 
 GAMES = 300  # benchmarks/openspiel.py plays 10,000
@@ -25,8 +24,8 @@ GAMES = 300  # benchmarks/openspiel.py plays 10,000
 
 @pytest.fixture(scope="module")
 def table():
-    with solve_game(load_game("openspiel", game="tic_tac_toe"), save=False).table as solved:
-        yield solved
+    with solve_game(load_game("openspiel", game="tic_tac_toe"), save=False).table as table:
+        yield table
 
 
 @pytest.fixture(scope="module")
@@ -39,30 +38,30 @@ def ongoing(table, positions):
     return [each for each in positions if table.game.status(each) is Status.ONGOING]
 
 
-def test_the_table_itself_is_scored_a_hundred_per_cent(table, positions):
-    found = evaluate_policy(table, TablePlayer(table, seed=1), positions)
-    assert (found.positions, found.optimal, found.kept) == (4520, 1.0, 1.0)
-    assert (found.value_regret, found.remoteness_regret) == (0.0, 0.0)
-    assert not any(depth.blunders for depth in found.by_remoteness.values())
-    assert str(found).startswith("4,520 positions: 100.0% best moves")
+def test_a_table_player_is_optimal_everywhere(table, positions):
+    result = evaluate_policy(table, TablePlayer(table, seed=1), positions)
+    assert (result.positions, result.optimal, result.kept) == (4520, 1.0, 1.0)
+    assert (result.value_regret, result.remoteness_regret) == (0.0, 0.0)
+    assert not any(depth.blunders for depth in result.by_remoteness.values())
+    assert str(result).startswith("4,520 positions: 100.0% best moves")
 
 
-def test_a_random_player_is_scored_as_computed_from_openspiel_alone(table, positions):
-    """The expectation over uniform moves, from a minimax that knows nothing of our tables."""
+def test_a_random_player_is_rated_as_by_an_independent_minimax(table, positions):
+    """The expectation over uniform moves, from an independent minimax."""
 
-    def solve(state, known):  # (outcome for player 0, plies) under best play, the winner hurrying
+    def solve(state, solved):  # (outcome for player 0, plies) under best play
         key = str(state)
-        if key not in known:
+        if key not in solved:
             if state.is_terminal():
-                known[key] = (int(state.returns()[0]), 0)
+                solved[key] = (int(state.returns()[0]), 0)
             else:
                 sign = 1 - 2 * state.current_player()
-                children = [solve(state.child(action), known) for action in state.legal_actions()]
-                known[key] = max(((w, n + 1) for w, n in children), key=lambda v: (sign * v[0], -sign * v[0] * v[1]))
-        return known[key]
+                children = [solve(state.child(action), solved) for action in state.legal_actions()]
+                solved[key] = max(((w, n + 1) for w, n in children), key=lambda v: (sign * v[0], -sign * v[0] * v[1]))
+        return solved[key]
 
-    known: dict[str, tuple[int, int]] = {}
-    solve(pyspiel.load_game("tic_tac_toe").new_initial_state(), known)
+    solved: dict[str, tuple[int, int]] = {}
+    solve(pyspiel.load_game("tic_tac_toe").new_initial_state(), solved)
     optimal = kept = regret = delay = Fraction(0)
     blunders: dict[int, Fraction] = {}
     seen = set()
@@ -73,11 +72,11 @@ def test_a_random_player_is_scored_as_computed_from_openspiel_alone(table, posit
             continue
         seen.add(str(state))
         sign = 1 - 2 * state.current_player()
-        best = known[str(state)]
+        best = solved[str(state)]
         for action in state.legal_actions():
             child = state.child(action)
             stack.append(child)
-            won, plies = known[str(child)]
+            won, plies = solved[str(child)]
             share = Fraction(1, len(state.legal_actions()))
             same = sign * won == sign * best[0]
             optimal += share * (same and (plies + 1 == best[1] or won == 0))
@@ -92,20 +91,20 @@ def test_a_random_player_is_scored_as_computed_from_openspiel_alone(table, posit
         moves = table.game.moves(position)
         return dict.fromkeys(moves, 1 / len(moves))
 
-    found = evaluate_policy(table, uniform, positions)
-    assert found.positions == count
-    assert found.optimal == pytest.approx(float(optimal / count))
-    assert found.kept == pytest.approx(float(kept / count))
-    assert found.value_regret == pytest.approx(float(regret / count))
-    assert found.remoteness_regret == pytest.approx(float(delay / count))
-    ours = {plies: depth.blunders for plies, depth in found.by_remoteness.items() if depth.blunders}
+    result = evaluate_policy(table, uniform, positions)
+    assert result.positions == count
+    assert result.optimal == pytest.approx(float(optimal / count))
+    assert result.kept == pytest.approx(float(kept / count))
+    assert result.value_regret == pytest.approx(float(regret / count))
+    assert result.remoteness_regret == pytest.approx(float(delay / count))
+    ours = {plies: depth.blunders for plies, depth in result.by_remoteness.items() if depth.blunders}
     assert ours == pytest.approx({plies: float(share) for plies, share in blunders.items()})
     player = TablePlayer(table, mistakes=1.0)
     assert player.probabilities(table.game.start()) == pytest.approx(uniform(table.game.start()))
 
 
-def test_mistakes_and_temperature_do_what_they_say(table):
-    position = table.game.encode("0 1")  # x in a corner, o on the edge beside it: x wins, if it knows how
+def test_mistakes_and_temperature_weaken_the_player(table):
+    position = table.game.encode("0 1")  # x in a corner, o on the adjacent edge: x can win
     perfect = TablePlayer(table).probabilities(position)
     assert sum(share > 0 for share in perfect.values()) < len(perfect) == 7
     for weaker in (TablePlayer(table, mistakes=0.5), TablePlayer(table, temperature=1.0)):
@@ -120,14 +119,14 @@ def test_mistakes_and_temperature_do_what_they_say(table):
 
 
 @pytest.mark.parametrize(("options", "words"), [({"mistakes": 1.5}, "from 0 to 1"), ({"temperature": -1}, "from 0 up")])
-def test_wrong_strengths_are_refused(table, options, words):
+def test_wrong_strengths_are_rejected(table, options, words):
     with pytest.raises(UsageError, match=words):
         TablePlayer(table, **options)
 
 
-def test_wrong_policies_are_refused(table):
+def test_wrong_policies_are_rejected(table):
     start = table.game.start()
-    with pytest.raises(UsageError, match="the policy plays 99 in"):
+    with pytest.raises(UsageError, match="the policy returned 99 in"):
         evaluate_policy(table, lambda position: 99, [start])
     with pytest.raises(UsageError, match="do not add up to 1"):
         evaluate_policy(table, lambda position: {0: 0.5}, [start])
@@ -140,7 +139,7 @@ def test_wrong_policies_are_refused(table):
         TablePlayer(table)(table.game.encode("0 3 1 4 2"))
 
 
-def test_the_bot_never_loses_in_openspiels_own_arena(table):
+def test_the_bot_never_loses_in_openspiels_evaluation(table):
     game = pyspiel.load_game("tic_tac_toe")
     rng = random.Random(7)
     bots = [OpenSpielBot(TablePlayer(table, seed=1)), pyspiel.make_uniform_random_bot(1, 5)]
@@ -151,21 +150,21 @@ def test_the_bot_never_loses_in_openspiels_own_arena(table):
     assert sum(scores) > GAMES
 
 
-def test_the_bot_refuses_the_state_of_another_game(table):
+def test_the_bot_rejects_the_state_of_another_game(table):
     other = pyspiel.load_game("mnk(m=3,n=3,k=2)").new_initial_state()
     with pytest.raises(UsageError, match=r"the table is of tic_tac_toe\(\), not of mnk"):
         OpenSpielBot(TablePlayer(table)).step(other)
 
 
-def test_plies_count_only_where_a_game_is_won_or_lost_by_as_much():
-    """A win by less is no slower win, and a draw is none the worse for being long."""
+def test_plies_are_lost_only_with_equal_outcome_and_score():
+    """A win by a smaller margin is not a slower win, and a long draw is as good as a short one."""
     values = [Value(Outcome.DRAW, None), Value(Outcome.DRAW, 4), Value(Outcome.WIN, 7, 3), Value(Outcome.WIN, 5, 1)]
     assert [evaluation.plies_lost(best, worth) for best, worth in zip(values[::2], values[1::2], strict=True)] == [0, 0]
     assert evaluation.plies_lost(Value(Outcome.WIN, 3), Value(Outcome.WIN, 5)) == 2
     assert evaluation.plies_lost(Value(Outcome.LOSS, 8), Value(Outcome.LOSS, 2)) == 6
 
 
-def test_a_bot_has_a_policy_and_needs_a_table_of_openspiels(table):
+def test_a_bot_has_a_policy_and_needs_an_openspiel_table(table):
     other = SimpleNamespace(game=SimpleNamespace(name="gobblet"))
     with pytest.raises(UsageError, match="the table is of gobblet"):
         OpenSpielBot(TablePlayer(other))
@@ -177,7 +176,7 @@ def test_a_bot_has_a_policy_and_needs_a_table_of_openspiels(table):
 
 def test_the_opponent_never_loses_in_pettingzoo(table):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PettingZoo's and pygame's own
+        warnings.simplefilter("ignore")  # of PettingZoo and pygame
         from pettingzoo.classic import tictactoe_v3
 
         env = tictactoe_v3.env()
@@ -207,9 +206,9 @@ def test_the_opponent_never_loses_in_pettingzoo(table):
     env.close()
 
 
-def test_nothing_of_this_is_loaded_before_it_is_used():
+def test_optional_packages_are_imported_on_first_use():
     program = (
-        "import sys, perfectplay, perfectplay.cli.root, perfectplay.agents; "
+        "import sys, perfectplay, perfectplay.cli._app, perfectplay.agents; "
         "print([name for name in ('pyspiel', 'pettingzoo', 'pandas', 'pyarrow') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""A fresh virtual environment for plugins to be installed into: perfectplay is there, and nothing else of ours."""
+"""A fresh virtual environment with perfectplay, into which plugins can be installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @dataclass(frozen=True)
 class FreshVenv:
-    """`run` runs a shell command in it. `pip` is the real one, but has no index to ask."""
+    """`run` runs a shell command in it. `pip` works without a package index."""
 
     place: Path
     work: Path
@@ -26,11 +26,13 @@ class FreshVenv:
     @property
     def environment(self) -> dict[str, str]:
         path = f"{self.place / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PERFECTPLAY", "PYTEST"))}
-        return {**kept, "PATH": path, "PERFECTPLAY_TABLES": str(self.work / "tables"), "COLUMNS": "120"}
+        variables = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PERFECTPLAY", "PYTEST"))
+        }
+        return {**variables, "PATH": path, "PERFECTPLAY_TABLES": str(self.work / "tables"), "COLUMNS": "120"}
 
     def run(self, command: str, *, code: int = 0) -> str:
-        """What the command prints; it must end with this exit code. Of a failure, what it says on stderr."""
+        """Run a command that must end with this exit code. Returns its output, or stderr for a code other than 0."""
         shell = ["bash", "-c", command]
         done = subprocess.run(shell, cwd=self.work, env=self.environment, text=True, capture_output=True)
         assert done.returncode == code, f"$ {command}\n{done.stdout}\n{done.stderr}"
@@ -39,13 +41,13 @@ class FreshVenv:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> FreshVenv:
-    """A fresh environment for each module, and a directory to work in with a copy of the examples."""
+    """A fresh environment for each module, with a working directory that has a copy of the examples."""
     base = tmp_path_factory.mktemp("fresh")
     place, work = base / "venv", base / "work"
     venv.create(place, symlinks=True)
     python = place / "bin" / "python"
     site = Path(sysconfig.get_path("purelib", vars={"base": str(place), "platbase": str(place)}))
-    # What is installed here is importable there, as after `pip install perfectplay`; nothing is copied.
+    # Packages of this environment can be imported there, as after `pip install perfectplay`.
     (site / "host.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
     _script(place / "bin" / "solve", f"#!{python}\nfrom perfectplay.cli import main\nmain()\n")
     _script(place / "bin" / "pytest", f"#!{python}\nfrom pytest import console_main\nconsole_main()\n")

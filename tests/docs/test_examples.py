@@ -1,4 +1,4 @@
-"""The example plugins and freshly made ones are real projects: built, installed with pip, checked, solved, removed."""
+"""Example plugins and new projects are built, installed with pip, checked, solved and removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def games(fresh) -> dict[str, dict]:
 
 
 def follow_advice(printed: str, fresh) -> list[str]:
-    """Run the commands that `solve new` ends with, word for word; return them."""
+    """Run the commands that `solve new` recommends. Returns them."""
     commands = re.findall(r"^    (.*)$", printed, re.MULTILINE)
     for command in commands:
         fresh.run(command)
@@ -28,7 +28,7 @@ def follow_advice(printed: str, fresh) -> list[str]:
 
 @pytest.fixture(scope="module")
 def examples(fresh):
-    """The fresh environment with the examples in it; the last test that uses it takes them out again."""
+    """The fresh environment with the examples installed; the last test uninstalls them."""
     assert not EXAMPLES & games(fresh).keys()
     fresh.run(f"pip install --no-build-isolation {' '.join(f'./examples/{name}' for name in sorted(EXAMPLES))}")
     return fresh
@@ -43,7 +43,7 @@ def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
     for name, kind in {"first-try": "Python", "quick": "C kernel"}.items():
         assert games(fresh)[name]["kind"] == kind
         assert "passed" in fresh.run(f"cd {name} && pytest -q -p no:cacheprovider")
-        assert f"{name}: keeps all" in fresh.run(f"solve check {name}")
+        assert f"{name}: all " in fresh.run(f"solve check {name}")
         assert "Second player wins in 6 plies" in fresh.run(f"solve {name}")
         for lint in (["check"], ["format", "--check"]):
             command = [sys.executable, "-m", "ruff", *lint, str(fresh.work / name)]
@@ -57,7 +57,7 @@ def test_tic_tac_toe_takes_at_most_sixty_lines():
 
 
 def test_connect_four_in_python_and_in_c_are_the_same_game(examples):
-    """How much quicker C is, benchmarks/python_and_c.py measures."""
+    """benchmarks/python_and_c.py compares their speed."""
     small = "--height 3 --no-mirror --no-save --json"
     in_python, in_c = (json.loads(examples.run(f"solve {name} {small}")) for name in ("connect4-python", "connect4"))
     assert in_python["hash"] == in_c["hash"]
@@ -65,7 +65,7 @@ def test_connect_four_in_python_and_in_c_are_the_same_game(examples):
     assert (whole["positions"], whole["verdict"]) == (161_029, "Draw in 16 plies")
 
 
-def test_installed_examples_are_listed_and_keep_their_laws(examples):
+def test_installed_examples_are_listed_and_pass_their_checks(examples):
     found = games(examples)
     assert found["tictactoe"]["kind"] == "Python"
     assert found["connect4-python"]["kind"] == "Python"
@@ -79,7 +79,7 @@ def test_installed_examples_are_listed_and_keep_their_laws(examples):
         assert "passed" in examples.run(f"cd examples/{name} && pytest -q -p no:cacheprovider")
 
 
-def test_variants_have_tables_of_their_own(examples):
+def test_variants_have_separate_tables(examples):
     wide = json.loads(examples.run("solve connect4 --width 5 --height 2 --json"))
     high = json.loads(examples.run("solve connect4 --width 2 --height 5 --json"))
     assert wide["table"] != high["table"]
@@ -89,12 +89,12 @@ def test_variants_have_tables_of_their_own(examples):
     assert "width × (height + 1) must be at most 63" in examples.run("solve connect4 --width 8 --height 8", code=2)
 
 
-def test_two_packages_with_a_game_of_one_name_are_both_named(examples):
+def test_a_conflict_between_two_packages_names_both(examples):
     examples.run("cp -r examples/tictactoe other && rm -rf other/build && mv other/perfectplay_tictactoe other/other_t")
     examples.run("sed -i 's/perfectplay-tictactoe/other/; s/perfectplay_tictactoe/other_t/' other/pyproject.toml")
     examples.run("pip install --no-build-isolation ./other")
     refused = examples.run("solve tictactoe", code=1)
-    assert "both bring a game of this name; rename or uninstall your plugin" in refused
+    assert "both have a game of this name; rename or uninstall your plugin" in refused
     assert "perfectplay-tictactoe 1.0" in refused
     assert "other 1.0" in refused
     examples.run("pip uninstall -y other")

@@ -1,7 +1,6 @@
-"""The figures of README and docs that no executed session shows: each is worked out again, or agrees with its source.
+"""Figures in README and docs that no executed session shows are computed again or compared with their source.
 
-How long something took is measured by the command that stands beside it, and is nobody's promise; but where one page
-repeats another, or divides two of its figures, the two must agree.
+Measured times are not checked. But where one page repeats a figure of another or a ratio of two, they must agree.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def page(name: str) -> str:
 
 
 def rows(name: str, first: str) -> Iterator[list[str]]:
-    """The cells of the rows of a page's tables whose first cell begins with this."""
+    """The cells of table rows in a page whose first cell starts with `first`."""
     for line in (ROOT / name).read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and cells[0].startswith(first):
@@ -40,13 +39,13 @@ def gobblet(gobblet_tables, run_solve) -> dict:
 
 
 def test_gobblets_share_of_settled_positions(gobblet):
-    """Finished, or won at once."""
+    """Finished games and wins in one move."""
     levels = gobblet["by_remoteness"]
     settled = levels[0]["losses"] + levels[0]["wins"] + levels[1]["wins"]
     assert f"In Gobblet that is {settled / gobblet['positions']:.1%} of the".replace("%", " %") in page(
         "docs/architecture.md"
     )
-    foreseen = levels[2]["losses"]  # all moves lead to what the rules settle
+    foreseen = levels[2]["losses"]  # all moves lead to settled positions
     stored = round((gobblet["positions"] - settled - foreseen) / 1e6)
     assert f"of Gobblet's {gobblet['positions'] // 10**6} million positions {stored} million values are stored" in page(
         "docs/tables.md"
@@ -80,7 +79,7 @@ def test_readmes_table_is_that_of_the_results():
 
 
 def test_rates_are_positions_by_seconds():
-    """Those of docs/solvable.md, from the seconds of docs/results.md."""
+    """The rates in docs/solvable.md follow from the seconds in docs/results.md."""
     solve = next(rows("docs/results.md", "`solve GAME --no-save`"))
     for column, game in enumerate(("Gobblet", "Quantik"), 1):
         (cells,) = rows("docs/solvable.md", game)
@@ -92,8 +91,8 @@ def test_rates_are_positions_by_seconds():
 
 
 @pytest.mark.parametrize("game", ["Gobblet", "Quantik"])
-def test_what_a_weak_solve_takes(run_solve, tmp_path, game):
-    done = run_solve(game.lower(), "--method", "alphabeta", "--no-save", "--json", tables=tmp_path)
+def test_the_cost_of_a_proof(run_solve, tmp_path, game):
+    done = run_solve("prove", game.lower(), "--no-save", "--json", tables=tmp_path)
     answer = json.loads(done.stdout)
     (cells,) = rows("docs/weak.md", f"{game}'s start")
     assert cells[1:3] == [f"{answer['evaluated']:,}", f"{answer['proven']:,}"]

@@ -64,6 +64,6 @@ def test_every_kernel_field_is_documented():
 
 
 @pytest.mark.parametrize("term", ["ply", "remoteness", "tier", "slot", "canonical", "tie", "endless draw"])
-def test_the_glossary_explains_the_words_of_the_output(term):
+def test_the_glossary_explains_terms_in_the_output(term):
     glossary = (DOCS / "glossary.md").read_text().lower()
     assert re.search(rf"^(\*\*|#+ |\| \**|- \*\*){term}", glossary, re.MULTILINE), term

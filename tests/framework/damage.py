@@ -1,4 +1,4 @@
-"""Damage of all kinds, as disks, killed programs and wrong solvers make it."""
+"""Damage to tables, as caused by disks, killed processes and faulty solvers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,15 @@ import numpy.typing as npt
 import pytest
 
 from perfectplay.game.game import Game
-from perfectplay.solve import solve as strong
-from perfectplay.table.lmdb_reader import TableReader
-from perfectplay.table.lmdb_store import new_table
+from perfectplay.solve.steps import LocalSteps
+from perfectplay.table.lmdb_reader import DATA_FILE, TableReader
+from perfectplay.table.lmdb_store import WriterLock, new_table
 from perfectplay.table.locations import table_path
-from perfectplay.table.lock import DATA_FILE, WriterLock
-from perfectplay.table.records import META, TableInfo, TierRecord, enveloped, opened, table_hash
+from perfectplay.table.records import META, TableInfo, TierRecord, seal, table_hash, unseal
 
 
 def change_value(game: Game, *, index: int, code: int, tier: int = 0) -> int:
-    """Store another code in a slot of the game's table, with right checksums, as a wrong solver would have done.
-
-    Returns the code that was there.
-    """
+    """Store another code in a slot with correct checksums, as a faulty solver would. Returns the previous code."""
     before: list[int] = []
 
     def change(values: npt.NDArray[Any]) -> None:
@@ -40,50 +36,47 @@ def change_value(game: Game, *, index: int, code: int, tier: int = 0) -> int:
 
 
 def change_values(path: Path, tier: int, change: Callable[[npt.NDArray[Any]], None]) -> None:
-    """Write a table anew in which one tier's values are changed."""
+    """Rewrite a table with changed values of one tier."""
     source = TableReader(path)
-    records = {}
+    keys, records = source.key_records(), source.tier_records()
     with WriterLock(path) as lock, new_table(lock, replace(source.info, status="solving", storage={})) as target:
-        for key_record in source.key_records().values():
-            keys = [np.frombuffer(block, dtype="<u8") for block in source.key_blocks(key_record)]
-            target.write_keys(key_record, np.concatenate(keys))
-        for record in source.tier_records().values():
-            blocks = [np.frombuffer(block, dtype=f"<u{record.width}") for block in source.value_blocks(record)]
-            values = np.concatenate(blocks)
-            if record.tier == tier:
-                change(values)
-            records[record.tier] = TierRecord.of(record.tier, values)
-            target.write_values(records[record.tier], values)
-        digest = table_hash(records.values(), source.key_records().values())
+        unchanged = [record for record in records.values() if record.tier != tier]
+        target.copy_tiers(source, keys.values(), unchanged)
+        blocks = source.value_blocks(records[tier])
+        values = np.concatenate([np.frombuffer(block, dtype=records[tier].dtype) for block in blocks])
+        change(values)
+        records[tier] = TierRecord.of(tier, values)
+        target.write_values(records[tier], values)
+        digest = table_hash(records.values(), keys.values())
         target.set_info(replace(source.info, hash=digest, storage=target.info.storage))
 
 
 def stop_after_tiers(monkeypatch: pytest.MonkeyPatch, tiers: int) -> threading.Event:
-    """What a solve takes as `stop`: it is set once so many tiers are solved and stored."""
-    stop, kept, keep = threading.Event(), itertools.count(1), strong.Solve._keep
+    """Return an event for the `stop` of a solve, which is set after this many tiers were solved and stored."""
+    stop, numbers, keep = threading.Event(), itertools.count(1), LocalSteps.write_tier
 
-    def counted(solve: strong.Solve, tier: int) -> None:
-        keep(solve, tier)
-        if next(kept) == tiers:
+    def keep_and_count(steps: LocalSteps, tier: int) -> None:
+        keep(steps, tier)
+        if next(numbers) == tiers:
             stop.set()
 
-    monkeypatch.setattr(strong.Solve, "_keep", counted)
+    monkeypatch.setattr(LocalSteps, "write_tier", keep_and_count)
     return stop
 
 
 def edit(path: Path, key: bytes, change: Callable[[bytes], bytes | None]) -> None:
-    """Change what is stored under a key, or delete it, and nothing else."""
+    """Change the value of a key, or delete it if `change` returns None."""
     environment = lmdb.open(str(path / DATA_FILE), subdir=False, lock=False)
     with closing(environment), environment.begin(write=True) as transaction:
-        changed = change(transaction.get(key))
-        if changed is None:
+        value = change(transaction.get(key))
+        if value is None:
             transaction.delete(key)
         else:
-            transaction.put(key, changed)
+            transaction.put(key, value)
 
 
 def flip(path: Path, key: bytes, at: int) -> None:
-    """Change one bit of what is stored under a key."""
+    """Flip one bit of the value of a key."""
 
     def change(stored: bytes) -> bytes:
         data = bytearray(stored)
@@ -94,10 +87,10 @@ def flip(path: Path, key: bytes, at: int) -> None:
 
 
 def forge_info(path: Path, **changes: Any) -> None:
-    """Change the metadata, with a right checksum."""
+    """Change the metadata and give it a correct checksum."""
 
     def change(stored: bytes) -> bytes:
-        info = TableInfo.from_json(opened(META, memoryview(stored)))
-        return enveloped(META, replace(info, **changes).to_json())
+        info = TableInfo.from_json(unseal(META, memoryview(stored)))
+        return seal(META, replace(info, **changes).to_json())
 
     edit(path, META, change)

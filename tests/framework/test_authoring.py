@@ -1,4 +1,4 @@
-"""The authors' helpers: groups are groups, fast canonicalizers agree with slow ones, texts and fields round-trip."""
+"""The helpers for authors: group axioms, fast canonicalizers, and round trips of texts and fields."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def group(request) -> Group:
 
 
 @pytest.mark.parametrize("name", GROUPS)
-def test_groups_have_the_size_they_should(name):
+def test_groups_have_the_expected_size(name):
     assert len(GROUPS[name][0]) == GROUPS[name][1]
 
 
@@ -41,7 +41,7 @@ def test_a_group_is_closed_under_products_and_inverses(group):
     assert all((~a * a).is_identity for a in elements)
 
 
-def test_composition_is_doing_one_after_the_other(group):
+def test_a_product_applies_one_symmetry_after_the_other(group):
     items = [place % 3 for place in range(group.places)]
     for a in group:
         for b in list(group)[:8]:
@@ -68,14 +68,14 @@ def test_canonical_is_constant_over_images(cells):
     assert {group.canonical(image) for image in group.images(cells)} == {group.canonical(cells)}
 
 
-def test_what_is_no_symmetry_is_refused():
+def test_wrong_symmetries_are_rejected():
     with pytest.raises(ValueError, match="not a permutation"):
         Symmetry((0, 0, 1))
-    with pytest.raises(ValueError, match="one moves 2 places, the other 3"):
+    with pytest.raises(ValueError, match="2 and 3 places"):
         Symmetry((0, 1)) * Symmetry((0, 1, 2))
     with pytest.raises(ValueError, match="has no quarter turns"):
         WIDE.d4()
-    with pytest.raises(ValueError, match="needs a generator"):
+    with pytest.raises(ValueError, match="at least one generator"):
         Group([])
     with pytest.raises(ValueError, match="more than 10,000"):
         relabelings(1, 9, among=range(9))
@@ -90,12 +90,12 @@ def test_fields_round_trip(cells, to_move):
     assert position < 1 << fields.bits == 1 << 19
 
 
-def test_fields_refuse_what_does_not_fit():
+def test_fields_reject_wrong_values():
     fields = Fields(cells=(2, 3), to_move=2)
     for values, message in [
-        ({"cells": [0, 3], "to_move": 0}, "'cells' holds numbers from 0 to 2, not 3"),
+        ({"cells": [0, 3], "to_move": 0}, "'cells' contains numbers from 0 to 2, not 3"),
         ({"cells": [0], "to_move": 0}, "'cells' has 2 numbers, not 1"),
-        ({"cells": [0, 0]}, "the fields are cells, to_move; given were cells"),
+        ({"cells": [0, 0]}, "expected the fields cells, to_move, not cells"),
     ]:
         with pytest.raises(ValueError, match=message):
             fields.pack(**values)
@@ -117,17 +117,17 @@ def test_grids_round_trip_as_integers_and_as_texts(cells):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("X../...", "3 rows of 3 are wanted, like .../.../..."),
+        ("X../...", "expected 3 rows of 3, such as .../.../..."),
         ("X../.?./...", r"'\?' in row 2 is not one of \. X O"),
     ],
 )
-def test_a_grid_says_where_a_text_is_wrong(text, message):
+def test_an_unreadable_text_names_the_wrong_place(text, message):
     with pytest.raises(ValueError, match=message):
         SQUARE.read(text, ".XO")
 
 
-def test_lines_are_counted_right():
+def test_grids_have_the_right_number_of_lines():
     assert len(SQUARE.lines(3)) == 8
     assert len(Grid(6, 7, values=2).lines(4)) == 69  # a well-known number of Connect Four
-    with pytest.raises(ValueError, match="more than a position's 64"):
+    with pytest.raises(ValueError, match="do not fit the 64 bits"):
         Grid(6, 7, values=3)

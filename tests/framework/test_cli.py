@@ -1,4 +1,4 @@
-"""The command line: what it prints, where, and with which exit code."""
+"""The command line: output, standard error and exit codes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .damage import change_value
 
 @pytest.fixture
 def solve(install, codes, monkeypatch, tmp_path):
-    """Run `solve …` with three games installed and nothing else, and with tables of its own."""
+    """Run `solve …` with only four games installed and an empty directory for tables."""
     install("stones", codes.subtraction)
     install("tictactoe", codes.tic_tac_toe)
     install("nim", codes.variants)
@@ -50,22 +50,17 @@ def assert_one_line_error(result: Result, code: int, *words: str) -> None:
 # ---- help and games ----
 
 
-def test_without_arguments_help_shows_games_and_commands_apart(solve):
+def test_help_lists_games_and_commands_and_imports_no_game(solve):
     result = solve()
     assert result.exit_code == 0
     assert result.stdout == solve("--help").stdout
-    games, commands = result.stdout.index("Games:"), result.stdout.index("Commands:")
-    assert (
-        games < result.stdout.index("tictactoe  from try-tictactoe 1.0") < commands < result.stdout.index("  verify ")
-    )
-
-
-def test_help_imports_no_game(solve):
-    solve("--help")
+    lines = ("Games:", "tictactoe  from try-tictactoe 1.0", "Commands:", "  verify ")
+    places = [result.stdout.index(line) for line in lines]
+    assert places == sorted(places)
     assert not [name for name in sys.modules if name.startswith("installed_try")]
 
 
-def test_games_lists_what_works_and_what_does_not(solve):
+def test_games_lists_games_and_errors(solve):
     result = solve("games")
     assert result.exit_code == 0
     rows = [line.split() for line in result.stdout.splitlines()]
@@ -74,9 +69,6 @@ def test_games_lists_what_works_and_what_does_not(solve):
     nim = rows.index(["nim", "1.0", "Python", "not", "solved"])
     assert rows[nim + 1] == ["options:", "--stones", "7", "--last", "wins", "--no-quick-end"]
     assert "broken is broken: cannot import installed_try_broken: ZeroDivisionError" in result.stdout
-
-
-def test_games_as_json(solve):
     games = {game["name"]: game for game in json.loads(solve("games", "--json").stdout)}
     assert games["stones"] == {
         "name": "stones",
@@ -90,9 +82,6 @@ def test_games_as_json(solve):
     }
     assert games["nim"]["options"][0]["allowed"] == "a whole number from 1 to 30"
     assert "ZeroDivisionError" in games["broken"]["broken"]
-
-
-def test_games_says_what_is_solved(solve):
     solve("stones")
     rows = [line.split() for line in solve("games").stdout.splitlines()]
     assert ["stones", "1.0", "Python", "solved"] in rows
@@ -126,10 +115,10 @@ def test_solving_as_json(solve):
     assert summary["wins"] + summary["losses"] == 8
 
 
-def test_no_save_keeps_nothing(solve):
+def test_no_save_writes_no_table(solve):
     result = solve("stones", "--no-save")
     assert "not saved" in result.stdout
-    assert_one_line_error(solve("show", "stones"), 1, "there is no table of stones", "run `solve stones` first")
+    assert_one_line_error(solve("show", "stones"), 1, "no table of stones", "`solve stones`")
 
 
 def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
@@ -141,16 +130,16 @@ def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
     assert f"solve show {again}" in result.stdout
     shown = solve("show", "--stones", "5", "nim", "--quick-end", "--dir", directory, "--json")
     assert json.loads(shown.stdout)["options"] == {"last": "wins", "quick-end": True, "stones": 5}
-    assert_one_line_error(solve("show", "nim"), 1, "there is no table of nim", "nim-last=wins-quick-end=no-stones=7")
+    assert_one_line_error(solve("show", "nim"), 1, "no table of nim", "nim-last=wins-quick-end=no-stones=7")
     assert "stones at the start (a whole number from 1 to 30; default: 7)" in " ".join(
         solve("nim", "--help").stdout.split()
     )
 
 
 @pytest.mark.parametrize(
-    ("backend", "words"), [("memory", "stopped, nothing kept; start again with"), ("lmdb", "stopped; resume with")]
+    ("backend", "words"), [("memory", "stopped, nothing saved; start again with"), ("lmdb", "stopped; resume with")]
 )
-def test_ctrl_c_stops_in_good_order_and_says_how_to_go_on(solve, monkeypatch, backend, words):
+def test_ctrl_c_stops_cleanly_and_prints_the_command_to_continue(solve, monkeypatch, backend, words):
     write = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].write_key_blocks
 
     def interrupt(*arguments):
@@ -176,10 +165,10 @@ def test_show_draws_the_board_and_groups_moves_best_first(solve):
     assert "\nDraw in 7 plies\n" in result.stdout
     moves = result.stdout[result.stdout.index("Draw in 7 plies") :].splitlines()[2:]
     assert moves[0].startswith("draw in 7  ")
-    assert moves == ["draw in 7  b3 a2, c3 a1, c2 b1, c1"]  # mirror images of each other stand together
+    assert moves == ["draw in 7  b3 a2, c3 a1, c2 b1, c1"]  # mirror images are grouped
 
 
-def test_show_starts_at_the_start(solve):
+def test_show_without_a_position_shows_the_start(solve):
     solve("stones")
     result = solve("show", "stones")
     assert result.stdout.splitlines() == [
@@ -190,16 +179,12 @@ def test_show_starts_at_the_start(solve):
         "win in 5   1",
         "loss in 4  2",
     ]
-
-
-def test_show_of_a_finished_game(solve):
-    solve("stones")
     assert "Game over: the opponent has won" in solve("show", "stones", "0").stdout
     data = json.loads(solve("show", "stones", "0", "--json").stdout)
     assert (data["status"], data["outcome"], data["remoteness"], data["moves"]) == ("lost", "loss", 0, [])
 
 
-def test_nobody_is_to_move_on_a_finished_board(solve):
+def test_a_finished_board_shows_no_player_to_move(solve):
     solve("tictactoe")
     assert "First to move\n" in solve("show", "tictactoe", "XO.......").stdout
     for finished in (solve("show", "tictactoe", "XXXOO....").stdout, solve("line", "tictactoe", "XX.OO....").stdout):
@@ -216,15 +201,15 @@ def test_nobody_is_to_move_on_a_finished_board(solve):
 # ---- verifying ----
 
 
-def test_verify_proves_or_finds_the_damage(solve):
+def test_verify_proves_a_table_or_finds_wrong_values(solve):
     solve("stones")
     result = solve("verify", "stones")
     assert result.exit_code == 0
-    assert re.fullmatch(r"stones: proven, all 8 positions right \(.* s, CPU .* s\)\n", result.stdout)
+    assert re.fullmatch(r"stones: proven, all 8 positions correct \(.* s, CPU .* s\)\n", result.stdout)
     change_value(load_game("stones"), index=5, code=Value(Outcome.LOSS, 2).code)
     result = solve("verify", "stones")
     assert result.exit_code == 1
-    assert "stones: 3 bad of 8 positions" in result.stdout
+    assert "stones: 3 of 8 positions wrong" in result.stdout
     assert "  5: stored loss in 2, should be win in 3\n" in result.stdout
     data = json.loads(solve("verify", "stones", "--json").stdout)
     assert data["bad"] == 3
@@ -243,14 +228,14 @@ def test_verify_proves_or_finds_the_damage(solve):
         (["show"], 2, ["Missing argument 'GAME'", "solve show --help"]),
         (["stones", "--thread", "2"], 2, ["--threads", "solve stones --help"]),
         (["stones", "--threads", "0"], 2, ["--threads"]),
-        (["stones", "--memory", "lots"], 2, ["'lots' is not a size; write it as 256M or 2G"]),
+        (["stones", "--memory", "lots"], 2, ["'lots' is not a size", "256M"]),
         (["stones", "--backend", "memry"], 2, ["unknown backend 'memry': did you mean 'memory'?"]),
         (["stones", "extra"], 2, ["extra"]),
-        (["nim", "--stones", "99"], 2, ["--stones is a whole number from 1 to 30, not '99'"]),
+        (["nim", "--stones", "99"], 2, ["--stones", "1 to 30", "'99'"]),
         (["broken"], 1, ["broken: cannot import installed_try_broken: ZeroDivisionError"]),
         (["show", "broken"], 1, ["ZeroDivisionError"]),
         (["show", "stones", "8"], 2, ["'8' is not a position of stones"]),
-        (["show", "tictactoe", "XX"], 2, ["nine of . X O were expected"]),
+        (["show", "tictactoe", "XX"], 2, ["nine of . X O"]),
         (["--threads", "2", "stones"], 2, ["--threads"]),
     ],
 )
@@ -258,7 +243,7 @@ def test_bad_input_is_one_line_on_stderr(solve, arguments, code, words):
     assert_one_line_error(solve(*arguments), code, *words)
 
 
-def test_a_bug_of_ours_is_one_line_too(solve, monkeypatch):
+def test_an_internal_error_is_one_line(solve, monkeypatch):
     monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments, **options: {}[0])
     solve("stones")
     result = solve("show", "stones")
@@ -268,40 +253,18 @@ def test_a_bug_of_ours_is_one_line_too(solve, monkeypatch):
     assert "Traceback" in solve("show", "stones").stderr
 
 
-# ---- as a real process ----
+# ---- in a separate process ----
 
 
-def start_process(install, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", "from perfectplay.cli import main; main()", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(install.path),
-            "PERFECTPLAY_PLUGINS": "stones",
-            "PERFECTPLAY_TABLES": str(install.path / "tables"),
-        },
-    )
-
-
-def test_a_real_process_lists_an_installed_game_and_refuses_an_unknown_one(install, codes):
+def test_a_process_lists_installed_games_and_a_closed_pipe_is_not_an_error(install, codes):
     install("stones", codes.subtraction)
-    with start_process(install, "games") as listed:
-        output, errors = listed.communicate(timeout=60)
-    assert (listed.returncode, errors) == (0, "")
-    assert output.splitlines()[1].split() == ["stones", "1.0", "Python", "not", "solved"]
-    with start_process(install, "stone") as refused:
-        _, errors = refused.communicate(timeout=60)
-    assert refused.returncode == 2
-    assert errors == "error: unknown game 'stone': did you mean 'stones'? (installed games: stones)\n"
-
-
-def test_a_reader_that_goes_away_is_no_error(install, codes):
-    install("stones", codes.subtraction)
-    with start_process(install, "games") as process:
+    command = [sys.executable, "-m", "perfectplay", "games"]
+    environment = {**os.environ, "PYTHONPATH": str(install.path), "PERFECTPLAY_PLUGINS": "stones"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1].split()[:3] == ["stones", "1.0", "Python"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stdout
         assert process.stderr
         process.stdout.close()
-        assert process.stderr.read() == ""
+        assert process.stderr.read() == b""

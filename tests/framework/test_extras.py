@@ -1,4 +1,4 @@
-"""The core solves, shows and proves without any extra; a command that needs one names it."""
+"""The core works without optional packages; a command that needs one names the extra to install."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXTRAS = {
     "check": ["hypothesis"],
     "parquet": ["pyarrow"],
     "plot": ["matplotlib"],
-    "web": ["httptools", "orjson", "starlette", "uvicorn", "uvloop"],
+    "web": ["httptools", "msgspec", "starlette", "uvicorn", "uvloop"],
 }
 PACKAGES = [package for packages in EXTRAS.values() for package in packages]
 
@@ -39,13 +39,13 @@ def solve_without_extras(tmp_path: Path, installed_stones: dict[str, str]):
 
 @pytest.fixture
 def installed_stones(install, codes, tmp_path: Path) -> dict[str, str]:
-    """An environment with one small game and tables of its own."""
+    """An environment with one small game and a separate table directory."""
     install("stones", codes.subtraction)
     limits = {"PERFECTPLAY_PLUGINS": "stones", "PERFECTPLAY_TABLES": str(tmp_path / "tables")}
     return {**os.environ, "PYTHONPATH": str(install.path), **limits}
 
 
-def test_what_only_some_commands_need_is_an_extra():
+def test_optional_packages_are_not_required():
     mandatory = {line for line in requires("perfectplay") or [] if "extra ==" not in line}
     for package in PACKAGES:
         assert not any(line.startswith(package) for line in mandatory), package
@@ -57,7 +57,7 @@ def test_every_extra_is_in_all(extra: str):
     assert any(line.startswith("perfectplay[") and extra in line and "extra == 'all'" in line for line in declared)
 
 
-def test_importing_needs_nothing_that_only_some_systems_have():
+def test_importing_works_without_unix_modules():
     script = (
         "import sys; sys.modules['fcntl'] = sys.modules['resource'] = None\n"
         "import perfectplay, perfectplay.cli\n"
@@ -84,7 +84,7 @@ def test_a_game_is_solved_shown_verified_and_compacted_without_any_extra(solve_w
         (["stats", "stones", "--plot", "x.png"], "needs matplotlib: pip install 'perfectplay[plot]'"),
     ],
 )
-def test_a_command_names_the_extra_that_it_needs(solve_without_extras, command: list[str], words: str):
+def test_a_command_names_the_missing_extra(solve_without_extras, command: list[str], words: str):
     solve_without_extras("stones")
     done = solve_without_extras(*command)
     assert done.returncode == 1

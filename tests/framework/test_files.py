@@ -1,4 +1,4 @@
-"""Every file that we write: whole or absent, on disk before it has its name, never in the place of a device."""
+"""Files are written atomically and synced, and never replace a device."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from perfectplay.files import atomic_write
 from perfectplay.table.locations import table_path
 
 
-def test_a_device_is_written_through(tmp_path):
+def test_a_device_is_written_to_and_not_replaced(tmp_path):
     with atomic_write(Path("/dev/null")) as part:
         part.write_bytes(b"gone")
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
-def test_a_fifo_is_written_through(tmp_path):
+def test_a_fifo_is_written_to_and_not_replaced(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    heard: list[bytes] = []
-    reader = threading.Thread(target=lambda: heard.append(fifo.read_bytes()))
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(fifo.read_bytes()))
     reader.start()
     with atomic_write(fifo) as part:
         part.write_bytes(b"hello")
     reader.join()
-    assert heard == [b"hello"]
+    assert received == [b"hello"]
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_a_link_is_followed_and_stays(tmp_path):
+def test_a_symbolic_link_is_followed_and_kept(tmp_path):
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to("real.csv")
     with atomic_write(tmp_path / "link.csv") as part:
@@ -46,7 +46,7 @@ def test_a_link_is_followed_and_stays(tmp_path):
     assert (tmp_path / "real.csv").read_text() == "new"
 
 
-def test_a_link_that_leads_nowhere_says_where_that_would_be(tmp_path):
+def test_a_broken_link_names_the_missing_directory(tmp_path):
     (tmp_path / "link.csv").symlink_to("none/x.csv")
     with (
         pytest.raises(UsageError, match=f"there is no directory {tmp_path}/none to write x.csv to"),
@@ -55,7 +55,7 @@ def test_a_link_that_leads_nowhere_says_where_that_would_be(tmp_path):
         pass
 
 
-def test_a_socket_or_directory_is_refused(tmp_path):
+def test_a_socket_or_directory_is_rejected(tmp_path):
     import socket
 
     with socket.socket(socket.AF_UNIX) as listener:
@@ -66,18 +66,18 @@ def test_a_socket_or_directory_is_refused(tmp_path):
         pass
 
 
-def test_what_a_killed_writer_left_is_removed_and_what_a_live_one_writes_is_not(tmp_path):
+def test_only_leftovers_of_killed_writers_are_removed(tmp_path):
     (tmp_path / ".out.csv.dead.part").write_text("half")
     live = tmp_path / ".out.csv.live.part"
     live.write_text("half")
-    with live.open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with live.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         with atomic_write(tmp_path / "out.csv") as part:
             part.write_text("whole")
     assert sorted(file.name for file in tmp_path.iterdir()) == [".out.csv.live.part", "out.csv"]
 
 
-def test_contents_are_on_disk_before_the_name_and_the_name_at_the_end(tmp_path, monkeypatch):
+def test_the_contents_are_synced_before_the_rename_and_the_directory_after(tmp_path, monkeypatch):
     steps: list[str] = []
     sync, rename = os.fsync, Path.replace
     monkeypatch.setattr(os, "fsync", lambda file: (steps.append("fsync"), sync(file)))
@@ -88,7 +88,7 @@ def test_contents_are_on_disk_before_the_name_and_the_name_at_the_end(tmp_path, 
 
 
 @pytest.mark.parametrize("kind", ["csv", "gbl2", "sqlite", "parquet"])
-def test_a_full_disk_is_one_line_and_leaves_no_file(tic_tac_toe, tmp_path, kind):
+def test_a_failed_export_raises_one_error_and_leaves_no_file(tic_tac_toe, tmp_path, kind):
     if kind == "parquet":
         pytest.importorskip("pyarrow")
     solve_game(tic_tac_toe, directory=tmp_path).table.close()

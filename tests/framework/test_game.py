@@ -1,8 +1,9 @@
-"""The Game facade: gaps filled, answers checked, mistakes reported as whose they are."""
+"""Game: defaults for omitted hooks, checked results, and errors that name the hook."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ def changed(codes, old, new):
     return make_game(codes.module_of(codes.subtraction.replace(old, new)), name="stones")
 
 
-def test_the_rules_pass_through(subtraction):
+def test_game_calls_the_plugins_rules(subtraction):
     assert subtraction.moves(7) == [1, 2]
     assert subtraction.apply(7, 2) == 5
     assert subtraction.undo(5, 2) == 7
@@ -29,7 +30,7 @@ def test_the_rules_pass_through(subtraction):
     assert subtraction.rules_version == 1
 
 
-def test_what_is_left_out_has_a_default(subtraction):
+def test_omitted_hooks_have_defaults(subtraction):
     assert subtraction.decode(5) == "5"
     assert subtraction.encode(" 5 ") == 5
     assert subtraction.notations(5) == {"text": "5"}
@@ -48,29 +49,29 @@ def test_encode_gives_a_valid_position_or_a_usage_error(text, subtraction, tic_t
 
 
 @pytest.mark.parametrize("text", ["8", "-1", "five", "", str(2**64 - 1), "9" * 5000])
-def test_encode_refuses_what_is_no_position(subtraction, text):
+def test_encode_rejects_other_texts(subtraction, text):
     with pytest.raises(UsageError):
         subtraction.encode(text)
 
 
-def test_the_words_of_a_plugins_value_error_reach_the_user(tic_tac_toe):
+def test_the_text_of_a_plugins_value_error_reaches_the_user(tic_tac_toe):
     with pytest.raises(UsageError, match=r"cannot read 'XX' as a position of tictactoe: nine of \. X O were expected"):
         tic_tac_toe.encode("XX")
     with pytest.raises(UsageError, match=r"'XXX\.{6}' is not a position of tictactoe that can occur"):
         tic_tac_toe.encode("XXX......")
 
 
-def test_moves_are_parsed_by_how_they_are_written(tic_tac_toe):
+def test_moves_are_parsed_by_their_format(tic_tac_toe):
     assert tic_tac_toe.parse_move(0, "b2") == 4
-    with pytest.raises(UsageError, match="cannot read 'z9' as a move here: legal are a3, b3"):
+    with pytest.raises(UsageError, match="cannot read 'z9' as a move here: the legal moves are a3, b3"):
         tic_tac_toe.parse_move(0, "z9")
     with pytest.raises(UsageError):
         tic_tac_toe.parse_move(tic_tac_toe.encode("....X...."), "b2")
 
 
-def test_an_illegal_move_from_a_plugins_parser_is_refused(codes):
+def test_an_illegal_move_from_a_plugins_parser_is_rejected(codes):
     game = make_game(codes.module_of(codes.subtraction + "\n@hookimpl\ndef parse_move(position, text): return 9\n"))
-    with pytest.raises(UsageError, match="'9' is not a legal move here: legal are 1, 2"):
+    with pytest.raises(UsageError, match="'9' is not a legal move here: the legal moves are 1, 2"):
         game.parse_move(7, "9")
 
 
@@ -96,8 +97,8 @@ def test_positions_reached_by_play_obey_the_laws(picks, tic_tac_toe):
 
 
 @pytest.mark.parametrize("position", [8, -1, 2**64, "7", None, 7.0])
-def test_every_method_refuses_what_is_no_position(subtraction, position):
-    for ask in (
+def test_every_method_rejects_anything_but_a_position(subtraction, position):
+    for method in (
         subtraction.moves,
         subtraction.canonicalize,
         subtraction.status,
@@ -105,7 +106,7 @@ def test_every_method_refuses_what_is_no_position(subtraction, position):
         subtraction.board,
     ):
         with pytest.raises(UsageError, match="is not a position of subtraction"):
-            ask(position)
+            method(position)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_every_method_refuses_what_is_no_position(subtraction, position):
             "if taken <= position]",
             "] if position != 5 else None",
             ("moves", 5),
-            "a list of moves was expected",
+            "expected a list of moves",
         ),
         (
             "if taken <= position]",
@@ -144,7 +145,7 @@ def test_every_method_refuses_what_is_no_position(subtraction, position):
             ("moves", 5),
             "'moves' raised KeyError: 5 in position 5",
         ),
-        ("else Status.LOST", "else 17", ("status", 0), "returned 17 in position 0: a Status was expected"),
+        ("else Status.LOST", "else 17", ("status", 0), "returned 17 in position 0: expected a Status"),
     ],
 )
 def test_a_mistake_in_a_hook_names_game_hook_and_position(codes, old, new, call, message):
@@ -156,7 +157,21 @@ def test_a_mistake_in_a_hook_names_game_hook_and_position(codes, old, new, call,
     assert "\n" not in str(caught.value)
 
 
-def test_wrong_texts_boards_and_tiers_are_refused(codes):
+def test_a_hook_call_has_three_frames(codes):
+    code = "import inspect\nSTACK = []\n" + codes.subtraction.replace(
+        "def moves(position): ", "def moves(position):\n    STACK[:] = inspect.stack()[:4]\n    "
+    )
+    plugin = codes.module_of(code)
+    make_game(plugin).moves(5)
+    frames = [(Path(frame.filename).name, frame.function) for frame in plugin.STACK[1:]]
+    assert frames == [
+        ("hooks.py", "call"),
+        ("game.py", "moves"),
+        (Path(__file__).name, "test_a_hook_call_has_three_frames"),
+    ]
+
+
+def test_wrong_texts_boards_and_tiers_are_rejected(codes):
     extra = "\n".join(
         f"@hookimpl\ndef {head}: return {body}"
         for head, body in {
@@ -170,16 +185,16 @@ def test_wrong_texts_boards_and_tiers_are_refused(codes):
         }.items()
     )
     game = make_game(codes.module_of(codes.subtraction + extra))
-    for ask in (game.decode, game.board, game.tier, game.parents, game.notations):
+    for method in (game.decode, game.board, game.tier, game.parents, game.notations):
         with pytest.raises(PluginError, match="returned"):
-            ask(7)
+            method(7)
     with pytest.raises(PluginError, match="hook 'encode' returned None on the text '7'"):
         game.encode("7")
     with pytest.raises(PluginError):
         game.format_move(7, 1)
 
 
-def test_bare_rules_and_their_errors(codes):
+def test_engine_rules_and_their_errors(codes):
     game = changed(codes, "position - move", "position - move if position != 4 else {}[0]")
     assert game.rules.apply(7, 1) == 6
     assert game.rules.tier is None
@@ -189,7 +204,7 @@ def test_bare_rules_and_their_errors(codes):
     assert str(error) == "stones: hook 'apply' raised KeyError: 0 in position 4"
 
 
-def test_the_bare_rules_follow_all_moves_at_once(codes):
+def test_engine_rules_follow_all_moves_at_once(codes):
     for game in (load_game("gobblet"), load_game("kalah"), make_game(codes.module_of(codes.subtraction))):
         position = game.start()
         for _ in range(30):
@@ -224,7 +239,7 @@ def test_options_make_variants_that_never_share_an_identity(codes):
     ("options", "message"),
     [
         ({"stone": 5}, "nim has no option --stone: did you mean 'stones'?"),
-        ({"zzz": 5}, "nim has no option --zzz: it has --stones, --last, --quick-end"),
+        ({"zzz": 5}, "nim has no option --zzz; it has --stones, --last, --quick-end"),
         ({"stones": 31}, "--stones is a whole number from 1 to 30, not 31"),
         ({"stones": "x"}, "--stones is a whole number from 1 to 30, not 'x'"),
         ({"stones": True}, "--stones is a whole number"),
@@ -241,19 +256,19 @@ def test_a_wrong_option_is_a_usage_error(codes, options, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"stones", 7', '"stones", 70', "the default breaks the option's own rule"),
+        ('"stones", 7', '"stones", 70', "the default of an option is not allowed"),
         ('Option("stones"', 'Option("no-stones"', "begins with 'no-'"),
-        ('Option("stones"', 'Option("Big Stones"', "must be lower-case"),
-        (', choices=("wins", "loses")', "", "say which `choices`"),
+        ('Option("stones"', 'Option("Big Stones"', "lower-case"),
+        (', choices=("wins", "loses")', "", "give its `choices`"),
         ("return Variant(", "return (", "missing 'start'"),
         (
             "def options():\n    return [",
             "def options():\n    return 5 or [",
-            "a list of Option was expected",
+            "expected a list of Option",
         ),
     ],
 )
-def test_wrong_declarations_are_refused(codes, old, new, message):
+def test_wrong_declarations_are_rejected(codes, old, new, message):
     assert old in codes.variants
     with pytest.raises(PluginError, match=message):
         make_game(codes.module_of(codes.variants.replace(old, new)), name="nim")
@@ -324,18 +339,18 @@ def test_a_kernel_alone_is_a_whole_game(kernel_plugin, subtraction):
         game.moves(8)
 
 
-def test_a_plugins_own_hook_goes_before_its_kernel(kernel_plugin):
+def test_a_hook_takes_precedence_over_the_kernel(kernel_plugin):
     from perfectplay.game.spec import hookimpl
 
     type(kernel_plugin).start = hookimpl(lambda self: 4)
     assert make_game(kernel_plugin).start() == 4
 
 
-def test_a_kernel_that_lacks_a_rule_is_refused(kernel_plugin):
+def test_a_kernel_without_a_required_function_is_rejected(kernel_plugin):
     from perfectplay_native._engine import ffi
 
     kernel_plugin.alive[0].apply = ffi.NULL
-    with pytest.raises(PluginError, match="the kernel leaves the required apply NULL"):
+    with pytest.raises(PluginError, match="the required apply is NULL"):
         make_game(kernel_plugin)
 
 
@@ -343,7 +358,7 @@ def test_a_kernel_that_lacks_a_rule_is_refused(kernel_plugin):
 
 
 TURNS = '''
-"""Take one or two stones, one each in turn, but whoever takes two moves again; stones taken are points."""
+"""Take one or two stones, one each in turn, but after taking two a player moves again; stones taken are points."""
 from perfectplay import About, Status, hookimpl
 
 @hookimpl
@@ -380,7 +395,7 @@ def about(): return About("Two again", "Take stones.")
 '''
 
 
-def test_a_game_says_whose_turn_it_is_and_by_how_much_it_is_won(codes):
+def test_a_game_has_a_mover_and_a_score(codes):
     game = make_game(codes.module_of(TURNS), name="again")
     start = game.start()
     assert (game.players, game.is_puzzle, game.about.title) == (("Ann", "Bob"), False, "Two again")
@@ -392,20 +407,20 @@ def test_a_game_says_whose_turn_it_is_and_by_how_much_it_is_won(codes):
     end = game.apply(game.apply(twice, 2), 1)
     assert (game.status(end), game.score(end)) == (Status.LOST, -5)
     assert game.canonicalize(end) == end
-    with pytest.raises(PluginError, match="no hook 'undo'; ask `has_undo` first"):
+    with pytest.raises(PluginError, match="no hook 'undo'; check `has_undo` first"):
         game.undo(end, 1)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "method", "message"),
     [
-        ("return position & 1\n\n", "return 2\n\n", "mover", "0 for the player who begins, or 1 for the other"),
-        ("return parts(position)[1] *", "return 1e6 *", "score", "a score is an int"),
+        ("return position & 1\n\n", "return 2\n\n", "mover", r"0 \(first player\) or 1 \(second player\)"),
+        ("return parts(position)[1] *", "return 1e6 *", "score", "expected an int"),
         ("return parts(position)[1] *", "return 99999 *", "score", "a score is between -32,767 and 32,767"),
-        ("Status.DRAWN\n", "Status.DRAWN if won else 0\n", "status", "returned 0 .* a Status was expected"),
+        ("Status.DRAWN\n", "Status.DRAWN if won else 0\n", "status", "returned 0 .* expected a Status"),
     ],
 )
-def test_wrong_movers_scores_and_statuses_are_refused(codes, old, new, method, message):
+def test_wrong_movers_scores_and_statuses_are_rejected(codes, old, new, method, message):
     assert old in TURNS
     game = make_game(codes.module_of(TURNS.replace(old, new)))
     with pytest.raises(PluginError, match=message):
@@ -425,16 +440,16 @@ def test_one_name_makes_a_puzzle(codes):
     assert game.keeps_turn(5, 4)
 
 
-def test_a_game_without_the_hook_tells_turns_by_its_board(subtraction, tic_tac_toe):
-    assert subtraction.mover(5) is None
+def test_without_the_hook_the_mover_comes_from_the_board(subtraction, tic_tac_toe):
+    assert (subtraction.mover(5), subtraction.mover(7)) == (None, 0)  # 7 is the start
     assert (subtraction.players, subtraction.about.title) == (("First", "Second"), "subtraction")
     assert (tic_tac_toe.mover(0), tic_tac_toe.mover(1)) == (0, 1)
     assert not tic_tac_toe.keeps_turn(0, 1)
 
 
 @pytest.mark.parametrize("answer", ["True", "False", "1", "None"])
-def test_a_status_is_a_status(codes, answer):
-    with pytest.raises(PluginError, match=r"hook 'status' returned .*: a Status was expected"):
+def test_a_status_must_be_a_status(codes, answer):
+    with pytest.raises(PluginError, match=r"hook 'status' returned .*: expected a Status"):
         changed(codes, "return Status.ONGOING if position else Status.LOST", f"return {answer}")
 
 
@@ -453,5 +468,5 @@ def test_title_rules_and_names_may_come_from_one_hook(codes):
     assert game("('Ann', 'Ben')").players == ("Ann", "Ben")
     assert game("('Ann',)").is_puzzle
     assert game("()").players == ("First", "Second")
-    with pytest.raises(PluginError, match=r"hook 'about' .*two different names were expected"):
+    with pytest.raises(PluginError, match=r"hook 'about' .*expected two different names"):
         game("('Ann', 'Ann')")

@@ -1,106 +1,151 @@
-"""Commands on a game: which word is the game, whose options they take, and how often it is loaded."""
+"""Commands on a game: which word is the game, its options, files, and how often a game is loaded."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
-from perfectplay.cli._app import COMMANDS
+from perfectplay.commands import COMMANDS
 from perfectplay.game.plugins import RESERVED_NAMES
 from perfectplay.web.library import Library
 
 
-def test_every_command_is_a_reserved_name():
+def solve(*arguments: object) -> Result:
+    return CliRunner().invoke(root, [str(each) for each in arguments], prog_name="solve")
+
+
+def test_no_game_can_have_the_name_of_a_command():
     assert {*COMMANDS, "help"} == RESERVED_NAMES
 
 
 def test_a_command_loads_its_game_once(install, codes, tmp_path, monkeypatch):
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
-    code = codes.variants.replace("def options():", "def options():\n    print('options asked')")
-    install("nim", code.replace('Variant(options["stones"]', 'Variant(print("made") or options["stones"]'))
-    printed = CliRunner().invoke(root, ["nim", "--no-save"]).output
-    assert printed.count("made") == 1
-    assert printed.count("options asked") == 2  # once for the command line, once for the variant
+    code = codes.variants.replace("def options():", "def options():\n    print('options called')")
+    install("nim", code.replace('Variant(options["stones"]', 'Variant(print("configured") or options["stones"]'))
+    output = solve("nim", "--no-save").output
+    assert (output.count("configured"), output.count("options called")) == (1, 1)
 
 
-def test_the_value_of_an_option_is_not_taken_for_the_game(install, codes, tmp_path, monkeypatch):
+def test_the_value_of_an_option_is_not_mistaken_for_the_game(install, codes, tmp_path, monkeypatch):
     """`play --load quantik gobblet` once took Quantik's options."""
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
     install("nim", codes.variants)
     install("stones", codes.subtraction)
-    assert CliRunner().invoke(root, ["nim", "--stones", "5"]).exit_code == 0
-    played = CliRunner().invoke(root, ["play", "--load", "stones", "nim", "--stones", "5"])
-    assert "stones: No such file or directory" in played.output
+    assert solve("nim", "--stones", 5).exit_code == 0
+    assert "stones: No such file or directory" in solve("play", "--load", "stones", "nim", "--stones", 5).output
+    assert "stones.py: No such file or directory" in solve("play", "--load=stones.py", "nim", "--stones", 5).output
+    for words in (["--stones", 5, "nim"], ["--json", "nim", "--stones=5"], ["--stones", 5, "--", "nim"]):
+        assert solve("show", *words).exit_code == 0
 
 
-def test_a_file_need_not_be_installed_and_its_tables_lie_beside_it(codes, tmp_path, monkeypatch):
+def test_rules_are_printed(install, codes):
+    about = '\nfrom perfectplay import About\n@hookimpl\ndef about(): return About("Stones", "Take one\\nor two.")\n'
+    install("stones", codes.subtraction + about)
+    assert solve("rules", "stones").output == "Stones\nFirst against Second\n\nTake one or two.\n"
+    assert "Stones" in solve("games").output
+
+
+# ---- games in a file ----
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """The working directory."""
     monkeypatch.chdir(tmp_path)
-    file = tmp_path / "nim.py"
-    file.write_text(codes.variants)
-    assert "keeps all" in CliRunner().invoke(root, ["check", "./nim.py", "--stones", "9"]).output
-    solved = CliRunner().invoke(root, ["./nim.py", "--stones", "9"])
+    return tmp_path
+
+
+def test_a_file_needs_no_installation_and_its_tables_are_beside_it(codes, folder):
+    (folder / "nim.py").write_text(codes.variants)
+    assert "checks passed" in solve("check", "./nim.py", "--stones", 9).output
+    solved = solve("./nim.py", "--stones", 9)
     assert "Second player wins in 6 plies" in solved.output
-    assert "Try `solve show nim.py" in solved.output
-    assert [path.name for path in (tmp_path / "nim.tables").iterdir()] == ["nim-last=wins-quick-end=no-stones=9"]
-    shown = CliRunner().invoke(root, ["show", "nim.py", "8", "--stones", "9"])
-    assert "wins in 5 plies" in shown.output
+    assert "`solve show nim.py" in solved.output
+    assert [path.name for path in (folder / "nim.tables").iterdir()] == ["nim-last=wins-quick-end=no-stones=9"]
+    assert "wins in 5 plies" in solve("show", "nim.py", 8, "--stones", 9).output
     library = Library(files=["nim.py"])
     assert library.get("nim-last=wins-quick-end=no-stones=7") is not None
     library.close()
 
 
-def test_a_solve_that_fails_leaves_nothing_beside_the_file(codes, tmp_path):
-    file = tmp_path / "mygame.py"
-    file.write_text(codes.subtraction.replace("return position - move", "return 1 // 0"))
-    refused = CliRunner().invoke(root, [str(file)])
-    assert "hook 'apply' raised ZeroDivisionError" in refused.stderr
-    assert [each.name for each in tmp_path.iterdir() if each.name != "__pycache__"] == ["mygame.py"]
+def test_a_failed_solve_leaves_nothing_beside_the_file(codes, folder):
+    (folder / "mygame.py").write_text(codes.subtraction.replace("return position - move", "return 1 // 0"))
+    assert "hook 'apply' raised ZeroDivisionError" in solve("mygame.py").stderr
+    assert [path.name for path in folder.iterdir() if path.name != "__pycache__"] == ["mygame.py"]
 
 
-def test_a_table_of_a_file_that_has_changed_is_not_believed(codes, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "stones.py"
-    file.write_text(codes.subtraction)
-    assert CliRunner().invoke(root, ["stones.py"]).exit_code == 0
-    file.write_text(codes.subtraction.replace("(1, 2)", "(1, 2, 3)"))
-    refused = CliRunner().invoke(root, ["show", "stones.py"])
+def test_a_table_of_a_file_that_has_changed_is_refused(codes, folder):
+    (folder / "stones.py").write_text(codes.subtraction)
+    assert solve("stones.py").exit_code == 0
+    (folder / "stones.py").write_text(codes.subtraction.replace("(1, 2)", "(1, 2, 3)"))
+    refused = solve("show", "stones.py")
     assert refused.exit_code == 1
-    assert "was made before stones.py changed: run `solve stones.py` again" in refused.stderr
-    assert CliRunner().invoke(root, ["stones.py"]).exit_code == 0
-    assert "wins in" in CliRunner().invoke(root, ["show", "stones.py"]).output
-
-
-def test_rules_are_told(install, codes):
-    about = '\nfrom perfectplay import About\n@hookimpl\ndef about(): return About("Stones", "Take one\\nor two.")\n'
-    install("stones", codes.subtraction + about)
-    told = CliRunner().invoke(root, ["rules", "stones"]).output
-    assert told == "Stones\nFirst against Second\n\nTake one or two.\n"
-    assert "Stones" in CliRunner().invoke(root, ["games"]).output
+    assert "stones.py changed" in refused.stderr
+    assert "`solve stones.py`" in refused.stderr
+    assert solve("stones.py").exit_code == 0
+    assert "wins in" in solve("show", "stones.py").output
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "message"),
+    ("file", "text", "words"),
     [
-        ("none.py", None, "there is no file none.py"),
-        ("Big.py", "", "no game can be called 'Big'"),
-        ("check.py", "", "built-in command"),
-        ("empty.py", "", "missing 'start', 'moves', 'apply', 'status'"),
-        ("broken.py", "\n1 / 0\n", "broken.py, line 2"),
+        ("none.py", None, ["none.py"]),
+        ("Big.py", "", ["'Big'"]),
+        ("check.py", "", ["built-in command"]),
+        ("empty.py", "", ["'start', 'moves', 'apply', 'status'"]),
+        ("broken.py", "\n1 / 0\n", ["broken.py, line 2"]),
+        ("leaves.py", "\nimport sys\nsys.exit()\n", ["SystemExit", "leaves.py, line 3"]),
     ],
 )
-def test_a_file_that_is_no_game_is_refused_in_one_line(tmp_path, monkeypatch, file, text, message):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("command", [["check"], []])
+def test_a_file_without_a_game_is_refused_in_one_line(folder, command, file, text, words):
     if text is not None:
-        (tmp_path / file).write_text(text)
-    for line in (["check", file], [file]):
-        refused = CliRunner().invoke(root, line)
-        assert refused.exit_code in (1, 2)
-        assert message in refused.stderr
-        assert refused.stderr.count("\n") == 1
+        (folder / file).write_text(text)
+    refused = solve(*command, file)
+    assert refused.exit_code in (1, 2)
+    assert refused.stderr.count("\n") == 1
+    for word in words:
+        assert word in refused.stderr
+
+
+HANGING_OPTIONS = """
+from perfectplay import hookimpl
+@hookimpl
+def options():
+    while True: pass
+@hookimpl
+def configure(options): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("while True: pass", ["2 seconds", "loaded"]),
+        ("import os; os.abort()", ["SIGABRT", "loaded"]),
+        ("import os; os._exit(0)", ["exit code 0", "loaded"]),
+        (HANGING_OPTIONS, ["hook 'options'", "2 seconds"]),
+        (HANGING_OPTIONS.replace("while True: pass", "import os; os.abort()"), ["hook 'options'", "SIGABRT"]),
+    ],
+)
+def test_check_survives_a_file_that_hangs_or_crashes_when_it_is_loaded(folder, monkeypatch, text, words):
+    """The file once ran in the main process, before the sandbox was started."""
+    monkeypatch.setattr("perfectplay.testing.sandbox.PATIENCE", 2)
+    (folder / "mygame.py").write_text(text)
+    refused = solve("check", "./mygame.py")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.count("\n") == 1
+    assert refused.stderr.startswith("error: mygame: ")
+    for word in words:
+        assert word in refused.stderr
 
 
 def test_check_leaves_nothing_behind(run_solve, tmp_path):
-    checked = run_solve("check", "kalah", cwd=tmp_path)
+    checked = run_solve("check", "kalah", "--json", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
+    assert not any(law["breach"] for law in json.loads(checked.stdout)["laws"])
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Turns that stay, scores and puzzles, on real games: every value is that of an independent, plain solver."""
+"""Repeated turns, scores and puzzles in real games, compared with an independent solver."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ SCORED = {
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_scores_and_plies_are_those_of_a_plain_solver(name):
+def test_scores_and_plies_equal_those_of_a_plain_solver(name):
     make, (rules, start) = SCORED[name]
     game = make()
     check_game(game)
-    known = plain.solve(rules, start)
+    values = plain.solve(rules, start)
     pairs = _walk_together(game, rules, start)
     with solve_game(game, save=False).table as table:
         for position, state in pairs.items():
-            assert _as_pair(table.probe(position)) == known[state], game.decode(position)
+            assert _as_pair(table.probe(position)) == values[state], game.decode(position)
         assert verify_table(table).bad == 0
         assert table.statistics.positions == len(pairs)
 
 
 def _walk_together(game, rules, start):
-    """Every position that play reaches, with the same one in the plain game's words."""
+    """Return all reachable positions, each with the corresponding state of the plain game."""
     pairs, waiting = {}, [(game.start(), start)]
     while waiting:
         position, state = waiting.pop()
@@ -61,7 +61,7 @@ def _walk_together(game, rules, start):
                 waiting.append((child, successor))
         assert (
             pairs[position] == state or game.status(position) is not Status.ONGOING
-        )  # only the score is left of an end
+        )  # a finished position has only the score
     return pairs
 
 
@@ -84,7 +84,7 @@ def test_the_eight_puzzle_takes_at_most_31_moves():
 
 
 def _distances_from_the_solved_board():
-    """Breadth first, backwards; a board is a text with a dot for the gap."""
+    """Breadth-first search backwards; a board is a text with a dot for the gap."""
     start = "12345678."
     distances, frontier = {start: 0}, [start]
     for depth in itertools.count(1):
@@ -138,14 +138,14 @@ def test_lights_out_can_be_solved_a_quarter_of_the_time_with_at_most_15_presses(
     with solution.table as table:
         stats = table.statistics
         assert stats.wins * 4 == stats.positions == 1 << 25
-        assert stats.draws == stats.positions - stats.wins  # what cannot be solved never ends
+        assert stats.draws == stats.positions - stats.wins  # an unsolvable position never ends
         assert stats.longest_win == 15
         codes = np.concatenate([np.asarray(block) for block in table.values(0)])
         assert (codes == fewest).all()
 
 
 def _fewest_presses():
-    """For every set of lights the code of its value: the fewest presses that lead there, by linear algebra."""
+    """Return the value code of every set of lights: the fewest presses that lead there, by linear algebra."""
     side, count = 5, 25
     switched = np.zeros(1, dtype=np.uint32)  # for every set of presses, the lights that it switches
     weight = np.zeros(1, dtype=np.uint8)

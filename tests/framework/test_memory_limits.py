@@ -1,4 +1,4 @@
-"""A solve in memory asks first how much there is: the machine's, its own limits, and its control group's."""
+"""The memory available to a solve: of the machine, by process limits, and by control groups."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay import memory as memory_limits
-from perfectplay import solve_game
+from perfectplay import memory, solve_game
 from perfectplay.errors import PerfectPlayError
 from perfectplay.memory import Available, available_memory
 from perfectplay.solve import options as budget
-from perfectplay.solve import solve as strong
+from perfectplay.solve import steps
+from perfectplay.tiers.order import TierSizes
 
 
 @pytest.fixture
 def control_groups(tmp_path, monkeypatch):
-    """A tree of control groups of version 2, in which this process is in /outer/inner."""
+    """A tree of control groups (version 2) with this process in /outer/inner."""
     (tmp_path / "outer" / "inner").mkdir(parents=True)
     text = Path.read_text
-    monkeypatch.setattr(memory_limits, "CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(memory, "CONTROL_GROUPS", tmp_path)
     monkeypatch.setattr(
         Path, "read_text", lambda path: "0::/outer/inner\n" if str(path) == "/proc/self/cgroup" else text(path)
     )
     return tmp_path
 
 
-def limit(group: Path, most: str, used: int, cached: int) -> None:
-    (group / "memory.max").write_text(f"{most}\n")
+def limit(group: Path, maximum: str, used: int, cached: int) -> None:
+    (group / "memory.max").write_text(f"{maximum}\n")
     (group / "memory.current").write_text(f"{used}\n")
     (group / "memory.stat").write_text(f"anon 5\ninactive_file {cached}\n")
 
 
-def test_a_control_groups_limit_counts_less_what_is_used_but_not_what_is_cached(control_groups):
+def test_used_but_not_cached_memory_counts_against_a_control_groups_limit(control_groups):
     limit(control_groups / "outer" / "inner", str(100 << 20), 70 << 20, 30 << 20)
     assert available_memory() == Available(60 << 20, "the control group's limit, 100M")
 
 
-def test_the_groups_around_count_too(control_groups):
+def test_limits_of_parent_groups_apply(control_groups):
     limit(control_groups / "outer" / "inner", "max", 70 << 20, 0)
     limit(control_groups / "outer", str(80 << 20), 70 << 20, 0)
     assert available_memory() == Available(10 << 20, "the control group's limit, 80M")
 
 
-def test_without_a_limit_the_machine_is_the_limit(control_groups):
+def test_a_group_without_a_limit_is_ignored(control_groups):
     limit(control_groups / "outer" / "inner", "max", 70 << 20, 0)
     assert available_memory().limit != "the control group's limit, 0M"
 
@@ -51,20 +51,21 @@ def test_without_a_limit_the_machine_is_the_limit(control_groups):
 @pytest.mark.parametrize(
     ("left", "advice"),
     [
-        (200 << 20, "leaves 200M: use `--backend lmdb --memory 100M`, which needs less"),
-        (70 << 20, "leaves 70M: use `--backend lmdb --memory 64M`, which needs less"),
-        (37 << 20, "leaves 37M: see to it that there are 64 MiB, and use `--backend lmdb --memory 64M`"),
+        (200 << 20, "leaves 200M; use `--backend lmdb --memory 100M`, which needs less"),
+        (70 << 20, "leaves 70M; use `--backend lmdb --memory 64M`, which needs less"),
+        (37 << 20, "leaves 37M; free at least 64 MiB, then use `--backend lmdb --memory 64M`"),
     ],
 )
-def test_too_little_memory_names_the_limit_and_a_way_out_that_works(left, advice, tic_tac_toe, monkeypatch):
+def test_too_little_memory_names_the_limit_and_a_remedy(left, advice, tic_tac_toe, monkeypatch):
     monkeypatch.setattr(budget, "available_memory", lambda: Available(left, "the control group's limit, 100M"))
-    monkeypatch.setattr(strong, "enumerate_positions", _with_all_memory)
-    monkeypatch.setattr(strong.Solve, "slots", lambda solve, component: 1 << 30)
+    monkeypatch.setattr(steps, "enumerate_positions", _with_all_memory)
+    monkeypatch.setattr(TierSizes, "largest_component", 1 << 30)
     with pytest.raises(PerfectPlayError, match=f"the control group's limit, 100M {advice}"):
         solve_game(tic_tac_toe, save=False)
 
 
 def _with_all_memory(*arguments, budget, **options):
     from perfectplay.tiers.enumeration import enumerate_positions
+    from perfectplay.tiers.external_set import SpillBudget
 
-    enumerate_positions(*arguments, budget=None, **options)
+    enumerate_positions(*arguments, budget=SpillBudget(None, None), **options)

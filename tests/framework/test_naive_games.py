@@ -1,4 +1,4 @@
-"""Whole games as a beginner writes them, each wrong in one way: `check` notices, and says what to write instead."""
+"""Games with typical mistakes of beginners: `solve check` finds each and suggests a correction."""
 
 from __future__ import annotations
 
@@ -154,18 +154,23 @@ def status(position): return Status.WON if position // 4 == 4 else Status.ONGOIN
 
 NAIVE = {
     "positions are tuples": (TUPLES, {}, "load", "a position is an int; `Grid` and `Fields` in perfectplay.authoring"),
-    "a set of moves": (STONES, {"[taken for": "{taken for", "position]": "position}"}, "load", "a list of moves was"),
+    "a set of moves": (
+        STONES,
+        {"[taken for": "{taken for", "position]": "position}"},
+        "load",
+        "expected a list of moves",
+    ),
     "dice": (
         STONES,
         {"(1, 2, 3)": "__import__('random').sample((1, 2, 3), 2)"},
         "pure",
-        "depend on its arguments alone",
+        "depend only on its arguments",
     ),
     "the winner is WON": (
         STONES,
         {"Status.LOST": "Status.WON"},
         "status",
-        "if the player who has just moved wins, say",
+        "if the player who has just moved wins, return LOST",
     ),
     "a global turn": (
         TIC_TAC_TOE,
@@ -174,7 +179,7 @@ NAIVE = {
             "(owner(board),)": "(1 + turn,)",
         },
         "pure",
-        "depend on its arguments alone",
+        "depend only on its arguments",
     ),
     "positions are numbered as they are met": (
         TIC_TAC_TOE.replace(
@@ -182,31 +187,31 @@ NAIVE = {
         ).replace("def number_of(board): return sum(owner * 3**cell for cell, owner in enumerate(board))\n", NUMBERED),
         {},
         "pure",
-        "asked afresh, as the next command does: .* Are positions numbered as they are met?",
+        "in a new process, .* numbered in the order in which they occur",
     ),
     "a board beyond 64 bits": (TIC_TAC_TOE, {"range(9)": "range(49)"}, "hooks", "a position must fit 64 bits"),
-    "nothing about being stuck": (HEXAPAWN, {}, "status", "but there is no move: say what being stuck means"),
+    "nothing about being stuck": (HEXAPAWN, {}, "status", "but there is no move; return LOST, DRAWN or WON"),
     "the turn is no part of the text": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
         + "\n@hookimpl\ndef decode(position): return ''.join('.WB'[owner] for owner in board_of(position))\n"
         + "\n@hookimpl\ndef encode(text): return pack(['.WB'.index(letter) for letter in text], 0)\n",
         {},
         "text",
-        "every position needs a text of its own",
+        "every position a different text",
     ),
     "the turn is no part of what is the same": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
         + "\n@hookimpl\ndef canonicalize(position): return position % 3**9\n",
         {},
         "symmetry",
-        "they are not the same up to symmetry|must keep what the rules look at",
+        "they are not symmetric|must preserve it",
     ),
     "players are 1 and 2": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)
         + "\n@hookimpl\ndef mover(position): return 1 + turn(position)\n",
         {},
         "hooks",
-        "0 for the player who begins, or 1 for the other",
+        r"0 \(first player\) or 1 \(second player\)",
     ),
     "WON is a win for the first player": (
         TIC_TAC_TOE,
@@ -214,7 +219,7 @@ NAIVE = {
             "        return Status.LOST": "        return Status.WON if sum(map(bool, board)) % 2 else Status.LOST",
         },
         "status",
-        "Second wins in all that were met: both speak of the player who would be next to move",
+        "Second wins in all that were found; return the status for the player who would move next",
     ),
     "a pass that nothing shows": (
         HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK),
@@ -224,19 +229,19 @@ NAIVE = {
             "    board = board_of(position)\n    source",
         },
         "moves",
-        "leaves the position as it is: if it passes the turn, whose turn it is must be part of the position",
+        "does not change the position; if it passes the turn, the player to move must be part of the position",
     ),
     "a hook that is not marked": (
         STONES + "\ndef mover(position): return position % 2\n",
         {},
         "hooks",
-        "'mover' is called like a hook, but not marked @hookimpl, so it is not used: mark it, or rename it",
+        "'mover' has the name of a hook, .* lacks @hookimpl",
     ),
     "another start each time": (
         "from itertools import count\nGAMES = count()\n" + STONES,
         {"def start(): return 20": "def start(): return 20 + next(GAMES) % 2"},
         "pure",
-        "asked twice for the start of game",
+        "the result for start changed from 2[01] to 2[01]",
     ),
     "a puzzle of two": (JUGS, {}, "turns", "if one player plays alone, return one name from 'players'"),
 }
@@ -273,16 +278,16 @@ IN_FILES = {
     "cells in the order of a set": (
         TIC_TAC_TOE.replace("turn = 0\n", CELLS_OF_A_SET),
         {"3**cell % 3": "3**PLACES[cell] % 3", "owner * 3**cell": "owner * 3**PLACES[cell]"},
-        "Or in the order of a set of texts",
+        "in the order of a set of strings",
     ),
-    "the image with the smallest hash": (TIC_TAC_TOE + LEFT_AND_RIGHT, {}, r"or by their hash\(\), which Python"),
+    "the image with the smallest hash": (TIC_TAC_TOE + LEFT_AND_RIGHT, {}, r"or by hash\(\)"),
     "options in globals": (
         STONES + SETTINGS,
         {"for taken in (1, 2, 3)": "for taken in range(1, MOST + 1)"},
-        "another most than 3 is loaded too, .*: keep what the options say in the object that 'configure' returns",
+        "another most than 3 is loaded; store the options in the object that 'configure' returns",
     ),
 }
-"""What only another process, or another variant, shows: for a game that can be found again by its name."""
+"""Mistakes that appear only in another process or variant, so the game must be loadable by name."""
 
 
 def changed(source: str, changes: dict[str, str]) -> str:
@@ -293,13 +298,13 @@ def changed(source: str, changes: dict[str, str]) -> str:
 
 
 def module(source: str, changes: dict[str, str]) -> types.ModuleType:
-    made = types.ModuleType("naive")
-    exec(changed(source, changes), vars(made))
-    return made
+    result = types.ModuleType("naive")
+    exec(changed(source, changes), vars(result))
+    return result
 
 
 @pytest.mark.parametrize("mistake", NAIVE)
-def test_the_mistake_is_told_with_what_to_write(mistake):
+def test_a_mistake_is_reported_with_a_correction(mistake):
     source, changes, law, message = NAIVE[mistake]
     try:
         results = run_checks(make_game(module(source, changes)))
@@ -311,7 +316,7 @@ def test_the_mistake_is_told_with_what_to_write(mistake):
 
 
 @pytest.mark.parametrize("mistake", IN_FILES)
-def test_what_the_next_command_would_stumble_on_is_told_too(mistake, tmp_path):
+def test_mistakes_that_appear_in_another_process_are_reported(mistake, tmp_path):
     source, changes, message = IN_FILES[mistake]
     file = tmp_path / "naive.py"
     file.write_text(changed(source, changes))
@@ -320,7 +325,7 @@ def test_what_the_next_command_would_stumble_on_is_told_too(mistake, tmp_path):
     assert not any(found.values())
 
 
-def test_variants_that_keep_their_options_to_themselves_are_fine():
+def test_variants_with_separate_options_pass():
     check_game("kalah", pits=2, seeds=2)
 
 
@@ -329,12 +334,12 @@ def test_variants_that_keep_their_options_to_themselves_are_fine():
     [STONES, TIC_TAC_TOE, HEXAPAWN.replace("Status.LOST if has_arrived(position) else", STUCK)],
     ids=["stones", "tic-tac-toe", "hexapawn"],
 )
-def test_without_the_mistake_the_laws_are_kept(source):
+def test_without_the_mistake_all_checks_pass(source):
     check_game(module(source, {}))
 
 
-def test_one_list_for_all_positions_does_no_harm():
-    """`apply` changed it by asking for moves, while the engine went through it: the first player won, it said."""
+def test_a_shared_list_of_moves_is_copied():
+    """`apply` changed the list by calling `moves` while the engine iterated over it, which gave wrong values."""
     shared = module(
         "LEGAL = []" + STONES,
         {

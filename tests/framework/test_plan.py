@@ -23,9 +23,9 @@ from perfectplay.plan.plan import plan_solve
 from perfectplay.plan.sizes import Shape, free_disk
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
-from perfectplay.threads import Workers
+from perfectplay.threads import ThreadPool
 from perfectplay.tiers.enumeration import Enumeration
-from perfectplay.tiers.external_set import Spill
+from perfectplay.tiers.external_set import SpillBudget
 
 
 @pytest.fixture
@@ -91,9 +91,9 @@ def test_explorers_go_on_from_what_was_counted():
         if positions > 10**6:
             raise _Enough
 
-    with closing(store), Workers(1) as workers:
+    with closing(store), ThreadPool(1) as pool:
         enumeration = Enumeration(
-            kernel, store, "kalah", Spill(None, None), workers, stop_after_a_million, lambda: None
+            kernel, store, "kalah", SpillBudget(None, None), pool, stop_after_a_million, lambda: None
         )
         with pytest.raises(_Enough):
             enumeration.run()
@@ -134,7 +134,7 @@ def test_a_game_too_slow_to_sample_has_at_least_what_was_counted(tic_tac_toe):
 
 def test_the_rules_fault_is_said_as_a_solve_says_it(codes):
     stuck = codes.subtraction.replace("if position else Status.LOST", "")
-    with pytest.raises(PluginError, match="hook 'moves' has no move there"):
+    with pytest.raises(PluginError, match="hook 'moves' returned no move"):
         plan_solve(make_game(codes.module_of(stuck), name="stuck"))
 
 

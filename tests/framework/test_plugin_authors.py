@@ -1,4 +1,4 @@
-"""What the author of a plugin runs into: names and options that are taken, rules that change, hooks that misbehave."""
+"""Mistakes of plugin authors: reserved names and options, changed rules, hooks that misbehave."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
-from perfectplay.cli._app import COMMANDS
 from perfectplay.cli._common import GameCommand
-from perfectplay.cli.solve import solve_command
+from perfectplay.cli.solve import make_solve_command
+from perfectplay.commands import COMMANDS
 from perfectplay.errors import PluginError
 from perfectplay.game.engine import translate_error
 from perfectplay.game.loading import load_game, make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
-from perfectplay_native.errors import stuck
+from perfectplay_native.errors import no_move_error
 
 
 @pytest.fixture(autouse=True)
 def tables(tmp_path, monkeypatch) -> Path:
-    """An empty place for tables, and for whatever else is written."""
+    """An empty directory for tables and other files."""
     place = tmp_path / "place"
     place.mkdir()
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(place))
@@ -47,38 +47,38 @@ def solve(*words: str) -> Result:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("gobblet", "there is a game 'gobblet' already, from perfectplay"),
-        ("stones", "there is a game 'stones' already, from try-stones 1.0"),
-        ("native", "there is a package 'perfectplay_native' already"),  # the engine itself
+        ("gobblet", "there is already a game 'gobblet', from perfectplay"),
+        ("stones", "there is already a game 'stones', from try-stones 1.0"),
+        ("native", "there is already a package 'perfectplay_native'"),  # the engine itself
     ],
 )
 def test_a_new_game_cannot_replace_what_is_installed(install, codes, tables, monkeypatch, name, reason):
     install("stones", codes.subtraction)
-    monkeypatch.setenv("PERFECTPLAY_PLUGINS", "quantik")  # what is left out is installed all the same
+    monkeypatch.setenv("PERFECTPLAY_PLUGINS", "quantik")  # an excluded game is still installed
     refused = solve("new", name)
     assert refused.exit_code == 2
     assert reason in refused.stderr
     assert not any(tables.iterdir())
 
 
-def test_nobody_is_told_to_uninstall_perfectplay(install, codes):
+def test_a_duplicate_name_does_not_suggest_to_uninstall_perfectplay(install, codes):
     install("gobblet", codes.subtraction, package="mine")
     refused = solve("gobblet")
     assert refused.exit_code == 1
     assert "mine 1.0" in refused.stderr
-    assert "both bring a game of this name; rename or uninstall your plugin" in refused.stderr
+    assert "both have a game of this name; rename or uninstall your plugin" in refused.stderr
 
 
 # ---- options ----
 
 
 def own_options() -> list[tuple[str, str]]:
-    """Every long option of every command on a game, and the command."""
+    """Return the long options of all game commands, each with its command."""
     context = click.Context(root, info_name="solve")
     found = {name: root.get_command(context, name) for name in COMMANDS}
     return [
         (word.removeprefix("--"), name)
-        for name, command in {"nim": solve_command("nim"), **found}.items()
+        for name, command in {"nim": make_solve_command("nim"), **found}.items()
         if isinstance(command, GameCommand)
         for param in [*command.params, click.Option(["--help"])]
         for word in (*param.opts, *param.secondary_opts)
@@ -87,35 +87,36 @@ def own_options() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("option", "command"), own_options())
-def test_a_game_cannot_take_an_option_of_any_command(install, codes, option, command):
+def test_a_game_cannot_have_an_option_of_a_command(install, codes, option, command):
     """A game's option `limit` once hid that of `export`."""
     install("nim", codes.variants.replace('"stones"', f'"{option}"'))
     refused = solve(command) if command == "nim" else solve(command, "nim")
     assert refused.exit_code == 1
-    assert f"nim: its option '{option}' is taken: `solve {command}` has a --{option} of its own" in refused.stderr
-    assert f"nim: its option '{option}' is taken: `solve " in solve("check", "nim").stderr
+    assert f"nim: rename the game's option '{option}', because `solve {command}` already has" in refused.stderr
+    assert f"nim: rename the game's option '{option}', because `solve " in solve("check", "nim").stderr
 
 
-def test_a_flag_cannot_be_turned_off_by_what_a_command_has(install, codes):
+def test_a_flag_cannot_have_the_negation_of_a_commands_option(install, codes):
     install("nim", codes.variants.replace('Option("quick-end"', 'Option("save"'))
-    assert "has a --no-save of its own" in solve("nim").stderr
+    assert "already has an option --no-save" in solve("nim").stderr
     assert solve("rules", "nim").exit_code == 0  # which has no such option
 
 
 # ---- rules that change ----
 
 
-def test_the_module_or_the_variant_says_which_version_of_the_rules_it_is(codes):
+def test_rules_version_comes_from_the_variant_or_the_module(codes):
     in_module = codes.variants + "\nRULES_VERSION = 4\n"
     in_object = codes.variants.replace("class Variant:", "class Variant:\n    RULES_VERSION = 5")
     assert make_game(codes.module_of(in_module)).rules_version == 4
     assert make_game(codes.module_of(in_object)).rules_version == 5
-    assert make_game(codes.module_of(in_object + "\nRULES_VERSION = 4\n")).rules_version == 5  # nearer to the rules
-    with pytest.raises(PluginError, match="RULES_VERSION is 0: an int from 1 up was expected"):
+    both = make_game(codes.module_of(in_object + "\nRULES_VERSION = 4\n"))
+    assert both.rules_version == 5  # the variant takes precedence
+    with pytest.raises(PluginError, match="RULES_VERSION is 0; expected an int from 1 up"):
         make_game(codes.module_of(codes.variants + "\nRULES_VERSION = 0\n"))
 
 
-def test_a_kernel_and_its_module_agree_on_the_version_of_the_rules():
+def test_kernel_and_module_must_have_the_same_rules_version():
     @hookimpl
     def kernel():
         return load_game("connect4").kernel
@@ -127,7 +128,7 @@ def test_a_kernel_and_its_module_agree_on_the_version_of_the_rules():
 
 
 @pytest.mark.parametrize("code", ["subtraction", "variants"])
-def test_a_table_made_by_other_code_of_an_installed_game_is_not_believed(install, codes, code):
+def test_a_table_of_other_code_of_an_installed_game_is_rejected(install, codes, code):
     install("stones", getattr(codes, code))
     assert solve("stones").exit_code == 0
     assert solve("show", "stones").exit_code == 0
@@ -138,29 +139,31 @@ def test_a_table_made_by_other_code_of_an_installed_game_is_not_believed(install
         assert "was made before the code of stones changed: delete it and solve again" in refused.stderr
 
 
-def test_a_game_that_declares_the_version_of_its_rules_may_change_its_code(install, codes):
+def test_a_game_with_a_rules_version_may_change_its_code(install, codes):
     install("stones", codes.subtraction + "\nRULES_VERSION = 1\n")
     assert solve("stones").exit_code == 0
     change(install, '"""Take one', '"""Please take one')
     assert solve("show", "stones").exit_code == 0
     change(install, "RULES_VERSION = 1", "RULES_VERSION = 2")
-    assert "version 1 of the rules of stones, this is version 2" in solve("show", "stones").stderr
+    refused = solve("show", "stones").stderr
+    assert "version 1 of the rules of stones" in refused
+    assert "version 2" in refused
 
 
 def change(install, old: str, new: str) -> None:
-    """Change the code of the game that was installed, for whoever imports it next."""
+    """Change the code of the installed game and forget the imported module."""
     (file,) = install.path.glob("*.py")
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new))
     sys.modules.pop(file.stem, None)
-    shutil.rmtree(install.path / "__pycache__", ignore_errors=True)  # of the same second, and perhaps the same size
+    shutil.rmtree(install.path / "__pycache__", ignore_errors=True)  # it may have the same time and size
     importlib.invalidate_caches()
 
 
 # ---- hooks that misbehave ----
 
 
-def test_what_a_plugin_prints_is_no_part_of_json(install, codes):
+def test_output_of_a_plugin_does_not_mix_with_json(install, codes):
     loud = codes.variants.replace("@hookimpl\ndef", "print('imported')\n@hookimpl\ndef")
     for hook in ("options", "configure", "start", "status", "moves"):
         loud = re.sub(rf"(def {hook}\(.*\):) *\n? *", rf"\1 print('{hook} asked'); ", loud)
@@ -178,8 +181,8 @@ def test_what_a_plugin_prints_is_no_part_of_json(install, codes):
 
 
 @pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize"])
-def test_a_hook_that_raises_once_is_the_one_that_is_blamed(codes, hook):
-    """Asked again it answers, so only the error itself tells which of the three was asked."""
+def test_a_hook_that_raises_only_once_is_named(codes, hook):
+    """A repeated call succeeds, so only the traceback shows the hook."""
     game = make_game(codes.module_of(codes.subtraction), name="stones")
     answer, calls = getattr(game.rules, hook), iter(range(100))
 
@@ -194,7 +197,7 @@ def test_a_hook_that_raises_once_is_the_one_that_is_blamed(codes, hook):
 
 
 def late(code: str, hook: str, does: str, *, when: str = "position == 2") -> str:
-    """The game with a hook that does something else in one position: long after the game was loaded."""
+    """Return the game with a hook that does something else in one position, after the game has been loaded."""
     found = re.search(rf"def {hook}\(.*\): ", code)
     assert found
     head, body = code[: found.end()], code[found.end() :]
@@ -207,23 +210,23 @@ RULES = ("moves", "apply", "status", "canonicalize")
 
 @pytest.mark.parametrize("does", FAULTS)
 @pytest.mark.parametrize("hook", RULES)
-def test_a_hook_that_exits_or_raises_late_is_blamed_and_ends_nothing(install, codes, hook, does):
-    """A solve once ended with exit code 0 and not a word, because the hook had asked for that."""
+def test_a_hook_that_exits_or_raises_during_a_solve_is_named(install, codes, hook, does):
+    """A hook that called sys.exit(0) once ended a solve silently with exit code 0."""
     install("bad", late(codes.subtraction, hook, does))
-    told = f"bad: hook '{hook}' raised {FAULTS[does]} in position 2"
-    for command in (["bad"], ["bad", "--json"], ["bad", "--method", "alphabeta", "--no-save"], ["plan", "bad"]):
+    reason = f"bad: hook '{hook}' raised {FAULTS[does]} in position 2"
+    for command in (["bad"], ["bad", "--json"], ["prove", "bad", "--no-save"], ["plan", "bad"]):
         refused = solve(*command)
         assert refused.exit_code == 1, command
         assert refused.stdout == ""
-        assert told in refused.stderr.splitlines()[-1]
+        assert reason in refused.stderr.splitlines()[-1]
     checked = json.loads(solve("check", "bad", "--json").stdout)
-    assert told in next(law["breach"] for law in checked["laws"] if law["law"] == "hooks")
+    assert reason in next(law["breach"] for law in checked["laws"] if law["law"] == "hooks")
     assert "bad" in [game["name"] for game in json.loads(solve("games", "--json").stdout)]
 
 
 @pytest.mark.parametrize("does", FAULTS)
 @pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize", "format_move", "mover"])
-def test_a_hook_that_fails_once_the_game_is_solved_is_blamed_too(install, codes, monkeypatch, hook, does):
+def test_a_hook_that_fails_after_the_solve_is_named(install, codes, monkeypatch, hook, does):
     more = "\n@hookimpl\ndef format_move(position, move): return str(move)\n"
     more += "\n@hookimpl\ndef mover(position): return position in (5, 6, 2, 3)\n"
     install("bad", late(codes.subtraction + more, hook, does, when="position == 2 and 'BROKEN' in os.environ"))
@@ -244,7 +247,7 @@ def test_a_hook_that_fails_once_the_game_is_solved_is_blamed_too(install, codes,
         ("", "@hookimpl\ndef about(): raise SystemExit\n"),
     ],
 )
-def test_a_game_that_exits_when_it_is_loaded_is_one_broken_line_of_the_list(install, codes, old, new):
+def test_a_game_that_exits_at_load_is_listed_as_broken(install, codes, old, new):
     install("stones", codes.subtraction)
     install("bad", codes.subtraction.replace(old, new, 1) if old else codes.subtraction + new)
     listed = solve("games")
@@ -257,52 +260,52 @@ def test_a_game_that_exits_when_it_is_loaded_is_one_broken_line_of_the_list(inst
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reason"),
     [
         ("yield ('perft', 1.0, 'nodes/s'); sys.exit(0)", "raised SystemExit: 0"),
         ("yield ('perft', 1.0, 'nodes/s'); {}['late']", "raised KeyError: 'late'"),
-        ("yield 'perft'", "returned 'perft': (what, rate, unit) was expected"),
-        ("return 5", "returned 5: (what, rate, unit) of each measurement was expected"),
+        ("yield 'perft'", "returned 'perft': expected (name, rate, unit)"),
+        ("return 5", "returned 5: expected an iterable of (name, rate, unit)"),
     ],
 )
-def test_measurements_of_the_games_own_are_its_own_fault(install, codes, body, told):
+def test_errors_in_benchmarks_are_the_plugins(install, codes, body, reason):
     install("bad", f"import sys\n{codes.subtraction}\n@hookimpl\ndef benchmarks(): {body}\n")
     refused = solve("bench", "bad")
     assert refused.exit_code == 1
-    assert refused.stderr.splitlines()[-1] == f"error: bad: hook 'benchmarks' {told}"
+    assert refused.stderr.splitlines()[-1] == f"error: bad: hook 'benchmarks' {reason}"
 
 
-def test_rules_that_contradict_themselves_are_sent_to_check(install, codes):
+def test_contradictory_rules_suggest_solve_check(install, codes):
     install("stones", codes.subtraction.replace("if position else Status.LOST", ""))
     refused = solve("stones")
     assert refused.exit_code == 1
-    assert "'status' says ONGOING in position 0, but hook 'moves' has no move there" in refused.stderr
+    assert "'status' returned ONGOING in position 0, but hook 'moves' returned no move" in refused.stderr
     assert refused.stderr.endswith("; run `solve check stones`\n")
 
 
-def test_a_move_to_what_is_not_a_position_is_not_the_users_fault(install, codes):
+def test_a_move_to_an_invalid_position_is_the_plugins_fault(install, codes):
     install("stones", codes.subtraction.replace("position <= 7", "position != 2"))
     assert solve("stones").exit_code == 0
     refused = solve("show", "stones", "3")
     assert refused.exit_code == 1
-    assert "the table does not know every move of position 3" in refused.stderr
+    assert "no value for a move of position 3" in refused.stderr
     assert refused.stderr.endswith("run `solve check stones`\n")
 
 
-def test_a_fault_in_what_is_not_a_position_is_told_as_what_it_is(codes):
-    """It was once said that 2 is not a position, to somebody who had asked to solve the game."""
+def test_an_error_in_an_invalid_position_names_the_real_mistake(codes):
+    """The message was once that 2 is not a position, although the user had asked to solve the game."""
     broken = codes.subtraction.replace("position <= 7", "position != 2").replace(
         "if taken <= position]", "if taken <= position and 6 // (position - 2) < 9]"
     )
     game = make_game(codes.module_of(broken), name="stones")
     with pytest.raises(PluginError) as caught:
         solve_game(game, save=False)
-    assert str(caught.value) == "stones: play leads to position 2, which hook 'valid' refuses; run `solve check stones`"
+    assert str(caught.value) == "stones: play leads to position 2, which hook 'valid' rejects; run `solve check stones`"
 
 
-def test_what_the_engine_finds_wrong_with_the_rules_is_the_plugins_fault(codes):
+def test_rule_errors_of_the_engine_become_plugin_errors(codes):
     game = make_game(codes.module_of(codes.variants), name="nim", stones=5)
-    error = translate_error(stuck(3), game)
+    error = translate_error(no_move_error(3), game)
     assert isinstance(error, PluginError)
     assert str(error).startswith("nim: position 3 is ONGOING but has no move")
     assert str(error).endswith("; run `solve check nim --stones 5`")

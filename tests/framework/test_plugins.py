@@ -1,9 +1,10 @@
-"""Loading plugins: what is wrong with one is said clearly, and never hurts another."""
+"""Loading plugins: a broken one has a clear error and never affects another."""
 
 from __future__ import annotations
 
 import pytest
 
+from perfectplay.analysis.export import check_exporter
 from perfectplay.errors import PluginError, UsageError
 from perfectplay.game import plugins
 from perfectplay.game.loading import installed_games, load_game, make_game
@@ -25,7 +26,7 @@ def test_an_installed_game_is_found_with_its_version_and_kind(install, codes):
     assert load_game("stones").start() == 7
 
 
-def test_a_misspelt_hook_is_refused_with_the_right_name(install, codes):
+def test_a_misspelt_hook_is_rejected_with_a_suggestion(install, codes):
     install("stones", codes.subtraction.replace("def canonicalize", "def canonicalise"))
     assert broken_reason("stones") == (
         "'canonicalise' is marked @hookimpl but is not a hook: did you mean 'canonicalize'?"
@@ -35,7 +36,7 @@ def test_a_misspelt_hook_is_refused_with_the_right_name(install, codes):
 def test_missing_rules_are_all_named(codes):
     code = codes.subtraction.replace("@hookimpl\ndef apply", "def apply").replace("def status", "def _status")
     code = code.replace("@hookimpl\ndef _status", "def _status")
-    with pytest.raises(PluginError, match=r"missing 'apply', 'status' \('apply' is there, but not marked @hookimpl\)"):
+    with pytest.raises(PluginError, match=r"missing 'apply', 'status' \('apply' exists but is not marked @hookimpl\)"):
         make_game(codes.module_of(code))
 
 
@@ -50,7 +51,7 @@ def test_missing_rules_are_all_named(codes):
         (
             "def apply(position, move)",
             "def apply(place, move)",
-            "^game: hook 'apply' has an argument 'place': call it 'position'$",
+            "^game: hook 'apply' has an argument 'place'; rename it to 'position'$",
         ),
         (
             "def start(): return 7",
@@ -58,23 +59,23 @@ def test_missing_rules_are_all_named(codes):
             "hook 'start' returned '7': a position is an int",
         ),
         ("def start(): return 7", "def start(): return 1 << 64", "must fit 64 bits"),
-        ("def start(): return 7", "def start(): return 8", "'start' returned 8, which hook 'valid' refuses"),
+        ("def start(): return 7", "def start(): return 8", "'start' returned 8, which hook 'valid' rejects"),
         ("def start(): return 7", "def start(): return 7 // 0", "hook 'start' raised ZeroDivisionError"),
     ],
 )
-def test_a_hook_that_cannot_work_is_refused_at_load(codes, line, replacement, message):
+def test_a_hook_that_cannot_work_is_rejected_at_load(codes, line, replacement, message):
     assert line in codes.subtraction
     with pytest.raises(PluginError, match=message):
         make_game(codes.module_of(codes.subtraction.replace(line, replacement)))
 
 
-def test_partners_come_together(codes):
+def test_hooks_that_require_each_other(codes):
     code = codes.subtraction + "\n@hookimpl\ndef encode(text): return 0\n"
-    with pytest.raises(PluginError, match="hook 'encode' needs its partner 'decode'"):
+    with pytest.raises(PluginError, match="hook 'encode' requires the hook 'decode'"):
         make_game(codes.module_of(code))
 
 
-def test_a_class_is_no_plugin():
+def test_a_class_is_not_a_plugin():
     with pytest.raises(PluginError, match="the plugin is the class GameSpec"):
         make_game(GameSpec)
 
@@ -92,11 +93,11 @@ def test_a_class_is_no_plugin():
         ),
         (
             MARK + "def kernel(): return 5",
-            "hook 'kernel' returned 5: a perfectplay_native.kernel.Kernel was expected",
+            "hook 'kernel' returned 5: expected a perfectplay_native.kernel.Kernel",
         ),
     ],
 )
-def test_a_broken_plugin_is_listed_with_its_reason_and_the_others_work(install, codes, code, reason):
+def test_a_broken_plugin_is_listed_with_its_error_and_others_work(install, codes, code, reason):
     install("good", codes.subtraction)
     install("bad", code)
     assert reason in (broken_reason("bad") or "")
@@ -105,14 +106,14 @@ def test_a_broken_plugin_is_listed_with_its_reason_and_the_others_work(install, 
         load_game("bad")
 
 
-def test_two_plugins_of_one_name_are_both_named(install, codes):
+def test_two_plugins_with_the_same_name_are_both_named(install, codes):
     install("stones", codes.subtraction, package="one", version="1.0")
     install("stones", codes.subtraction, package="other", version="3.1")
     reason = broken_reason("stones")
     assert reason is not None
     assert "one 1.0" in reason
     assert "other 3.1" in reason
-    with pytest.raises(PluginError, match="both bring a game of this name"):
+    with pytest.raises(PluginError, match="both have a game of this name"):
         load_game("stones")
 
 
@@ -122,18 +123,18 @@ def test_the_names_of_commands_are_reserved(install, codes, name):
     assert "built-in command" in (broken_reason(name) or "")
 
 
-def test_a_name_that_would_not_do_as_a_directory_is_refused(install, codes):
+def test_a_name_must_be_usable_as_a_directory(install, codes):
     install("Up/And", codes.subtraction, package="odd")
     assert "lower-case" in (broken_reason("Up/And") or "")
 
 
-def test_the_environment_limits_what_is_loaded(install, codes, monkeypatch):
+def test_the_environment_limits_the_plugins(install, codes, monkeypatch):
     install("a", codes.subtraction)
     install("b", codes.subtraction)
     install("c", "1 / 0")
     monkeypatch.setenv("PERFECTPLAY_PLUGINS", "a, b")
     assert [game.name for game in installed_games()] == ["a", "b"]
-    with pytest.raises(UsageError, match="'c' is installed, but PERFECTPLAY_PLUGINS=a, b leaves it out"):
+    with pytest.raises(UsageError, match="'c' is installed, but PERFECTPLAY_PLUGINS=a, b excludes it"):
         load_game("c")
     monkeypatch.setenv("PERFECTPLAY_PLUGINS", "")
     assert installed_games() == []
@@ -149,12 +150,12 @@ def test_an_unknown_game_gets_a_suggestion_and_the_list(install, codes, monkeypa
         load_game("xyzzy")
 
 
-def test_host_plugins_register_and_a_broken_one_stays_alone(install, monkeypatch):
+def test_a_broken_host_plugin_does_not_affect_others(install, monkeypatch):
     install("good", MARK + "def register_exporters(register): register('tape', print)", group="host")
     install("rude", MARK + "def register_exporters(register): 1 / 0", group="host")
     install("typo", MARK + "def register_backend(register): pass", group="host")
-    registry = plugins.host_registry()
-    assert registry.exporters["tape"] is print
+    registry = plugins.call_host_plugins("register_exporters", check_exporter)
+    assert registry.entries["tape"] is print
     assert set(registry.broken) == {"rude", "typo"}
     assert "did you mean 'register_backends'?" in registry.broken["typo"]
 

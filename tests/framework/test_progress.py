@@ -1,4 +1,4 @@
-"""Progress: a line now and then where there is no terminal, and the facts in it."""
+"""The progress display: its contents, and its lines where there is no terminal."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from click import unstyle
 
 from perfectplay import load_game, solve_game
-from perfectplay.cli import _progress as progress
+from perfectplay.cli import _terminal as progress
 
 
 def snapshot(**changes):
-    usual = {
+    defaults = {
         "phase": "solve",
         "positions": 2_000_000,
         "total": 10_000_000,
@@ -23,12 +23,12 @@ def snapshot(**changes):
         "done_before": 0,
         "unit": "positions",
     }
-    return SimpleNamespace(**{**usual, "seconds": 2.0, **changes})
+    return SimpleNamespace(**{**defaults, "seconds": 2.0, **changes})
 
 
 @pytest.fixture(autouse=True)
-def known_memory(monkeypatch):
-    monkeypatch.setattr(progress, "_resident_memory", lambda: 64 << 20)
+def fixed_memory(monkeypatch):
+    monkeypatch.setattr(progress, "resident_memory", lambda: 64 << 20)
 
 
 def test_the_facts_are_count_tier_depth_rate_memory_and_time_left():
@@ -42,18 +42,18 @@ def test_the_facts_are_count_tier_depth_rate_memory_and_time_left():
     ]
 
 
-def test_what_an_earlier_run_had_done_says_nothing_about_speed():
+def test_the_part_of_an_earlier_run_does_not_count_for_the_speed():
     resumed = snapshot(positions=9_000_000, done_before=8_000_000, unit="slots")
     assert progress.facts(resumed)[:3] == ["90.0 % of 10,000,000 slots", "2.0 s left", "500.0 k/s"]
     assert progress.facts(snapshot(positions=8, done_before=8, total=10))[1] == "tier 3 of 9"
 
 
-def test_what_is_done_has_no_time_left():
+def test_a_finished_phase_has_no_time_left():
     assert progress.facts(snapshot(positions=10_000_000))[:2] == ["100.0 % of 10,000,000 positions", "5.0 M/s"]
 
 
 def test_a_long_title_leaves_room_for_the_share_and_the_time(capsys, monkeypatch):
-    for name, value in (("COLUMNS", "80"), ("FORCE_COLOR", "1"), ("TERM", "xterm")):  # as a terminal would have it
+    for name, value in (("COLUMNS", "80"), ("FORCE_COLOR", "1"), ("TERM", "xterm")):  # as in a terminal
         monkeypatch.setenv(name, value)
     live = progress.LiveDisplay()
     live.show("compact connect4-connect=4-height=4-mirror=yes-width=4", snapshot(phase="compressing"))
@@ -76,12 +76,12 @@ def test_a_line_fits_the_terminal(capsys, monkeypatch, columns):
     )
 
 
-def test_what_is_not_known_is_not_said():
+def test_unknown_facts_are_omitted():
     unknown = snapshot(positions=0, total=None, tiers=1, level=0, seconds=0.0)
     assert progress.facts(unknown) == ["0 positions", "64 MiB"]
 
 
-def test_plain_lines_come_seldom_and_go_to_stderr(capsys, monkeypatch):
+def test_plain_lines_are_rare_and_go_to_stderr(capsys, monkeypatch):
     clock = iter([0.0, 1.0, 6.0, 6.0, 7.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     with progress.ProgressDisplay("stones") as show:
@@ -94,8 +94,8 @@ def test_plain_lines_come_seldom_and_go_to_stderr(capsys, monkeypatch):
 
 
 def test_saving_does_not_count_more_than_its_total(tmp_path):
-    seen = []
-    solve_game(load_game("quixo", width=3, height=3), directory=tmp_path, progress=seen.append).table.close()
-    saving = [each for each in seen if each.phase == "saving"]
+    reports = []
+    solve_game(load_game("quixo", width=3, height=3), directory=tmp_path, progress=reports.append).table.close()
+    saving = [each for each in reports if each.phase == "saving"]
     assert saving
     assert [each for each in saving if each.positions > each.total] == []

@@ -1,4 +1,4 @@
-"""The Python side as people meet it: names, numpy integers, positions to hold, tables as containers, columns."""
+"""The Python API: public names, numpy integers, Position objects, tables as containers, columns."""
 
 from __future__ import annotations
 
@@ -46,30 +46,30 @@ def game(tic_tac_toe):
 # ---- names ----
 
 
-def test_dir_shows_the_public_names_and_each_of_them_is_there():
+def test_dir_lists_the_public_names_and_all_can_be_imported():
     assert set(dir(perfectplay)) == set(perfectplay.__all__)
     assert "open_table" in dir(perfectplay)
     for name in dir(perfectplay):
         assert getattr(perfectplay, name) is not None
 
 
-def test_the_version_is_that_of_the_package():
+def test_the_version_is_the_packages():
     assert perfectplay.__version__ == version("perfectplay")
 
 
 def test_every_public_name_is_in_the_reference():
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     for name in sorted(set(perfectplay.__all__) - {"__version__"}):
-        found = getattr(perfectplay, name)
-        home = getattr(found, "__module__", "")
-        assert f".{name}\n" in page or f"::: {home}\n" in page, f"docs/api.md leaves out {name}"
+        value = getattr(perfectplay, name)
+        home = getattr(value, "__module__", "")
+        assert f".{name}\n" in page or f"::: {home}\n" in page, f"docs/api.md does not list {name}"
 
 
 # ---- numpy integers ----
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint64, np.uint32])
-def test_numpy_integers_are_taken_wherever_ints_are(game, table, kind):
+def test_numpy_integers_are_accepted_like_ints(game, table, kind):
     start, move = kind(game.start()), kind(game.moves(game.start())[0])
     child = game.apply(start, move)
     assert type(child) is int
@@ -88,7 +88,7 @@ def test_numpy_integers_are_taken_wherever_ints_are(game, table, kind):
 
 
 @pytest.mark.parametrize("thing", ["0", 0.0, None, -1, 2**64, [0]])
-def test_what_is_not_a_position_is_refused_everywhere(game, table, thing):
+def test_anything_but_a_position_is_rejected(game, table, thing):
     assert not game.valid(thing)
     assert thing not in table
     with pytest.raises(UsageError, match="is not a position of tictactoe"):
@@ -96,15 +96,15 @@ def test_what_is_not_a_position_is_refused_everywhere(game, table, thing):
 
 
 def test_applying_an_illegal_move_raises_and_names_legal_ones(game):
-    with pytest.raises(UsageError, match="99 is not a legal move here: legal are a3, b3, c3"):
+    with pytest.raises(UsageError, match="99 is not a legal move here: the legal moves are a3, b3, c3"):
         game.apply(game.start(), 99)
     assert game.apply(game.start(), np.uint64(game.moves(game.start())[0]))
 
 
-# ---- a position to hold ----
+# ---- Position objects ----
 
 
-def test_a_position_knows_its_moves_and_leads_to_others(game):
+def test_a_position_has_moves_and_successors(game):
     start = game.position()
     assert isinstance(start, Position)
     assert str(start) == "........."
@@ -118,22 +118,22 @@ def test_a_position_knows_its_moves_and_leads_to_others(game):
     assert not start.is_over
 
 
-def test_a_position_refuses_illegal_moves(game):
+def test_a_position_rejects_illegal_moves(game):
     after = game.position("....X....")
     with pytest.raises(UsageError, match="'b2'"):
         after.apply("b2")
-    with pytest.raises(UsageError, match="move 99 is not legal"):
+    with pytest.raises(UsageError, match="99 is not a legal move"):
         after.apply(99)
 
 
-def test_a_position_goes_wherever_a_number_goes(game, table):
-    held = game.position(X_WINS)
-    assert held.value(table) == table.probe(held) == table.probe(int(held)) == Value(Outcome.WIN, 1)
-    assert held in table
-    assert table.probe_many([held]).tolist() == [table.probe(held).code]
-    assert game.decode(held) == X_WINS
-    assert Match(game, start=held).position == held
-    assert held.canonical() == game.position(game.canonicalize(held))
+def test_a_position_is_accepted_like_a_number(game, table):
+    position = game.position(X_WINS)
+    assert position.value(table) == table.probe(position) == table.probe(int(position)) == Value(Outcome.WIN, 1)
+    assert position in table
+    assert table.probe_many([position]).tolist() == [table.probe(position).code]
+    assert game.decode(position) == X_WINS
+    assert Match(game, start=position).position == position
+    assert position.canonical() == game.position(game.canonicalize(position))
 
 
 def test_a_notebook_shows_the_board(game):
@@ -148,15 +148,15 @@ def test_a_notebook_shows_the_board(game):
 
 def test_points_on_lines_and_highlights_are_drawn():
     cells = (Cell("a", 0, 0, (Piece(1, "<b>"),)), Cell("b", 0.5, 1.5))
-    lines = svg(Board(1, 2, cells, to_move=0, edges=(("a", "b"),)))
-    assert lines.count("<line ") == 1
-    assert "&lt;b&gt;" in lines
+    picture = svg(Board(1, 2, cells, to_move=0, edges=(("a", "b"),)))
+    assert picture.count("<line ") == 1
+    assert "&lt;b&gt;" in picture
     squares = svg(Board(1, 2, cells, to_move=0, highlight=("b",)))
     assert squares.count("<rect ") == 2
     assert squares.count("#fef08a") == 1
 
 
-def test_cells_are_as_large_as_they_say_and_blocks_fill_them():
+def test_cells_have_their_size_and_blocks_fill_them():
     cells = (Cell("a", 0, 0, (Piece(None, "|", shape="block"),), height=2), Cell("b", 0, 1, width=0.5))
     picture = svg(Board(2, 2, cells, to_move=0))
     assert 'width="48" height="96" fill="grey"' in picture
@@ -171,7 +171,7 @@ def test_a_game_without_a_board_has_no_picture(subtraction):
 # ---- tables ----
 
 
-def test_a_table_has_a_length_and_knows_what_is_in_it(game, table):
+def test_a_table_has_a_length_and_contains_positions(game, table):
     assert len(table) == table.statistics.positions == 765
     assert table
     assert game.encode(X_WINS) in table
@@ -193,7 +193,7 @@ def test_a_table_is_opened_by_the_name_of_its_game(install, codes, monkeypatch, 
 # ---- values ----
 
 
-def test_values_are_ordered_as_the_mover_likes_them():
+def test_values_are_ordered_by_the_movers_preference():
     best_first = [
         *(Value(Outcome.WIN, plies) for plies in (1, 3, 99)),
         *(Value(Outcome.DRAW, plies) for plies in (0, 4, None)),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from perfectplay.display.boards import draw
 from perfectplay.game.board import Board, Cell, Piece, Tray
+from perfectplay.game.board_text import draw
 
 
-def test_a_simple_board_has_the_names_of_its_cells_around_it(tic_tac_toe):
+def test_a_grid_has_row_and_column_names(tic_tac_toe):
     assert draw(tic_tac_toe.board(tic_tac_toe.encode("X...O...."))) == "\n".join(
         [
             "    a   b   c",
@@ -22,7 +22,7 @@ def test_a_simple_board_has_the_names_of_its_cells_around_it(tic_tac_toe):
     )
 
 
-def test_covered_pieces_and_reserves_show_and_owners_are_told_apart():
+def test_covered_pieces_reserves_and_owners_are_shown():
     large, small = Piece(0, "L"), Piece(1, "S")
     board = Board(
         rows=1,
@@ -46,7 +46,7 @@ def test_covered_pieces_and_reserves_show_and_owners_are_told_apart():
     )
 
 
-def test_holes_in_a_board_and_names_without_a_system():
+def test_a_board_with_holes_and_without_headings():
     board = Board(rows=2, columns=2, cells=(Cell("north", 0, 0), Cell("south", 1, 1)), to_move=0)
     assert draw(board).splitlines() == [
         " ┌───┬───┐",
@@ -58,8 +58,8 @@ def test_holes_in_a_board_and_names_without_a_system():
     ]
 
 
-def test_a_slope_does_not_break_the_lines_at_its_ends():
-    """Three men's morris has diagonals beside its sides."""
+def test_a_diagonal_does_not_interrupt_lines_at_its_ends():
+    """Three men's morris has diagonals next to its sides."""
     corner = [Cell(name, row, column) for name, row, column in (("a2", 0, 0), ("b2", 0, 1), ("b1", 1, 1))]
     edges = (("a2", "b2"), ("b2", "b1"), ("a2", "b1"))
     lines = draw(Board(rows=2, columns=2, cells=tuple(corner), to_move=0, edges=edges)).splitlines()

@@ -1,11 +1,9 @@
-"""The command line as people meet it: colours, widths, quiet, completion, tables, and what is solved already."""
+"""The command line in a terminal: solved tables, the list of tables, colours, line widths, completion."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,14 +13,14 @@ from click.testing import CliRunner, Result
 from perfectplay import open_table
 from perfectplay.analysis.moves import RatedMoves
 from perfectplay.cli import root
-from perfectplay.cli._text import rated_lines
-from perfectplay.table.lock import WriterLock
+from perfectplay.cli._terminal import rated_lines
+from perfectplay.table.lmdb_store import WriterLock
 from perfectplay.values import Outcome, Value
 
 
 @pytest.fixture
 def solve(install, codes, monkeypatch, tmp_path):
-    """Run `solve …` with three games installed and nothing else, and with tables of its own."""
+    """Run `solve …` with only three games installed and an empty directory for tables."""
     install("stones", codes.subtraction)
     install("tictactoe", codes.tic_tac_toe)
     install("nim", codes.variants)
@@ -36,26 +34,21 @@ def solve(install, codes, monkeypatch, tmp_path):
     return run
 
 
-# ---- solved already ----
+# ---- solving again ----
 
 
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_what_is_solved_already_is_not_solved_again(solve, backend):
+def test_a_solved_game_is_solved_again_only_with_force(solve, backend):
     first = json.loads(solve("stones", "--backend", backend, "--json").stdout)
     assert first["already_solved"] is None
     again = solve("stones", "--backend", backend)
     assert again.stdout.startswith("First player wins in 5 plies")
     since = r"^Already solved \(since \d{4}-\d\d-\d\d \d\d:\d\d\); --force solves it again\.$"
     assert re.search(since, again.stdout, re.M)
-    assert not re.search(r"^  time", again.stdout, re.M)  # nor a rate, for what was not done
+    assert not re.search(r"^  time", again.stdout, re.M)  # nothing was measured
     found = json.loads(solve("stones", "--backend", backend, "--json").stdout)
     assert found["already_solved"]
     assert (found["hash"], found["seconds"]) == (first["hash"], None)
-
-
-@pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_force_solves_again(solve, backend, tmp_path):
-    first = json.loads(solve("stones", "--backend", backend, "--json").stdout)
     forced = json.loads(solve("stones", "--backend", backend, "--force", "--json").stdout)
     assert forced["already_solved"] is None
     assert forced["hash"] == first["hash"]
@@ -63,7 +56,7 @@ def test_force_solves_again(solve, backend, tmp_path):
     assert not forced["resumed"]
 
 
-def test_a_damaged_table_is_not_taken_for_solved(solve):
+def test_a_damaged_table_is_solved_again(solve):
     first = json.loads(solve("stones", "--json").stdout)
     with open_table("stones") as table:
         values = b"".join(block.tobytes() for tier in sorted(table.records) for block in table.values(tier))
@@ -72,13 +65,13 @@ def test_a_damaged_table_is_not_taken_for_solved(solve):
     assert values in data
     file.write_bytes(data.replace(values, bytes(len(values))))
     again = json.loads(solve("stones", "--json").stdout)
-    assert (again["already_solved"], again["hash"]) == (None, first["hash"])  # solved anew, and right
+    assert (again["already_solved"], again["hash"]) == (None, first["hash"])
 
 
 # ---- the list of tables ----
 
 
-def test_tables_lists_what_is_on_disk(solve, tmp_path):
+def test_tables_lists_tables_with_size_and_status(solve, tmp_path):
     assert solve("tables").stdout == f"There are no tables in {tmp_path / 'tables'}.\n"
     solve("stones")
     solve("nim", "--stones", "5", "--backend", "lmdb")
@@ -93,19 +86,19 @@ def test_tables_lists_what_is_on_disk(solve, tmp_path):
     assert all(each["bytes"] > 0 and each["status"] == "complete" for each in listed)
 
 
-def test_tables_removes_on_request_and_nothing_else(solve, tmp_path):
+def test_tables_removes_only_the_named_tables(solve, tmp_path):
     solve("stones")
     solve("nim", "--stones", "5")
-    kept = tmp_path / "tables" / "stones" / "notes.txt"
-    kept.write_text("mine")
+    other_file = tmp_path / "tables" / "stones" / "notes.txt"
+    other_file.write_text("mine")
     missing = solve("tables", "--remove", "stones", "--remove", "stone")
     assert missing.exit_code == 2
-    assert "there is no table 'stone'" in missing.stderr
-    assert "did you mean 'stones'?" in missing.stderr
-    assert len(json.loads(solve("tables", "--json").stdout)) == 2  # a slip removes nothing
+    assert "no table 'stone'" in missing.stderr
+    assert "'stones'?" in missing.stderr
+    assert len(json.loads(solve("tables", "--json").stdout)) == 2  # an unknown name removes nothing
     assert solve("tables", "--remove", "stones").stdout.startswith("removed stones (")
     assert [each["game"] for each in json.loads(solve("tables", "--json").stdout)] == ["nim"]
-    assert kept.read_text() == "mine"
+    assert other_file.read_text() == "mine"
     solve("tables", "--remove", "nim-last=wins-quick-end=no-stones=5")
     assert not (tmp_path / "tables" / "nim-last=wins-quick-end=no-stones=5").exists()
 
@@ -122,7 +115,7 @@ def test_a_table_that_is_being_written_is_not_removed(solve, tmp_path):
 # ---- colours and widths ----
 
 
-def test_colours_are_for_terminals_that_want_them(solve, monkeypatch):
+def test_colours_are_printed_only_to_terminals_and_not_with_no_color(solve, monkeypatch):
     solve("stones")
     assert "\x1b[32m" in solve("show", "stones", color=True).stdout  # a win is green
     assert "\x1b[" not in solve("show", "stones").stdout
@@ -131,7 +124,7 @@ def test_colours_are_for_terminals_that_want_them(solve, monkeypatch):
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
-def test_moves_of_equal_worth_are_joined_on_lines_that_fit(tic_tac_toe, width):
+def test_moves_of_equal_value_are_listed_on_lines_that_fit(tic_tac_toe, width):
     start = tic_tac_toe.start()
     win, loss = Value(Outcome.WIN, 5), Value(Outcome.LOSS, 12)
     rated = [RatedMoves([0, 2, 6, 8], win), RatedMoves([4], win), RatedMoves([1, 3, 5, 7], loss)]
@@ -147,51 +140,49 @@ def test_lines_fit_the_terminal(solve, monkeypatch, tmp_path, command):
     solve("nim")
     monkeypatch.setenv("COLUMNS", "80")
     long = [line for line in solve(*command.split()).stdout.splitlines() if len(line) > 80]
-    assert [line for line in long if str(tmp_path) not in line] == []  # where tables are is as long as it is
+    assert [line for line in long if str(tmp_path) not in line] == []  # the path of the tables cannot be wrapped
 
 
 @pytest.mark.parametrize("command", ["games", "rules nim", "line tictactoe"])
 def test_lines_break_between_words_and_lose_none(solve, monkeypatch, command):
     solve("tictactoe")
-    told = {}
+    outputs = []
     for columns in (40, 1000):
         monkeypatch.setenv("COLUMNS", str(columns))
-        told[columns] = solve(*command.split()).stdout
-    assert len(told[40].splitlines()) > len(told[1000].splitlines())
-    assert told[40].split() == told[1000].split()
+        outputs.append(solve(*command.split()).stdout)
+    narrow, wide = outputs
+    assert len(narrow.splitlines()) > len(wide.splitlines())
+    assert narrow.split() == wide.split()
 
 
-def test_the_moves_to_choose_from_fit_the_terminal(solve, monkeypatch):
+def test_the_list_of_legal_moves_fits_the_terminal(solve, monkeypatch):
     solve("tictactoe")
     monkeypatch.setenv("COLUMNS", "20")
     typed = CliRunner().invoke(root, ["play", "tictactoe"], input="moves\n").stdout
     assert re.search(r"> a3  b3  c3  a2  b2\nc2  a1  b1  c1$", typed, re.M)
 
 
-def test_players_have_their_colours(solve, tic_tac_toe):
+def test_players_and_values_have_colours(solve, tic_tac_toe):
     solve("tictactoe")
     position = tic_tac_toe.position().apply("a3").apply("b2")
     shown = solve("show", "tictactoe", str(position), color=True).stdout
-    assert "\x1b[38;5;208m X \x1b[0m" in shown  # who begins is orange, on the page too
+    assert "\x1b[38;5;208m X \x1b[0m" in shown  # the first player is orange, as on the web page
     assert "\x1b[38;5;33m O \x1b[0m" in shown
     assert "\x1b[38;5;208mFirst\x1b[0m to move" in shown
     line = solve("line", "tictactoe", color=True).stdout
     assert "  1. \x1b[38;5;208mFirst player\x1b[0m" in line
     assert "\x1b[33mdraw in 9\x1b[0m" in line
-
-
-def test_values_have_the_colours_of_their_outcomes(solve):
     solve("stones")
     assert "\x1b[32mwin in " in solve("random", "stones", "20", color=True).stdout
     played = CliRunner().invoke(root, ["play", "stones"], input="hint\n", color=True).stdout
     assert "\x1b[32m\x1b[1mFirst player wins" in played
 
 
-# ---- the rest ----
+# ---- other commands ----
 
 
 def test_quiet_shows_no_progress(solve, monkeypatch):
-    monkeypatch.setattr("perfectplay.cli._progress.PLAIN_INTERVAL", 0.0)
+    monkeypatch.setattr("perfectplay.cli._terminal.PLAIN_INTERVAL", 0.0)
     assert solve("tictactoe", "--force").stderr != ""
     for command in (["tictactoe", "--force", "--quiet"], ["verify", "tictactoe", "-q"], ["stats", "tictactoe", "-q"]):
         result = solve(*command)
@@ -199,7 +190,7 @@ def test_quiet_shows_no_progress(solve, monkeypatch):
         assert result.stdout
 
 
-def test_bench_says_what_it_measures(solve):
+def test_bench_announces_its_measurements(solve):
     assert "measuring: writing and reading blocks …" in solve("bench", "stones").stderr
     assert solve("bench", "stones", "--quiet").stderr == ""
 
@@ -211,13 +202,13 @@ def test_random_positions_differ_unless_a_seed_is_given(solve):
     assert seeded[0] == seeded[1]
 
 
-def test_games_prints_options_that_the_command_line_takes(solve):
+def test_games_lists_options_as_the_command_line_accepts_them(solve):
     (line,) = [line for line in solve("games").stdout.splitlines() if "options: " in line]
     options = line[line.index("--") :].split()
     assert solve("nim", *options, "--no-save").exit_code == 0
 
 
-def test_games_names_only_the_options_of_a_table_that_are_not_the_default(solve):
+def test_games_lists_only_non_default_options_of_a_table(solve):
     solve("nim")
     (line,) = [line for line in solve("games").stdout.splitlines() if line.startswith("nim ")]
     assert line.endswith(" solved")
@@ -227,23 +218,20 @@ def test_games_names_only_the_options_of_a_table_that_are_not_the_default(solve)
     assert line.endswith(" solved (--stones 5)")
 
 
-def test_what_to_try_next_repeats_only_the_options_that_were_chosen(solve):
-    assert "Try `solve show nim`, or prove it all with `solve verify nim`." in solve("nim").stdout
-    assert "Try `solve show nim --stones 5`," in solve("nim", "--stones", "5").stdout
+def test_suggested_commands_repeat_only_non_default_options(solve):
+    output = solve("nim").stdout
+    assert "`solve show nim`" in output
+    assert "`solve verify nim`" in output
+    assert "`solve show nim --stones 5`" in solve("nim", "--stones", "5").stdout
     assert "`solve nim --stones 5`." in solve("plan", "nim", "--stones", "5", "--seconds", "0.1").stdout
 
 
 @pytest.mark.parametrize("backend", ["memry", "lmbd"])
-def test_a_backend_that_is_not_there_is_refused_even_if_the_game_is_solved(solve, backend):
+def test_an_unknown_backend_is_refused_even_if_the_game_is_solved(solve, backend):
     solve("stones")
     refused = solve("stones", "--backend", backend)
     assert refused.exit_code == 2
     assert f"unknown backend '{backend}': did you mean" in refused.stderr
-
-
-def test_python_m_is_the_same_command():
-    done = subprocess.run([sys.executable, "-m", "perfectplay", "--version"], capture_output=True, text=True)
-    assert done.stdout.startswith("perfectplay ")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The hook `walk`: a game says at once what it would be asked about each position."""
+"""The hook `walk`: a game returns the results of its other hooks for all positions at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perfectplay import PluginError, Status, Studied, hookimpl, make_game, solve_game, verify_table
+from perfectplay import PluginError, PositionBatch, Status, hookimpl, make_game, solve_game, verify_table
 from perfectplay.solve.options import Budget
 from perfectplay.testing import run_checks
 
@@ -18,10 +18,10 @@ WON_BY = 5
 
 
 class Take:
-    """Take one or two counters, two only of an even number, which keeps the turn; who takes the last wins by five."""
+    """Take one counter, or two of an even number, which keeps the turn. Taking the last one wins by five."""
 
-    def __init__(self, change: Callable[[Studied], object] = lambda said: said) -> None:
-        self.asked: Counter[str] = Counter()
+    def __init__(self, change: Callable[[PositionBatch], object] = lambda rows: rows) -> None:
+        self.calls: Counter[str] = Counter()
         self.change = change
 
     @hookimpl
@@ -34,7 +34,7 @@ class Take:
 
     @hookimpl
     def moves(self, position):
-        self.asked["moves"] += 1
+        self.calls["moves"] += 1
         left = position >> 1
         return [] if not left else [1, 2] if left % 2 == 0 else [1]
 
@@ -44,7 +44,7 @@ class Take:
 
     @hookimpl
     def status(self, position):
-        self.asked["status"] += 1
+        self.calls["status"] += 1
         return Status.ONGOING if position >> 1 else Status.LOST
 
     @hookimpl
@@ -65,62 +65,67 @@ class Take:
             kept = np.arange(2) < degrees[:, None]
             statuses = np.where(left == 0, Status.LOST, Status.ONGOING)
             scores = np.where(left == 0, -WON_BY, 0)
-            said = Studied(positions, statuses, children[kept], np.cumsum(degrees), movers=positions & 1, scores=scores)
-            yield self.change(said)
+            rows = PositionBatch(
+                positions, statuses, children[kept], np.cumsum(degrees), movers=positions & 1, scores=scores
+            )
+            yield self.change(rows)
 
 
-class TakeByTheHooks(Take):
+class TakeByHooks(Take):
     walk = None
 
 
-def test_a_solve_takes_its_answers_from_the_walk():
+def test_a_solve_uses_the_walk_instead_of_the_hooks():
     plugin = Take()
     game = make_game(plugin, name="take")
-    plugin.asked.clear()
+    plugin.calls.clear()
     solution = solve_game(game, save=False)
-    assert not plugin.asked
+    assert not plugin.calls
     with solution.table as table:
         assert verify_table(table).bad == 0
-        assert plugin.asked["moves"] >= COUNTERS
-    by_hooks = solve_game(make_game(TakeByTheHooks(), name="take"), save=False)
+        assert plugin.calls["moves"] >= COUNTERS
+    by_hooks = solve_game(make_game(TakeByHooks(), name="take"), save=False)
     by_hooks.table.close()
     assert solution.hash == by_hooks.hash
 
 
-def test_the_game_is_asked_about_what_a_walk_leaves_out_and_what_has_no_room(monkeypatch):
-    expected = solve_game(make_game(TakeByTheHooks(), name="take"), save=False)
+def test_hooks_are_called_for_positions_missing_from_the_walk_or_the_memo(monkeypatch):
+    expected = solve_game(make_game(TakeByHooks(), name="take"), save=False)
     expected.table.close()
-    short = Take(lambda said: replace(said) if said.positions[0] else _none(said))
-    left_out = solve_game(make_game(short, name="take"), save=False)
-    left_out.table.close()
-    assert left_out.hash == expected.hash
-    assert short.asked["moves"] > 100
-    monkeypatch.setattr(Budget, "for_answers", 20_000)
+    short = Take(lambda rows: replace(rows) if rows.positions[0] else _empty(rows))
+    incomplete = solve_game(make_game(short, name="take"), save=False)
+    incomplete.table.close()
+    assert incomplete.hash == expected.hash
+    assert short.calls["moves"] > 100
+    monkeypatch.setattr(Budget, "memo_bytes", 20_000)
     no_room = solve_game(make_game(Take(), name="take"), save=False)
     no_room.table.close()
     assert no_room.hash == expected.hash
 
 
-def _none(said: Studied) -> Studied:
-    return Studied(
-        *(column[:0] for column in (said.positions, said.statuses, said.children, said.ends)), *2 * [said.ends[:0]]
+def _empty(rows: PositionBatch) -> PositionBatch:
+    return PositionBatch(
+        *(column[:0] for column in (rows.positions, rows.statuses, rows.children, rows.ends)), *2 * [rows.ends[:0]]
     )
 
 
-def _raise(said: Studied) -> Studied:
+def _raise(rows: PositionBatch) -> PositionBatch:
     raise RuntimeError("lost my way")
 
 
-WRONG: dict[str, tuple[Callable[[Studied], object], str]] = {
-    "no Studied": (lambda said: None, "a Studied was expected, not None"),
-    "a list": (lambda said: replace(said, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
-    "too few": (lambda said: replace(said, movers=said.movers[1:]), "'movers' must be an array of 1,000 integers"),
-    "no movers": (lambda said: replace(said, movers=None), "'movers' must be an array of 1,000 integers"),
-    "fractions": (lambda said: replace(said, scores=said.scores / 2), "'scores' must be an array of 1,000 integers"),
-    "a status of 4": (lambda said: replace(said, statuses=said.statuses + 3), "'statuses' must be from 0 to 3"),
-    "a score too high": (lambda said: replace(said, scores=said.scores + 40_000), "must be from -32,767 to 32,767"),
-    "stuck": (lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]), "an ongoing position has"),
-    "falling ends": (lambda said: replace(said, ends=_swapped(said.ends)), "'ends' must not fall"),
+WRONG: dict[str, tuple[Callable[[PositionBatch], object], str]] = {
+    "no Studied": (lambda rows: None, "a PositionBatch was expected, not None"),
+    "a list": (lambda rows: replace(rows, statuses=[0]), "'statuses' must be an array of 1,000 integers"),
+    "too few": (lambda rows: replace(rows, movers=rows.movers[1:]), "'movers' must be an array of 1,000 integers"),
+    "no movers": (lambda rows: replace(rows, movers=None), "'movers' must be an array of 1,000 integers"),
+    "fractions": (lambda rows: replace(rows, scores=rows.scores / 2), "'scores' must be an array of 1,000 integers"),
+    "a status of 4": (lambda rows: replace(rows, statuses=rows.statuses + 3), "'statuses' must be from 0 to 3"),
+    "a score too high": (lambda rows: replace(rows, scores=rows.scores + 40_000), "must be from -32,767 to 32,767"),
+    "stuck": (
+        lambda said: replace(said, ends=0 * said.ends, children=said.children[:0]),
+        "an ongoing position must have children",
+    ),
+    "falling ends": (lambda said: replace(said, ends=_swapped(said.ends)), "'ends' must not decrease"),
     "no position": (lambda said: replace(said, children=~(0 * said.children)), "'children' must be from 0 to"),
     "an error": (_raise, "hook 'walk' raised RuntimeError: lost my way"),
 }
@@ -131,7 +136,7 @@ def _swapped(ends: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mistake", WRONG)
-def test_a_walk_that_cannot_be_right_is_refused(mistake):
+def test_an_inconsistent_walk_is_rejected(mistake):
     change, words = WRONG[mistake]
     game = make_game(Take(change), name="take")
     with pytest.raises(PluginError, match="take: hook 'walk'") as caught:
@@ -144,9 +149,12 @@ def test_a_walk_that_cannot_be_right_is_refused(mistake):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda said: replace(said, movers=1 - said.movers), "'walk' says mover 1 of position 0"),
-        (lambda said: replace(said, scores=-said.scores), "'walk' says score 5 of position 0"),
-        (lambda said: replace(said, children=said.children ^ np.uint64(1)), "'walk' says children [0] of position 2"),
+        (lambda rows: replace(rows, movers=1 - rows.movers), "'walk' says mover 1 of position 0"),
+        (lambda rows: replace(rows, scores=-rows.scores), "'walk' says score 5 of position 0"),
+        (
+            lambda rows: replace(rows, children=rows.children ^ np.uint64(1)),
+            "'walk' says children [0] of position 2",
+        ),
     ],
 )
 def test_a_walk_that_contradicts_the_hooks_breaks_a_law(change, words):

@@ -16,7 +16,7 @@ WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS
 
 
 @pytest.mark.parametrize("module", [options, values, wording])
-def test_the_examples_in_docstrings_are_true(module):
+def test_doctests(module):
     assert doctest.testmod(module).failed == 0
 
 
@@ -34,7 +34,7 @@ def test_the_examples_in_docstrings_are_true(module):
         (Value(DRAW, None), "Draw: neither player can force a win, and play need never end"),
     ],
 )
-def test_verdicts_name_the_winner_and_count_his_moves(value, sentence):
+def test_verdicts_name_the_winner_and_count_their_moves(value, sentence):
     assert verdict(value, "Ann", "Bob") == sentence
 
 
@@ -49,11 +49,11 @@ def test_verdicts_name_the_winner_and_count_his_moves(value, sentence):
     ],
 )
 def test_a_puzzle_is_solved_or_scored(value, alone, scored):
-    said = [worth(SimpleNamespace(is_puzzle=True, has_score=each), value) for each in (False, True)]
-    assert said == [alone, scored]
+    texts = [worth(SimpleNamespace(is_puzzle=True, has_score=each), value) for each in (False, True)]
+    assert texts == [alone, scored]
 
 
-def test_players_are_named_by_the_board_or_by_their_turn(tic_tac_toe):
+def test_default_players_have_names_in_sentences(tic_tac_toe):
     assert sides(tic_tac_toe, 0) == ("First player", "Second player")
     assert sides(tic_tac_toe, 1) == ("Second player", "First player")
     assert sides(tic_tac_toe, None) == ("The player to move", "The opponent")

@@ -1,4 +1,4 @@
-"""Graphs as games with a compiled kernel, in every combination of functions that the engine treats differently."""
+"""Graphs as games with a compiled kernel, with every combination of functions that matters to the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.tiers.order import components
-from perfectplay_native.kernel import ABI, Kernel
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import ABI
 
 from .graphs import Graph
 
@@ -25,10 +26,10 @@ ENUMERATED_VARIANTS: dict[str, tuple[str, ...]] = {
     "rules alone": (),
     "parents": ("children", "parents"),
 }
-SISTER_VARIANTS: dict[str, tuple[str, ...]] = {
+MUTUAL_VARIANTS: dict[str, tuple[str, ...]] = {
     name: (*functions, "tier_children") for name, functions in ENUMERATED_VARIANTS.items()
 }
-"""The same for tiers that play may return to."""
+"""The same for tiers that can reach each other."""
 RANKED_VARIANTS: dict[str, tuple[str, ...]] = {
     "rank alone": (*RANKED, "tier_children"),
     "rank and parents": (*RANKED, "tier_children", "parents", "wins_now"),
@@ -45,7 +46,7 @@ NO_NODE = 2**32 - 1
 
 
 class CompiledGraph:
-    """A plugin whose kernel holds a graph; it keeps the memory that the kernel points to."""
+    """A plugin whose kernel plays a graph. It keeps the kernel's memory alive."""
 
     def __init__(self, module: ModuleType, graph: Graph, functions: Iterable[str]) -> None:
         self.ffi, self.keep = module.ffi, []
@@ -90,10 +91,10 @@ class CompiledGraph:
         for node in reversed(range(len(graph.moves) // 2 if graph.twins else len(graph.moves))):
             nodes = slots[graph.tiers[node]]
             if node % 3 == 0:
-                nodes.append(NO_NODE)  # a slot that holds no position
+                nodes.append(NO_NODE)  # an empty slot
             index[node] = len(nodes)
             nodes.append(node)
-        if graph.twins:  # the second half shares the slots of the first
+        if graph.twins:  # the second half has the slots of the first
             index[len(index) // 2 :] = index[: len(index) // 2]
         data: dict[str, Any] = {
             "nodes": len(graph.moves),

@@ -1,22 +1,39 @@
-"""The graph game's compiled kernel, for the tests of the engine."""
+"""Compiled modules for the tests of the engine: the graph game's kernel, and an engine with a known defect."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from cffi import FFI
 
-from perfectplay_native.build import game_ffi
+import perfectplay_native
+from perfectplay_native.build import engine_ffi, game_ffi
+from perfectplay_native.kernel import Kernel
+
+from .naive_search import NaiveSearch
 
 HERE = Path(__file__).parent
+ENGINE = Path(perfectplay_native.__file__).with_name("src")
+
+
+def build_module(ffi: FFI, name: str, directory: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ffi.compile(tmpdir=str(directory)))
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")
 def graph_module(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """The cffi module of graph_kernel.c, built the way a third party builds a kernel."""
+    """The cffi module of graph_kernel.c, built like the kernel of a third party."""
     header = (HERE / "graph_kernel.h").read_text()
     ffi = game_ffi(
         "compiled_graph_kernel",
@@ -24,11 +41,12 @@ def graph_module(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
         cdef=header[header.index("/* cdef */") : header.index("/* end cdef */")],
         include_dirs=[str(HERE)],
     )
-    path = ffi.compile(tmpdir=str(tmp_path_factory.mktemp("graph_kernel")))
-    spec = importlib.util.spec_from_file_location("compiled_graph_kernel", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return build_module(ffi, "compiled_graph_kernel", tmp_path_factory.mktemp("graph_kernel"))
+
+
+@pytest.fixture(scope="session")
+def naive_search(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Kernel], NaiveSearch]:
+    """A search whose draws ignore that they depend on the path, from a separate build of the engine."""
+    ffi = engine_ffi("naive_engine", ENGINE, compile_args=["-O1", "-DPP_NAIVE_DRAWS"])
+    module = build_module(ffi, "naive_engine", tmp_path_factory.mktemp("naive_engine"))
+    return lambda kernel: NaiveSearch(module, kernel)

@@ -1,12 +1,12 @@
-/* A game that is nothing but an explicit graph, as a kernel with every function a kernel can have: what the engine does
- * with each of them is tried on graphs of any shape. The sanitizer driver runs on it too.
+/* A game given by an explicit graph, as a kernel with every function that a kernel can have. The tests and the
+ * sanitizer programs use it to run the engine on graphs of any shape.
  *
  * Every node has two images that are the same up to symmetry:
  *
  *     position   node << 1 | image
  *     move       its number in `targets`        leads to target ^ image
  *
- * so two moves may lead to the two images of one child: different positions, one slot. */
+ * So two moves may lead to the two images of one child, which are different positions with one slot. */
 #include "graph_kernel.h"
 
 static const graph *graph_of(const pp_kernel *self) { return self->context; }
@@ -124,7 +124,7 @@ size_t graph_retract(const pp_kernel *self, pp_position position, pp_slot *slots
     return count;
 }
 
-/* Parents of other tiers too, which nobody needs. */
+/* Includes parents in other tiers, which the engine does not need. */
 size_t graph_retract_all(const pp_kernel *self, pp_position position, pp_slot *slots) {
     const graph *g = graph_of(self);
     const uint32_t node = node_of(position);
@@ -149,7 +149,7 @@ void graph_survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t w
     }
 }
 
-/* The same two, counting moves: a slot stands as often as moves lead there, on both sides. */
+/* Variants that count moves: a slot is listed once per move, on both sides. */
 
 size_t graph_expand_moves(const pp_kernel *self, pp_position position, pp_slot *slots) {
     const graph *g = graph_of(self);

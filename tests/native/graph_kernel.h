@@ -1,4 +1,4 @@
-/* The graph game's data and functions. cffi reads the part between the marks. */
+/* The data and functions of the graph game. conftest.py passes the part between the marks to cffi. */
 #ifndef GRAPH_KERNEL_H
 #define GRAPH_KERNEL_H
 
@@ -18,9 +18,9 @@ typedef struct {
     const int16_t *scores; /* NULL: none */
     const uint32_t *tier;
     const uint32_t *first_tier_child, *tier_children;
-    const uint32_t *component;               /* by tier: equal where tiers reach each other */
+    const uint32_t *component;               /* by tier: equal if the tiers can reach each other */
     const uint32_t *index;                   /* of each node in its tier */
-    const uint32_t *first_slot, *slot_nodes; /* by tier: the node of each slot, NO_NODE where there is none */
+    const uint32_t *first_slot, *slot_nodes; /* by tier: the node of each slot, NO_NODE if it is empty */
 } graph;
 
 int graph_valid(const pp_kernel *self, pp_position position);

@@ -1,4 +1,4 @@
-"""Games that are nothing but a graph, and a solver for them that is as plain as the definition of a value."""
+"""Games given by an explicit graph, and a brute-force solver that follows the definition of a value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOSS, TIE, WIN, ENDLESS = 1, 2, 3, 0
 
 @dataclass(frozen=True)
 class Graph:
-    """Node by node: the moves, each a (child, image) pair; the status; the tier; where there are, mover and score."""
+    """For each node: the moves as (child, image) pairs, the status, the tier, and optionally mover and score."""
 
     moves: tuple[tuple[tuple[int, int], ...], ...]
     status: tuple[int, ...]
@@ -29,7 +29,7 @@ class Graph:
     scores: tuple[int, ...] | None = None
     players: int = 2
     twins: bool = False
-    """Whether the second half of the nodes is the first with colours swapped, and shares its slots."""
+    """Whether the second half of the nodes is the first half with colours swapped, and has the same slots."""
 
     def keeps_turn(self, parent: int, child: int) -> bool:
         if self.players == 1:
@@ -68,7 +68,7 @@ class Graph:
 
 
 def plain_graph(children: list[list[int]], ended: dict[int, int], tiers: list[int] | None = None) -> Graph:
-    """A graph from lists of children, ONGOING but for `ended`."""
+    """A graph from lists of children. Nodes are ONGOING except those in `ended`."""
     return Graph(
         moves=tuple(tuple((child, 0) for child in each) for each in children),
         status=tuple(ended.get(node, Status.ONGOING) for node in range(len(children))),
@@ -77,7 +77,7 @@ def plain_graph(children: list[list[int]], ended: dict[int, int], tiers: list[in
 
 
 def brute_force(graph: Graph) -> list[int]:
-    """The code of every node, score << 16 | remoteness << 2 | kind, by definition."""
+    """The code of every node: score << 16 | remoteness << 2 | kind."""
     scores = best_scores(graph)
     plies = remotenesses(graph, scores)
     codes = []
@@ -93,14 +93,14 @@ def brute_force(graph: Graph) -> list[int]:
 
 
 def final_score(graph: Graph, node: int) -> int:
-    """By how much the mover of a finished node wins; 1 where there are no scores."""
+    """The score of a finished node for its mover; 1, 0 or -1 in a graph without scores."""
     if graph.scores:
         return graph.scores[node]
     return {Status.LOST: -1, Status.DRAWN: 0, Status.WON: 1}[Status(graph.status[node])]
 
 
 def best_scores(graph: Graph) -> list[int]:
-    """What each mover can force: for every score, the positions from which somebody can force at least that."""
+    """The score that the mover of each node can force: the highest one that either player can force at least."""
     ends = [node for node, status in enumerate(graph.status) if status != Status.ONGOING]
     scores = [0] * len(graph.moves)
     for least in sorted({abs(final_score(graph, node)) for node in ends} - {0}):
@@ -114,27 +114,27 @@ def best_scores(graph: Graph) -> list[int]:
 
 
 def forcing(graph: Graph, least: int) -> set[tuple[int, bool]]:
-    """The (node, whether I am to move) from which I can force to win by at least so much."""
+    """The pairs (node, whether I am to move) from which I can force a win by at least `least`."""
     forced = set()
     for node, status in enumerate(graph.status):
         if status != Status.ONGOING:
             forced |= {
                 (node, mine) for mine in (True, False) if final_score(graph, node) * (1 if mine else -1) >= least
             }
-    grows = True
-    while grows:
-        grows = False
+    changed = True
+    while changed:
+        changed = False
         for node, children in enumerate(graph.children):
             for mine in (True, False):
                 after = [(child, mine == graph.keeps_turn(node, child)) for child in children]
                 if (node, mine) not in forced and after and (any if mine else all)(each in forced for each in after):
                     forced.add((node, mine))
-                    grows = True
+                    changed = True
     return forced
 
 
 def remotenesses(graph: Graph, scores: list[int]) -> list[int | None]:
-    """The plies of best play, one ply after the other; None where play has no end."""
+    """The number of plies of best play, found in ascending order; None if play never ends."""
     plies: list[int | None] = [None if status == Status.ONGOING else 0 for status in graph.status]
     worth = {
         (node, child): scores[child] if graph.keeps_turn(node, child) else -scores[child]
@@ -149,8 +149,8 @@ def remotenesses(graph: Graph, scores: list[int]) -> list[int | None]:
             if plies[node] is not None:
                 continue
             best = [plies[child] for child in children if worth[node, child] == scores[node]]
-            hurries = scores[node] >= 0
-            if remoteness - 1 in best if hurries else None not in best and max(best) == remoteness - 1:
+            quick = scores[node] >= 0  # a winner or a drawer prefers the quickest end, a loser the slowest
+            if remoteness - 1 in best if quick else None not in best and max(best) == remoteness - 1:
                 decided[node] = remoteness
         for node, found in decided.items():
             plies[node] = found
@@ -223,7 +223,7 @@ class ScoreHooks:
 
 
 def python_plugin(graph: Graph, base: type[GraphPlugin] = TieredGraphPlugin) -> GraphPlugin:
-    """The graph as a plugin in Python, with the hooks that it needs."""
+    """The graph as a Python plugin, with the hooks that it needs."""
     hooks = [
         *([TurnHooks] if graph.movers else []),
         *([ScoreHooks] if graph.scores else []),
@@ -237,22 +237,22 @@ def python_plugin(graph: Graph, base: type[GraphPlugin] = TieredGraphPlugin) -> 
 ENDS = (Status.LOST, Status.LOST, Status.DRAWN, Status.WON)
 
 
-def random_graph(rng: Random, *, sisters: bool = False) -> Graph:
-    """Any small graph: cycles, self-loops, moves to both images of a child, ends of every kind.
+def random_graph(rng: Random, *, mutual: bool = False) -> Graph:
+    """A small random graph with cycles, self-loops, moves to both images of a child, and ends of every kind.
 
-    Tiers never fall along a move; with `sisters`, moves may also go back and forth between neighbouring tiers. A chain
-    at the end brings values of every remoteness into reach.
+    Moves never lead to a lower tier, except that with `mutual` they may go back and forth between two neighbouring
+    tiers. A chain at the end provides values of every remoteness.
     """
     count, chain = rng.randint(1, 12), rng.randint(0, 9)
     tiers = sorted(rng.choices(range(rng.randint(1, 4)), k=count)) + [4] * chain
     moves: list[tuple[tuple[int, int], ...]] = []
     for node in range(count):
-        lowest = tiers[node] // 2 * 2 if sisters else tiers[node]
+        lowest = tiers[node] // 2 * 2 if mutual else tiers[node]
         targets = [child for child in range(count + chain) if tiers[child] >= lowest]
         drawn = [(rng.choice(targets), rng.randint(0, 1)) for _ in range(rng.randint(0, 5) % 5)]
         moves.append(tuple(dict.fromkeys(drawn)))
     moves += [((node + 1, 0),) for node in range(count, count + chain - 1)] + [()] * (chain > 0)
-    # without a move it is the end, or the player is stuck
+    # without a move the game is over, or the player is stuck
     status = [Status.ONGOING if found else rng.choice(ENDS) for found in moves]
     return Graph(tuple(moves), tuple(status), tuple(tiers), start=rng.randrange(count))
 
@@ -260,9 +260,9 @@ def random_graph(rng: Random, *, sisters: bool = False) -> Graph:
 TURNS = ("alternate", "kept", "puzzle", "twins")
 
 
-def any_game(rng: Random, *, turns: str, scored: bool, sisters: bool = False) -> Graph:
-    """A random graph in which a player may move again, or with one player, or with slots that two positions share."""
-    graph = random_graph(rng, sisters=sisters)
+def any_game(rng: Random, *, turns: str, scored: bool, mutual: bool = False) -> Graph:
+    """A random graph in which a player may move again, or with one player, or with slots that two positions have."""
+    graph = random_graph(rng, mutual=mutual)
     if scored:
         graph = replace(graph, scores=tuple(random_score(rng, status) for status in graph.status))
     if turns == "puzzle":
@@ -273,12 +273,12 @@ def any_game(rng: Random, *, turns: str, scored: bool, sisters: bool = False) ->
 
 
 def random_score(rng: Random, status: int) -> int:
-    sizes = (1, 2, 3, 7, 32767)
-    return {Status.WON: 1, Status.LOST: -1}.get(Status(status), 0) * rng.choice(sizes)
+    margins = (1, 2, 3, 7, 32767)
+    return {Status.WON: 1, Status.LOST: -1}.get(Status(status), 0) * rng.choice(margins)
 
 
 def with_twins(rng: Random, graph: Graph) -> Graph:
-    """Every node twice, the second time with colours swapped; a move may lead to either, and to both."""
+    """Each node twice, the second time with colours swapped. A move may lead to either or both of them."""
     count = len(graph.moves)
     swaps = [[rng.choice(((0,), (1,), (0, 1))) for _ in moves] for moves in graph.moves]
     moves = [
@@ -302,13 +302,13 @@ def with_twins(rng: Random, graph: Graph) -> Graph:
     )
 
 
-def graphs(*, sisters: bool = False) -> st.SearchStrategy[Graph]:
-    """The same for hypothesis, which shrinks what fails."""
-    return st.randoms(use_true_random=False).map(lambda rng: random_graph(rng, sisters=sisters))
+def graphs(*, mutual: bool = False) -> st.SearchStrategy[Graph]:
+    """Random graphs for hypothesis, which shrinks failing examples."""
+    return st.randoms(use_true_random=False).map(lambda rng: random_graph(rng, mutual=mutual))
 
 
 def union(graphs: Iterable[Graph]) -> Graph:
-    """Many graphs of one kind as one, with a first node that leads to the start of each; no twins."""
+    """Several graphs of one kind, without twins, joined by a first node that leads to the start of each."""
     moves: list[tuple[tuple[int, int], ...]] = []
     status: list[int] = []
     tiers: list[int] = []

@@ -1,4 +1,4 @@
-"""The weak solver in C: on graphs full of cycles everything it stores is right, however it comes and goes."""
+"""The weak solver in C: on graphs with many cycles every stored outcome is right, also after stops and restarts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from perfectplay.game.loading import load_game
 from perfectplay.values import Status
 from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError, EngineStopped
@@ -20,18 +21,20 @@ from .compiled_graphs import CompiledGraph
 from .graphs import Graph, brute_force, graphs, plain_graph
 
 LOST, DRAWN, WON = Status.LOST, Status.DRAWN, Status.WON
+NAIVE_IS_WRONG_FROM = 9967872
+"""A Gobblet position from which a search that ignores dependencies stores wrong draws."""
 
 
 class Prover:
-    """A search on a graph, which speaks of nodes: a node's canonical position is twice its number."""
+    """A search on a graph, in terms of nodes. The canonical position of a node is twice its number."""
 
     def __init__(self, module: ModuleType, graph: Graph, functions: tuple[str, ...]) -> None:
         self.graph = graph
         self.plugin = CompiledGraph(module, graph, functions)  # owns the kernel's memory
         self.search = Search(self.plugin.kernel())
 
-    def run(self, node: int | None = None, *, naive: bool = False) -> Prover:
-        self.search.run((self.graph.start if node is None else node) << 1, naive=naive)
+    def run(self, node: int | None = None) -> Prover:
+        self.search.run((self.graph.start if node is None else node) << 1)
         return self
 
     def outcome(self, node: int) -> int | None:
@@ -54,23 +57,23 @@ class Prover:
     ids=["rules alone", "wins_now", "wins_now and children"],
 )
 def prover(request: pytest.FixtureRequest, graph_module: ModuleType) -> Callable[[Graph], Prover]:
-    """prover(graph): a search with a kernel that has these functions beside the rules."""
+    """prover(graph): a search with a kernel that has these functions in addition to the rules."""
     return lambda graph: Prover(graph_module, graph, request.param)
 
 
 @pytest.fixture(scope="session")
 def plain_prover(graph_module: ModuleType) -> Callable[[Graph], Prover]:
-    """The same with the rules alone."""
+    """prover(graph): a search with a kernel that has only the rules."""
     return lambda graph: Prover(graph_module, graph, ())
 
 
 def truth_of(graph: Graph) -> list[int]:
-    """The outcome of every node, by definition."""
+    """The outcome of every node by brute force."""
     return [code & 3 or DRAWN for code in brute_force(graph)]
 
 
 def large_graph(seed: int, size: int = 150) -> Graph:
-    """Cycles within cycles, and few ends."""
+    """A random graph with nested cycles and few terminal nodes."""
     rng = Random(seed)
     ended = rng.choice([0.02, 0.05, 0.1])
     children = [
@@ -88,7 +91,7 @@ many = settings(max_examples=200, deadline=None)
 
 @many
 @given(graph=graphs())
-def test_the_root_is_proven_and_everything_stored_is_right(prover, graph):
+def test_the_root_is_proven_and_all_stored_outcomes_are_right(prover, graph):
     proven = prover(graph).run()
     assert proven.outcome(graph.start) == truth_of(graph)[graph.start]
     proven.assert_right()
@@ -96,7 +99,7 @@ def test_the_root_is_proven_and_everything_stored_is_right(prover, graph):
 
 @many
 @given(graph=graphs())
-def test_a_walk_proves_exactly_what_can_be_reached(prover, graph):
+def test_prove_reachable_proves_exactly_the_reachable_nodes(prover, graph):
     proven = prover(graph).run()
     proven.search.prove_reachable()
     assert set(proven.stored()) == graph.reachable
@@ -105,7 +108,7 @@ def test_a_walk_proves_exactly_what_can_be_reached(prover, graph):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_large_graphs_with_cycles_within_cycles(prover, seed):
+def test_large_graphs_with_nested_cycles(prover, seed):
     graph = large_graph(seed)
     proven = prover(graph).run()
     proven.assert_right()
@@ -114,8 +117,8 @@ def test_large_graphs_with_cycles_within_cycles(prover, seed):
     proven.assert_right()
 
 
-def test_the_large_graphs_make_draws_provisional_confirmed_and_forgotten(prover):
-    """Else the tests above would show nothing."""
+def test_the_large_graphs_confirm_and_discard_provisional_draws(prover):
+    """Otherwise the tests above would be pointless."""
     counts = [prover(large_graph(seed)).run().search.counts for seed in range(60)]
     for what in ("cycles", "confirmed", "forgotten"):
         assert sum(getattr(c, what) for c in counts) > 100, what
@@ -123,7 +126,7 @@ def test_the_large_graphs_make_draws_provisional_confirmed_and_forgotten(prover)
 
 
 def named(moves: str) -> tuple[Graph, dict[str, int]]:
-    """A graph from `root: after after; other: after …`; a position that is only moved to has lost."""
+    """A graph from `root: child child; other: child …`. A node without a list of children is lost."""
     after = {name.strip(): rest.split() for name, rest in (part.split(":") for part in moves.split(";"))}
     names = list(dict.fromkeys([*after, *(name for each in after.values() for name in each)]))
     number = {name: i for i, name in enumerate(names)}
@@ -131,40 +134,54 @@ def named(moves: str) -> tuple[Graph, dict[str, int]]:
     return plain_graph(children, {number[name]: LOST for name in names if name not in after}), number
 
 
-# Whoever is at `lost` has one move, twice or thrice: the search looks at positions with fewer moves first.
+# `lost` has one distinct move, listed twice or three times, because the search visits nodes with fewer moves first.
 TO_LOST = "lost: won won; won: end; worse: won won won"
 
 
 @pytest.mark.parametrize(
     "moves",
     [
-        # `loop` goes back to `root`, which wins by `lost`: a draw while `root` is on the path, in truth lost.
+        # `loop` leads back to `root`, which wins by `lost`. It is a draw while `root` is on the path, but really lost.
         f"root: loop lost; loop: root; {TO_LOST}",
-        # `loop` is found below `top`, which is won, below `drawn`, which is drawn for certain. It rests on neither,
-        # so it must outlive both, and not be confirmed with the latter.
+        # `loop` is found below `top`, which is won, and `drawn`, which is certainly drawn. It depends on neither, so
+        # it must remain provisional after both, and must not be confirmed with `drawn`.
         f"root: drawn worse; drawn: top back; back: drawn; top: lost loop; loop: root; {TO_LOST}",
-        # The same, but `drawn` is itself provisional until `certain` is finished: `loop` must not join in.
+        # The same, but `drawn` is provisional until `certain` is finished; `loop` must not be confirmed with it.
         f"root: certain worse; certain: drawn; drawn: top certain; top: lost loop; loop: root; {TO_LOST}",
     ],
 )
-def test_a_draw_that_rests_on_a_position_that_turns_out_won_is_not_stored(plain_prover, moves):
+def test_a_draw_that_depends_on_a_won_position_is_not_stored(plain_prover, naive_search, moves):
     graph, number = named(moves)
     loop = number["loop"]
     assert truth_of(graph)[loop] == LOST
-    assert plain_prover(graph).run(naive=True).outcome(loop) == DRAWN  # so it is met while `root` is on the path
-    sound = plain_prover(graph).run()
+    sound = plain_prover(graph)
+    naive = naive_search(sound.search.kernel).run(graph.start << 1)
+    assert naive.outcome(loop << 1) == DRAWN  # so `loop` is visited while `root` is on the path
+    sound.run()
     sound.assert_right()
     assert sound.outcome(number["root"]) == WON
     assert sound.run(loop).outcome(loop) == LOST
 
 
-def test_storing_draws_at_once_as_the_seeds_did_is_wrong(plain_prover):
+def test_ignoring_dependencies_stores_wrong_draws(plain_prover, naive_search):
     wrong = 0
     for seed in range(60):
         graph = large_graph(seed)
-        truth, naive = truth_of(graph), plain_prover(graph).run(naive=True).stored()
-        wrong += sum(outcome == DRAWN != truth[node] for node, outcome in naive.items())
+        truth, prover = truth_of(graph), plain_prover(graph)
+        stored = naive_search(prover.search.kernel).run(graph.start << 1).entries()
+        wrong += sum(outcome == DRAWN != truth[position >> 1] for position, outcome in stored.items())
     assert wrong > 20
+
+
+def test_ignoring_dependencies_stores_wrong_draws_in_gobblet(naive_search):
+    kernel = load_game("gobblet").kernel
+    assert kernel is not None
+    sound, wrong = Search(kernel), []
+    for position, outcome in naive_search(kernel).run(NAIVE_IS_WRONG_FROM).entries().items():
+        sound.run(position)
+        if outcome != sound.outcome(position):
+            wrong.append(outcome)
+    assert set(wrong) == {DRAWN}
 
 
 # ---- shapes ----
@@ -176,7 +193,7 @@ def test_storing_draws_at_once_as_the_seeds_did_is_wrong(plain_prover):
         ([[]], {0: LOST}, LOST),
         ([[]], {0: DRAWN}, DRAWN),
         ([[]], {0: WON}, WON),
-        ([[0]], {}, DRAWN),  # a move that changes nothing, for ever
+        ([[0]], {}, DRAWN),  # a move that changes nothing
         ([[0, 1], []], {1: LOST}, WON),
         ([[0, 1], []], {1: WON}, DRAWN),
         ([[1, 1, 1], []], {1: WON}, LOST),
@@ -187,7 +204,7 @@ def test_small_games(prover, children, ended, outcome):
     assert prover(plain_graph(children, ended)).run().outcome(0) == outcome
 
 
-def test_a_position_that_is_neither_over_nor_has_a_move_is_refused(prover):
+def test_an_ongoing_position_without_a_move_is_an_error(prover):
     with pytest.raises(EngineError, match="position 2 is ONGOING but has no move"):
         prover(plain_graph([[1], []], {})).run()
 
@@ -195,7 +212,7 @@ def test_a_position_that_is_neither_over_nor_has_a_move_is_refused(prover):
 def test_a_path_of_a_hundred_thousand_positions_needs_no_recursion(plain_prover):
     length = 100_000
     chain = plain_prover(plain_graph([[node + 1] for node in range(length)] + [[]], {length: LOST})).run()
-    assert chain.outcome(0) == LOST  # an even number of moves before the mover has lost
+    assert chain.outcome(0) == LOST  # after an even number of moves
     assert chain.search.counts.max_depth == length - 1
     assert chain.search.counts.memory < 100 * length
 
@@ -203,8 +220,8 @@ def test_a_path_of_a_hundred_thousand_positions_needs_no_recursion(plain_prover)
 # ---- counts ----
 
 
-def test_counts_tell_what_happened(plain_prover):
-    # 1 is won by going to 3; so 0, whose other move gives the game away, is lost.
+def test_counts(plain_prover):
+    # 1 wins by moving to 3. So 0, whose other move loses at once, is lost.
     counts = plain_prover(plain_graph([[1, 2], [0, 3], [], []], {2: WON, 3: LOST})).run().search.counts
     assert counts.evaluated == 2
     assert counts.unique == 2
@@ -212,11 +229,11 @@ def test_counts_tell_what_happened(plain_prover):
     assert counts.max_depth == 1
 
 
-# ---- stopping, going on, learning ----
+# ---- stopping, resuming, adding entries ----
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_stopped_after_every_step_it_proves_the_same(prover, seed):
+def test_stopping_after_every_step_does_not_change_the_proof(prover, seed):
     graph = large_graph(seed, 60)
     proven, stops = prover(graph), 0
     for work in (proven.run, proven.search.prove_reachable):
@@ -236,47 +253,47 @@ def test_stopped_after_every_step_it_proves_the_same(prover, seed):
 
 @many
 @given(graph=graphs(), data=st.data())
-def test_with_part_of_the_outcomes_known_the_rest_is_right(plain_prover, graph, data):
+def test_with_some_outcomes_added_the_rest_is_right(plain_prover, graph, data):
     first = plain_prover(graph).run()
     positions, outcomes = first.search.entries()
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(positions), max_size=len(positions))), dtype=bool)
     proven = plain_prover(graph)
-    proven.search.learn(positions[kept], outcomes[kept])
+    proven.search.add_entries(positions[kept], outcomes[kept])
     assert proven.run().outcome(graph.start) == first.outcome(graph.start)
     proven.search.prove_reachable()
     proven.assert_right()
 
 
-def test_an_entry_takes_at_most_twelve_bytes_at_any_size(plain_prover):
+def test_an_entry_takes_at_most_twelve_bytes(plain_prover):
     search = plain_prover(plain_graph([[0]], {})).search
     rng = np.random.default_rng(1)
     keys = np.unique(rng.integers(0, 2**64 - 1, 1_000_000, dtype=np.uint64))
     rng.shuffle(keys)
     outcomes = (keys % 3 + 1).astype(np.uint8)
     per_entry = []
-    for part, worth in zip(np.array_split(keys, 100), np.array_split(outcomes, 100), strict=True):
-        search.learn(part, worth)
+    for part, part_outcomes in zip(np.array_split(keys, 100), np.array_split(outcomes, 100), strict=True):
+        search.add_entries(part, part_outcomes)
         per_entry.append(search.counts.memory / search.counts.unique)
     assert max(per_entry[20:]) <= 12
-    found, known = search.entries()
+    positions, stored = search.entries()
     order = np.argsort(keys)
-    assert np.array_equal(found, keys[order])
-    assert np.array_equal(known, outcomes[order])
+    assert np.array_equal(positions, keys[order])
+    assert np.array_equal(stored, outcomes[order])
 
 
-def test_learning_twice_changes_nothing(plain_prover):
+def test_adding_entries_twice_changes_nothing(plain_prover):
     search = plain_prover(plain_graph([[0]], {})).search
     keys = np.arange(5000, dtype=np.uint64)
     for _ in range(2):
-        search.learn(keys, np.full(5000, DRAWN, dtype=np.uint8))
+        search.add_entries(keys, np.full(5000, DRAWN, dtype=np.uint8))
         assert search.counts.unique == 5000
 
 
-# ---- tables underneath ----
+# ---- tablebases ----
 
 
-def with_table(proven: Prover, nodes: set[int]) -> Prover:
-    """The same search over a table that knows these nodes."""
+def with_tablebase(proven: Prover, nodes: set[int]) -> Prover:
+    """Give a search a tablebase with the values of these nodes."""
     codes = brute_force(proven.graph)
     tiers = proven.graph.tiers
     engine = Engine(proven.search.kernel, tiers=max(tiers) + 1)
@@ -285,27 +302,27 @@ def with_table(proven: Prover, nodes: set[int]) -> Prover:
         keys = np.array(members, dtype=np.uint64) << np.uint64(1)
         engine.define(tier, len(keys), [memoryview(keys)])
         engine.attach(tier, 2, [memoryview(np.array([codes[node] & 0xFFFF for node in members], dtype=np.uint16))])
-    proven.search.use(engine)
+    proven.search.use_tablebase(engine)
     return proven
 
 
 @many
 @given(graph=graphs(), data=st.data())
-def test_what_a_table_knows_is_not_searched_and_the_proof_is_the_same(prover, graph, data):
-    known = data.draw(st.sets(st.sampled_from(range(len(graph.moves)))))
-    proven = with_table(prover(graph), known).run()
+def test_nodes_in_the_tablebase_are_not_searched(prover, graph, data):
+    nodes = data.draw(st.sets(st.sampled_from(range(len(graph.moves)))))
+    proven = with_tablebase(prover(graph), nodes).run()
     assert proven.outcome(graph.start) == truth_of(graph)[graph.start]
     proven.assert_right()
-    assert not known & (set(proven.stored()) - {graph.start})
+    assert not nodes & (set(proven.stored()) - {graph.start})
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_more_a_table_knows_the_less_is_searched(plain_prover, seed):
+def test_a_larger_tablebase_leaves_less_to_search(plain_prover, seed):
     graph = large_graph(seed)
     half = set(Random(seed).sample(range(len(graph.moves)), len(graph.moves) // 2)) - {graph.start}
     alone = plain_prover(graph).run()
-    over_half = with_table(plain_prover(graph), half).run()
-    over_all = with_table(plain_prover(graph), set(range(len(graph.moves)))).run()
+    over_half = with_tablebase(plain_prover(graph), half).run()
+    over_all = with_tablebase(plain_prover(graph), set(range(len(graph.moves)))).run()
     assert over_all.search.counts.evaluated == 0
     assert over_half.search.counts.evaluated <= alone.search.counts.evaluated
     over_half.assert_right()
@@ -314,10 +331,10 @@ def test_the_more_a_table_knows_the_less_is_searched(plain_prover, seed):
     assert set(over_half.stored()) == graph.reachable
 
 
-def test_a_table_underneath_is_asked_once_about_a_position_it_does_not_know(plain_prover):
-    """The cache is right however often its places are taken again: the graph is asked in all orders."""
+def test_the_cache_of_tablebase_probes(plain_prover):
+    """Nodes are proven in random order, so that places of the cache are reused."""
     graph = large_graph(3, size=400)
-    proven = with_table(plain_prover(graph), set(range(0, 400, 3)))
+    proven = with_tablebase(plain_prover(graph), set(range(0, 400, 3)))
     for node in Random(0).sample(range(400), 400):
         proven.run(node)
     proven.assert_right()

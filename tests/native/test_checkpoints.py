@@ -1,4 +1,4 @@
-"""A worker that is lost in the middle of a component takes the others back to the last checkpoint, no further."""
+"""After the loss of a worker in the middle of a component, the solve continues from the last checkpoint."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from perfectplay.cluster import driver
-from perfectplay.cluster.checkpoints import MOST_RESUMES, Checkpoints
+from perfectplay.cluster.component import MAX_RESUMES, Checkpoints
 from perfectplay.cluster.pool import WorkerLost
 from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
@@ -23,33 +22,28 @@ from .local_pool import LocalPool, solve_locally
 from .test_shares import VARIANTS, Countdown
 
 
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "SHARED_SLOTS", 1)
-    monkeypatch.setattr(driver, "WORTH_SHARING", 1)
-    monkeypatch.setattr(driver, "WORTH_SHARING_PYTHON", 1)
-
-
 def save_every(monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
-    """A checkpoint before the first level, and after every so many."""
+    """Save a checkpoint before the first level, and after every `levels` levels."""
     turns = cycle([True, *(False for _ in range(levels))])
     monkeypatch.setattr(Checkpoints, "is_due", property(lambda _: next(turns)))
 
 
-class Losing(LocalPool):
-    """Loses a worker at some steps, the others go on without it; tells which steps the first worker took."""
+class LosingPool(LocalPool):
+    """Loses a worker at some calls of `run_level` and continues with one fewer; records the first worker's calls."""
 
     def __init__(self, game: Game, workers: int, *, at: tuple[int, ...]) -> None:
         self._at, self._calls = at, count()
-        self.steps: list[tuple[Any, ...]] = []
+        self.calls: list[str] = []
+        self.levels: list[int] = []
         super().__init__(game, workers)
 
     def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
-        if method == "level" and next(self._calls) in self._at:
+        if method == "run_level" and next(self._calls) in self._at:
             self._count = max(1, self._count - 1)
-            raise WorkerLost("as the test wants it")
+            raise WorkerLost("on purpose")
         if worker == 0:
-            self.steps.append((method, *arguments[:2]) if method == "level" else (method,))
+            self.calls.append(method)
+            self.levels += [arguments[0].level] if method == "run_level" else []
         return super().call(worker, method, *arguments, returns=returns)
 
 
@@ -64,10 +58,9 @@ def test_a_lost_worker_changes_nothing(
         graph = union(any_game(rng, turns=turns, scored=scored) for _ in range(20))
         game = compiled_game(graph_module, graph, VARIANTS[name])
         right = solve_game(game, save=False, threads=1).hash
-        pool = Losing(game, 3, at=(7, 21))
-        made, _ = solve_locally(game, tmp_path / name, 3, pool=pool)
-        assert made == right, name
-        assert pool.steps.count(("restore",)) >= 1
+        pool = LosingPool(game, 3, at=(7, 21))
+        assert solve_locally(game, tmp_path / name, 3, pool=pool).hash == right, name
+        assert pool.calls.count("restore_values") >= 1
 
 
 def test_a_deep_component_goes_back_to_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -75,28 +68,25 @@ def test_a_deep_component_goes_back_to_the_last_checkpoint(tmp_path: Path, monke
     game = make_game(Countdown(), name="countdown")
     right = solve_game(game, save=False).hash
     save_every(monkeypatch, 10)
-    pool = Losing(game, 2, at=(2 * 125,))
-    made, _ = solve_locally(game, tmp_path / "table", 2, pool=pool)
-    levels = [step[1] for step in pool.steps if step[0] == "level"]
-    assert made == right
-    assert levels == [*range(1, 126), *range(121, 151)]
-    assert pool.steps.count(("settle",)) == 1
+    pool = LosingPool(game, 2, at=(2 * 125,))
+    assert solve_locally(game, tmp_path / "table", 2, pool=pool).hash == right
+    assert pool.levels == [*range(1, 126), *range(121, 151)]
+    assert pool.calls.count("settle_units") == 1
 
 
-def test_a_checkpoint_that_does_not_serve_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_damaged_checkpoint_is_discarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     game = make_game(Countdown(), name="countdown")
     right = solve_game(game, save=False).hash
     save_every(monkeypatch, 100)
 
-    class Damaging(Losing):
+    class DamagingPool(LosingPool):
         def put(self, value: Any) -> Any:
             box = super().put(value)
             if isinstance(value, list) and value and value[0].dtype.itemsize == 4:  # entries
                 box.value[0][0] ^= 1
             return box
 
-    pool = Damaging(game, 2, at=(20,))
-    made, _ = solve_locally(game, tmp_path / "table", 2, pool=pool)
-    assert made == right
-    assert pool.steps.count(("restore",)) == MOST_RESUMES
-    assert pool.steps.count(("settle",)) == 2
+    pool = DamagingPool(game, 2, at=(20,))
+    assert solve_locally(game, tmp_path / "table", 2, pool=pool).hash == right
+    assert pool.calls.count("restore_values") == MAX_RESUMES
+    assert pool.calls.count("settle_units") == 2

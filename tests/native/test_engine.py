@@ -1,7 +1,7 @@
-"""The engine against brute force, on random graphs, by every way it has.
+"""The engine against brute force, on random graphs, with every kind of propagation.
 
-Whatever a game offers (Python or C, an index of its own or none, children, parents, expand, retract), and however the
-engine is told to work, the table must be the one that the definition of a value gives.
+Whatever functions a game has (Python or C, with or without an index, children, parents, expand, retract), and whatever
+the options of the engine, the table must follow the definition of a value.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import verify_table
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import open_table
 from perfectplay.table.table import Table
 from perfectplay.values import Status
 from perfectplay_native.kernel import Kernel
 from perfectplay_quixo import _kernel as quixo
 
-from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, SISTER_VARIANTS, CompiledGraph, compiled_game
+from ..propagation import solve_by
+from .compiled_graphs import ENUMERATED_VARIANTS, MUTUAL_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import (
     LOSS,
     TIE,
@@ -42,7 +43,7 @@ from .graphs import (
 )
 
 VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
-WAYS = ("retract", "graph", "forward", "auto")
+PROPAGATIONS = ("retract", "graph", "forward", "auto")
 many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -52,29 +53,31 @@ class Solved(NamedTuple):
 
 
 def codes_of(table: Table, graph: Graph) -> dict[int, int]:
-    """The code of each node that the table knows, which both images must share."""
-    found = {}
+    """The code of each node in the table. Both images of a node must have the same code."""
+    stored = {}
     codes = table.probe_many([position for node in range(len(graph.moves)) for position in (node << 1, node << 1 | 1)])
     assert (codes[::2] == codes[1::2]).all()
     for node, code in enumerate(codes[::2]):
         if code != 4:
-            found[node] = int(code)
-    return found
+            stored[node] = int(code)
+    return stored
 
 
-def solved(game: Game, graph: Graph, **how: object) -> Solved:
-    solution = solve_game(game, **{"save": False, **how})
+def solved(game: Game, graph: Graph, propagation: str = "auto", **options: object) -> Solved:
+    solution = solve_by(game, propagation, **{"save": False, **options})
     with solution.table as table:
         codes = codes_of(table, graph)
     assert solution.stats.positions == len(codes)
     return Solved(codes, solution.hash)
 
 
-def solved_every_way(game: Game, graph: Graph) -> Solved:
-    """The one table that all ways give."""
-    ways = [way for way in WAYS if way != "retract" or game_kernel(game).can_retract]
-    tables = {way: solved(game, graph, propagation=way) for way in ways}
-    assert tables == dict.fromkeys(ways, tables["auto"])
+def solved_with_every_propagation(game: Game, graph: Graph) -> Solved:
+    """The table, which must be the same for every propagation."""
+    propagations = [
+        propagation for propagation in PROPAGATIONS if propagation != "retract" or game_kernel(game).can_retract
+    ]
+    tables = {propagation: solved(game, graph, propagation=propagation) for propagation in propagations}
+    assert tables == dict.fromkeys(propagations, tables["auto"])
     return tables["auto"]
 
 
@@ -89,31 +92,31 @@ def expected(graph: Graph, *, everywhere: bool) -> dict[int, int]:
 
 @many
 @given(graph=graphs())
-def test_a_python_game_gets_the_values_of_brute_force(graph: Graph):
+def test_a_python_game_agrees_with_brute_force(graph: Graph):
     right = expected(graph, everywhere=False)
     for plugin in (GraphPlugin, TieredGraphPlugin):
-        assert solved_every_way(make_game(plugin(graph), name="graph"), graph).codes == right
+        assert solved_with_every_propagation(make_game(plugin(graph), name="graph"), graph).codes == right
 
 
 @pytest.mark.parametrize("variant", ENUMERATED_VARIANTS)
 @many
 @given(graph=graphs())
-def test_an_enumerated_kernel_gets_the_values_of_brute_force(graph: Graph, variant: str, graph_module: ModuleType):
+def test_an_enumerated_kernel_agrees_with_brute_force(graph: Graph, variant: str, graph_module: ModuleType):
     game = compiled_game(graph_module, graph, ENUMERATED_VARIANTS[variant])
-    assert solved_every_way(game, graph).codes == expected(graph, everywhere=False)
+    assert solved_with_every_propagation(game, graph).codes == expected(graph, everywhere=False)
 
 
-@pytest.mark.parametrize("variant", SISTER_VARIANTS)
+@pytest.mark.parametrize("variant", MUTUAL_VARIANTS)
 @many
-@given(graph=graphs(sisters=True))
-def test_sister_tiers_are_enumerated_together(graph: Graph, variant: str, graph_module: ModuleType):
-    game = compiled_game(graph_module, graph, SISTER_VARIANTS[variant])
-    assert solved_every_way(game, graph).codes == expected(graph, everywhere=False)
+@given(graph=graphs(mutual=True))
+def test_mutually_reachable_tiers_are_enumerated_together(graph: Graph, variant: str, graph_module: ModuleType):
+    game = compiled_game(graph_module, graph, MUTUAL_VARIANTS[variant])
+    assert solved_with_every_propagation(game, graph).codes == expected(graph, everywhere=False)
 
 
-def test_a_tier_that_tier_children_leaves_out_is_named(graph_module: ModuleType):
-    plugin = CompiledGraph(graph_module, plain_graph([[1], [0]], {}, [0, 1]), SISTER_VARIANTS["rules alone"])
-    plugin.context.first_tier_child[2] = 1  # tier 1 leads nowhere, it says
+def test_a_tier_missing_from_tier_children_is_named(graph_module: ModuleType):
+    plugin = CompiledGraph(graph_module, plain_graph([[1], [0]], {}, [0, 1]), MUTUAL_VARIANTS["rules alone"])
+    plugin.context.first_tier_child[2] = 1  # claims that tier 1 leads nowhere
     with pytest.raises(
         PerfectPlayError, match="tier_children of tier 1 leaves out tier 0: move 1 leads from position 2"
     ):
@@ -122,19 +125,19 @@ def test_a_tier_that_tier_children_leaves_out_is_named(graph_module: ModuleType)
 
 @pytest.mark.parametrize("variant", RANKED_VARIANTS)
 @many
-@given(graph=graphs(sisters=True))
-def test_a_ranked_kernel_gets_the_values_of_brute_force(graph: Graph, variant: str, graph_module: ModuleType):
+@given(graph=graphs(mutual=True))
+def test_a_ranked_kernel_agrees_with_brute_force(graph: Graph, variant: str, graph_module: ModuleType):
     game = compiled_game(graph_module, graph, RANKED_VARIANTS[variant])
-    assert solved_every_way(game, graph).codes == expected(graph, everywhere=True)
+    assert solved_with_every_propagation(game, graph).codes == expected(graph, everywhere=True)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_hundreds_of_random_games_at_once(variant: str, graph_module: ModuleType):
     ranked = variant in RANKED_VARIANTS
     rng = Random(variant)
-    graph = union(random_graph(rng, sisters=ranked) for _ in range(400))
+    graph = union(random_graph(rng, mutual=ranked) for _ in range(400))
     game = compiled_game(graph_module, graph, VARIANTS[variant])
-    assert solved_every_way(game, graph).codes == expected(graph, everywhere=ranked)
+    assert solved_with_every_propagation(game, graph).codes == expected(graph, everywhere=ranked)
 
 
 def test_python_and_c_make_the_same_table(graph_module: ModuleType):
@@ -144,17 +147,17 @@ def test_python_and_c_make_the_same_table(graph_module: ModuleType):
     assert python == compiled
 
 
-def test_a_kernel_whose_tiers_only_promise_not_to_fall(graph_module: ModuleType):
+def test_a_kernel_without_tier_children(graph_module: ModuleType):
     graph = union(random_graph(Random(number)) for number in range(50))
     game = compiled_game(graph_module, graph, set(RANKED_VARIANTS["rank and parents"]) - {"tier_children"})
-    assert solved_every_way(game, graph).codes == expected(graph, everywhere=True)
+    assert solved_with_every_propagation(game, graph).codes == expected(graph, everywhere=True)
 
 
-# ---- however it is run ----
+# ---- threads and backends ----
 
 
 def large_graph() -> Graph:
-    """More slots than one thread takes at a time, with many ways through."""
+    """A graph with more slots than one range of work, and with many paths."""
     rng = Random(1)
     count, step = 100_000, 40
     moves, status = [], []
@@ -168,16 +171,20 @@ def large_graph() -> Graph:
 
 def test_threads_do_not_change_the_table(graph_module: ModuleType):
     game = compiled_game(graph_module, large_graph(), RANKED_VARIANTS["expand and retract"])
-    tables = {(way, threads): _table_hash(game, way, threads) for way in WAYS for threads in (1, 2)}
+    tables = {
+        (propagation, threads): _table_hash(game, propagation, threads)
+        for propagation in PROPAGATIONS
+        for threads in (1, 2)
+    }
     assert len(set(tables.values())) == 1
 
 
-def _table_hash(game: Game, way: str, threads: int) -> str:
-    solution = solve_game(game, save=False, propagation=way, threads=threads)
+def _table_hash(game: Game, propagation: str, threads: int) -> str:
+    solution = solve_by(game, propagation, save=False, threads=threads)
     with solution.table as table:
         assert verify_table(table, threads=threads).bad == 0
     assert solution.stats.ties
-    assert solution.stats.draws
+    assert solution.stats.endless_draws
     return solution.hash
 
 
@@ -188,36 +195,38 @@ def test_both_backends_write_the_same_table(variant: str, graph_module: ModuleTy
     right = expected(graph, everywhere=variant in RANKED_VARIANTS)
     found = {}
     for backend in ("memory", "lmdb"):
-        for way in WAYS:
-            directory = tmp_path / backend / way
-            found[backend, way] = solved(game, graph, backend=backend, propagation=way, save=True, directory=directory)
+        for propagation in PROPAGATIONS:
+            directory = tmp_path / backend / propagation
+            found[backend, propagation] = solved(
+                game, graph, backend=backend, propagation=propagation, save=True, directory=directory
+            )
             with open_table(game, directory / game.identity) as table:
-                assert Solved(codes_of(table, graph), table.info.hash or "") == found[backend, way]
+                assert Solved(codes_of(table, graph), table.info.hash or "") == found[backend, propagation]
                 assert verify_table(table).bad == 0
     assert len({table.hash for table in found.values()}) == 1
     assert all(table.codes == right for table in found.values())
 
 
-# ---- the rare ----
+# ---- special cases ----
 
 
-@pytest.mark.parametrize("plies", [6, 66, 130])  # due levels are noted modulo 64: the last two alias with level 2
-def test_a_loss_that_a_distant_finished_child_delays(plies: int, graph_module: ModuleType):
-    # 1 → 2 → 3 (lost), and 1 → 4 → … → last (lost), a win in plies - 1 in a tier of its own: 1 is lost in `plies`
+@pytest.mark.parametrize("plies", [6, 66, 130])  # due levels are stored modulo 64, where the last two equal level 2
+def test_a_loss_delayed_by_a_distant_finished_child(plies: int, graph_module: ModuleType):
+    # 1 → 2 → 3 (lost), and 1 → 4 → … → last (lost), where 4 is a win in plies - 1 in another tier: 1 is lost in `plies`
     last = plies + 3
     chained = [[node + 1] for node in range(4, last)]
     graph = plain_graph([[1], [2, 4], [3], [], *chained, []], {3: LOSS, last: LOSS}, [0] * 4 + [1] * (last - 3))
     game = compiled_game(graph_module, graph, ENUMERATED_VARIANTS["parents"])
-    found = solved_every_way(game, graph).codes
+    found = solved_with_every_propagation(game, graph).codes
     assert found == expected(graph, everywhere=False)
     assert (found[1], found[0]) == (plies << 2 | LOSS, plies + 1 << 2 | WIN)
 
 
 def chain(length: int, end: int, *, first_tier: int = 0, single: bool = False) -> Graph:
-    """0 → 1 → … → end. All in one tier, or but for the first nodes, or each in a tier of its own."""
+    """0 → 1 → … → end, all in one tier, or in two, or with one tier per node (`single`)."""
     children = [[node + 1] for node in range(length)] + [[]]
     if end != WIN:
-        children[length - 1].append(length - 1)  # a cycle that nobody wants to enter
+        children[length - 1].append(length - 1)  # a cycle that no player wants to enter
     tiers = list(range(length + 1)) if single else [int(node >= first_tier > 0) for node in range(length + 1)]
     return plain_graph(children, {length: end}, tiers)
 
@@ -228,7 +237,7 @@ def chain(length: int, end: int, *, first_tier: int = 0, single: bool = False) -
 def test_long_games_are_stored_in_two_bytes(single: bool, end: int, variant: str, graph_module: ModuleType):
     graph = chain(100, end, single=single)
     game = compiled_game(graph_module, graph, VARIANTS[variant])
-    found = solved_every_way(game, graph)
+    found = solved_with_every_propagation(game, graph)
     assert found.codes == expected(graph, everywhere=True)
     assert found.codes[0] >> 2 == 100
     with solve_game(game, save=False).table as table:
@@ -247,7 +256,7 @@ def test_one_byte_is_enough_up_to_63_plies(plies: int, width: int, single: bool,
 
 
 @pytest.mark.parametrize("first_tier", [1, 2])
-def test_a_game_too_long_to_store_is_refused_not_cut_short(first_tier: int, graph_module: ModuleType):
+def test_a_game_too_long_to_store_is_an_error(first_tier: int, graph_module: ModuleType):
     longest = chain(16_382, LOSS, first_tier=first_tier)
     with solve_game(compiled_game(graph_module, longest, VARIANTS["expand and retract"]), save=False).table as table:
         assert table.probe(0).remoteness == 16_382
@@ -258,12 +267,12 @@ def test_a_game_too_long_to_store_is_refused_not_cut_short(first_tier: int, grap
 
 @pytest.mark.parametrize("wide", [300, 20_000])
 def test_a_position_with_very_many_children(wide: int, graph_module: ModuleType):
-    """A fan of won children: the first is lost only when the last of them is known to be won."""
+    """All children of node 0 are won, so it is lost only when the last of them is known to be won."""
     ends = range(wide + 1, 2 * wide + 1)
     children = [list(range(1, wide + 1)), *([end, 0] for end in ends), *([] for _ in ends)]
     graph = plain_graph(children, dict.fromkeys(ends, LOSS))
     for functions in (set(VARIANTS["parents"]), set(VARIANTS["expand and retract"]) - {"wins_now"}):
-        found = solved_every_way(compiled_game(graph_module, graph, functions), graph)
+        found = solved_with_every_propagation(compiled_game(graph_module, graph, functions), graph)
         assert found.codes[0] == 2 << 2 | LOSS
     if wide == 300:
         assert solved(make_game(GraphPlugin(graph)), graph).codes == found.codes
@@ -272,7 +281,7 @@ def test_a_position_with_very_many_children(wide: int, graph_module: ModuleType)
 # ---- games that contradict themselves ----
 
 
-def test_an_ongoing_position_without_a_move_is_refused(graph_module: ModuleType):
+def test_an_ongoing_position_without_a_move_is_an_error(graph_module: ModuleType):
     graph = plain_graph([[1], [0, 2], []], {})
     for game in (
         compiled_game(graph_module, graph, VARIANTS["parents"]),
@@ -283,7 +292,7 @@ def test_an_ongoing_position_without_a_move_is_refused(graph_module: ModuleType)
             solve_game(game, save=False)
 
 
-def test_tiers_that_fall_are_refused(graph_module: ModuleType):
+def test_decreasing_tiers_are_an_error(graph_module: ModuleType):
     graph = plain_graph([[1], [2], [0]], {}, [0, 1, 0])
     for game in (
         compiled_game(graph_module, graph, VARIANTS["rules alone"]),
@@ -293,33 +302,33 @@ def test_tiers_that_fall_are_refused(graph_module: ModuleType):
             solve_game(game, save=False)
 
 
-def test_too_many_moves_are_refused(graph_module: ModuleType):
+def test_too_many_moves_are_an_error(graph_module: ModuleType):
     wide = plain_graph([list(range(1, 4098)), *([[]] * 4097)], dict.fromkeys(range(1, 4098), LOSS))
     with pytest.raises(PerfectPlayError, match="'moves' returned 4,097 answers in position 0: 4,096 are"):
         solve_game(make_game(GraphPlugin(wide)), save=False)
     wider = plain_graph([[1] * 65_001, []], {1: LOSS})
-    with pytest.raises(PerfectPlayError, match="max_moves is 65,001: it must be from 0 to 65,000"):
+    with pytest.raises(PerfectPlayError, match="max_moves is 65,001; it must be from 0 to 65,000"):
         compiled_game(graph_module, wider, ())
 
 
-def test_retract_without_parents_is_refused(graph_module: ModuleType):
+def test_propagation_by_retract_needs_parents(graph_module: ModuleType):
     game = compiled_game(graph_module, plain_graph([[0]], {}), VARIANTS["rank alone"])
     with pytest.raises(UsageError, match="graph has neither parents nor retract"):
-        solve_game(game, save=False, propagation="retract")
+        solve_by(game, "retract", save=False)
 
 
-# ---- limits, checked where a kernel is loaded ----
+# ---- limits, checked when a kernel is loaded ----
 
 
 @pytest.mark.parametrize("tiers", [0, 2**23])
-def test_as_many_tiers_as_slots_can_name_and_at_least_one(tiers: int):
-    with pytest.raises(ValueError, match=f"tier_count is {tiers:,}: it must be from 1 to 8,388,607"):
+def test_the_number_of_tiers_is_limited(tiers: int):
+    with pytest.raises(ValueError, match=f"tier_count is {tiers:,}; it must be from 1 to 8,388,607"):
         Kernel(quixo.ffi, quixo.lib.quixo_kernel, tier_count=tiers)
 
 
 @pytest.mark.parametrize("size", [2**40, 2**63])
-def test_a_tier_too_large_for_its_slots_is_refused(size: int):
+def test_the_size_of_a_tier_is_limited(size: int):
     signature = quixo.ffi.typeof(quixo.lib.quixo_kernel.tier_size)
     too_large = quixo.ffi.callback(signature, lambda kernel, tier: size if tier == 2 else 1)
-    with pytest.raises(ValueError, match=f"tier_size of tier 2 is {size:,}: it must be below 2\\*\\*40"):
+    with pytest.raises(ValueError, match=f"tier_size of tier 2 is {size:,}; it must be below 2\\*\\*40"):
         Kernel(quixo.ffi, quixo.lib.quixo_kernel, tier_size=too_large, tier_count=3)

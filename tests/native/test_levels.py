@@ -1,4 +1,4 @@
-"""Deep games: a level costs what happens in it, and whoever waits is told the truth about how far the solve is."""
+"""Deep games: levels with few positions, the reported progress, and the last level that can be stored."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from perfectplay.cluster import driver
+from perfectplay.errors import TableError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay_native.engine import Engine, EngineProgress, Propagation
 from perfectplay_native.errors import EngineError
-from perfectplay_native.shares import Layout, Share
+from perfectplay_native.share import Layout, Share
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import LOSS, TIE, Graph, GraphPlugin, plain_graph, random_graph, union
 from .local_pool import solve_locally
-from .test_engine import chain, expected, solved_every_way
+from .test_engine import chain, expected, solved_with_every_propagation
 
 PARENTS = ENUMERATED_VARIANTS["parents"]
 
 
-def test_a_few_deep_lines_among_much_that_is_shallow(graph_module: ModuleType):
-    """Most levels have a position or two, and the entries that are due then lie among others of every level."""
+def test_a_few_long_lines_among_short_games(graph_module: ModuleType):
+    """Most levels have one or two positions, whose entries are among those of all other levels."""
     rng = Random(5)
     shallow = [random_graph(rng) for _ in range(100)]
     graph = union([chain(200, LOSS), *shallow[:50], chain(129, LOSS), *shallow[50:], chain(140, TIE)])
     game = compiled_game(graph_module, graph, RANKED_VARIANTS["expand and retract"])
-    assert solved_every_way(game, graph).codes == expected(graph, everywhere=True)
+    assert solved_with_every_propagation(game, graph).codes == expected(graph, everywhere=True)
 
 
-# ---- how far it is ----
+# ---- progress ----
 
 
 class Watched(GraphPlugin):
-    """Looks at the engine whenever it is asked for parents: once a level, where every level decides one position."""
+    """Records the engine's progress at every call of `parents`, of which there is one per level in a line."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
@@ -54,7 +54,7 @@ class Watched(GraphPlugin):
         return [parent << 1 for parent in self.graph.parents[position >> 1]]
 
 
-def test_progress_goes_on_through_the_levels():
+def test_progress_increases_with_the_levels():
     graph = chain(100, LOSS)
     plugin = Watched(graph)
     kernel = game_kernel(make_game(plugin, name="graph"))
@@ -73,47 +73,45 @@ def test_progress_goes_on_through_the_levels():
 # ---- the last level ----
 
 
-@pytest.mark.parametrize("by_mail", [False, True])
+@pytest.mark.parametrize("queued", [False, True])
 @pytest.mark.parametrize("end", [LOSS, TIE])
-@pytest.mark.parametrize("way", ["RETRACT", "GRAPH", "FORWARD"])
-def test_every_way_ends_at_the_same_level(way: str, end: int, by_mail: bool, graph_module: ModuleType, tmp_path: Path):
-    """The last value that can be stored is, and the next one is refused, whoever finds it."""
+@pytest.mark.parametrize("propagation", ["RETRACT", "GRAPH", "FORWARD"])
+def test_every_propagation_has_the_same_last_level(
+    propagation: str, end: int, queued: bool, graph_module: ModuleType, tmp_path: Path
+):
+    """The largest remoteness is stored, and the next one is an error."""
     game = compiled_game(graph_module, plain_graph([[1], [2], [3], []], {3: end}, [0, 0, 0, 1]), PARENTS)
-    for remoteness in (16_379, 16_380):  # of what is known already, three plies from the start
+    for remoteness in (16_379, 16_380):  # of the finished position, three plies from the start
         with closing(Engine(game_kernel(game), tiers=2)) as engine:
-            if by_mail:
+            if queued:
                 engine.set_memory(1, str(tmp_path))
             engine.define(1, 1, [memoryview(np.array([6], dtype=np.uint64))])
             engine.attach(1, 2, [memoryview(np.array([remoteness << 2 | end], dtype=np.uint16))])
             engine.define(0, 3, [memoryview(np.array([0, 2, 4], dtype=np.uint64))])
             if remoteness == 16_380:
                 with pytest.raises(EngineError, match="more than 16382 plies"):
-                    engine.solve([0], cyclic=True, propagation=Propagation[way])
+                    engine.solve([0], cyclic=True, propagation=Propagation[propagation])
             else:
-                engine.solve([0], cyclic=True, propagation=Propagation[way])
+                engine.solve([0], cyclic=True, propagation=Propagation[propagation])
                 assert [code >> 2 for code in engine.values(0, 3).tolist()] == [16_382, 16_381, 16_380]
 
 
 @pytest.mark.parametrize("end", [LOSS, TIE])
-def test_workers_end_at_the_same_level(
-    end: int, graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """The last level still has something to tell to another worker, whose position is decided already."""
-    monkeypatch.setattr(driver, "SHARED_SLOTS", 1)
-    monkeypatch.setattr(driver, "WORTH_SHARING", 1)
+def test_workers_have_the_same_last_level(end: int, graph_module: ModuleType, tmp_path: Path):
+    """At the last level there are still updates for another worker, whose position is already decided."""
     for length in (16_382, 16_383):
         graph = plain_graph([*chain(length, end).children, [0, length]], {length: end})
         game = compiled_game(graph_module, graph, RANKED_VARIANTS["expand and retract"])
         if length == 16_382:
-            made, solve = solve_locally(game, tmp_path / "table", 2)
-            assert (solve.exchanged or 0) > len(graph.moves)
-            assert made == solve_game(game, save=False).hash
+            solution = solve_locally(game, tmp_path / "table", 2)
+            assert solution.exchanged > len(graph.moves)
+            assert solution.hash == solve_game(game, save=False).hash
         else:
-            with pytest.raises(EngineError, match="more than 16382 plies"):
+            with pytest.raises(TableError, match="more than 16382 plies"):
                 solve_locally(game, tmp_path / "longer", 2)
 
 
-def test_workers_end_at_the_same_level_where_no_move_stays(graph_module: ModuleType):
+def test_workers_have_the_same_last_level_without_cycles(graph_module: ModuleType):
     game = compiled_game(graph_module, plain_graph([[1], []], {1: LOSS}, [0, 1]), PARENTS)
     for remoteness in (16_381, 16_382):
         with closing(Engine(game_kernel(game), tiers=2)) as engine:

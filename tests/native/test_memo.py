@@ -1,4 +1,4 @@
-"""While a solve runs, a game in Python is asked once about each position; what it then said is remembered."""
+"""During a solve each function of a Python game is called once per position, and the results are stored."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from perfectplay import Status, hookimpl
 from perfectplay.errors import Interrupted, PluginError
 from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
-from perfectplay.solve import solve as strong
 from perfectplay.solve.options import Budget
 from perfectplay.solve.solve import solve_game
+from perfectplay.solve.steps import SolveState
 from perfectplay.solve.verification import verify_table
+
+from ..propagation import solve_by
 
 CELLS = 3000
 
 
 class Walk:
-    """Who steps on the last cell wins; one may step back, and a step of two keeps the turn. Cells are folded by 2."""
+    """The player who reaches the last cell wins. A step of two keeps the turn, and bit 1 is a symmetry."""
 
     def __init__(self) -> None:
-        self.asked: Counter[tuple[str, int]] = Counter()
-        self.fails: dict[tuple[str, int], object] = {}  # what to answer, or raise, once
+        self.calls: Counter[tuple[str, int]] = Counter()
+        self.overrides: dict[tuple[str, int], object] = {}  # results to return or raise once
 
-    def note(self, hook: str, position: int, answer: object) -> object:
-        self.asked[hook, position] += 1
-        answer = self.fails.pop((hook, position), answer)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+    def record(self, hook: str, position: int, result: object) -> object:
+        self.calls[hook, position] += 1
+        result = self.overrides.pop((hook, position), result)
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     @hookimpl
     def start(self):
@@ -48,7 +50,7 @@ class Walk:
     @hookimpl
     def moves(self, position):
         cell = position >> 2
-        return self.note("moves", position, [step for step in (0, 1, 2) if 0 <= cell + step - (step == 0) < CELLS])
+        return self.record("moves", position, [step for step in (0, 1, 2) if 0 <= cell + step - (step == 0) < CELLS])
 
     @hookimpl
     def apply(self, position, move):
@@ -58,20 +60,20 @@ class Walk:
     @hookimpl
     def status(self, position):
         last = position >> 2 == CELLS - 1
-        stands = (Status.WON if position & 1 == 0 else Status.LOST) if last else Status.ONGOING
-        return self.note("status", position, stands)
+        result = (Status.WON if position & 1 == 0 else Status.LOST) if last else Status.ONGOING
+        return self.record("status", position, result)
 
     @hookimpl
     def mover(self, position):
-        return self.note("mover", position, position & 1)
+        return self.record("mover", position, position & 1)
 
     @hookimpl
     def tier(self, position):
-        return self.note("tier", position, 0)
+        return self.record("tier", position, 0)
 
     @hookimpl
     def score(self, position):
-        return self.note("score", position, 3 if position & 1 == 0 else -3)
+        return self.record("score", position, 3 if position & 1 == 0 else -3)
 
 
 @pytest.fixture
@@ -80,43 +82,45 @@ def walk() -> tuple[Walk, Game]:
     return plugin, make_game(plugin, name="walk")
 
 
-def most_asked(plugin: Walk, *, but: set[int]) -> dict[str, int]:
-    """How often each hook was asked about one position at most, all but a few positions counted."""
+def max_calls(plugin: Walk, *, ignore: set[int]) -> dict[str, int]:
+    """The largest number of calls of each hook for one position, except for some positions."""
     most: dict[str, int] = {}
-    for (hook, position), times in plugin.asked.items():
-        if position not in but:
+    for (hook, position), times in plugin.calls.items():
+        if position not in ignore:
             most[hook] = max(most.get(hook, 0), times)
     return most
 
 
-def test_a_solve_asks_each_hook_once_a_position(walk) -> None:
+def test_a_solve_calls_each_hook_once_per_position(walk) -> None:
     plugin, game = walk
     with solve_game(game, save=False).table as table:
-        # the start is looked at before
-        assert most_asked(plugin, but={game.start()}) == dict.fromkeys(("status", "moves", "mover", "tier", "score"), 1)
-        plugin.asked.clear()
-        assert verify_table(table).bad == 0  # which asks the game itself
-        assert {hook for hook, _ in plugin.asked} == {"status", "moves", "mover", "tier", "score"}
-        assert plugin.asked["moves", 5] == 1
+        # the start position is checked before the solve
+        assert max_calls(plugin, ignore={game.start()}) == dict.fromkeys(
+            ("status", "moves", "mover", "tier", "score"), 1
+        )
+        plugin.calls.clear()
+        assert verify_table(table).bad == 0  # which calls the hooks, not the memo
+        assert {hook for hook, _ in plugin.calls} == {"status", "moves", "mover", "tier", "score"}
+        assert plugin.calls["moves", 5] == 1
 
 
 @pytest.mark.parametrize("limit", [0, 20_000, 60_000])
-def test_what_has_no_room_is_asked_again_and_the_table_is_the_same(limit: int, walk, monkeypatch) -> None:
+def test_a_full_memo_does_not_change_the_table(limit: int, walk, monkeypatch) -> None:
     plugin, game = walk
     expected = solve_game(game, save=False)
     expected.table.close()
-    plugin.asked.clear()
-    monkeypatch.setattr(Budget, "for_answers", limit)
+    plugin.calls.clear()
+    monkeypatch.setattr(Budget, "memo_bytes", limit)
     found = solve_game(game, save=False)
     found.table.close()
     assert found.hash == expected.hash
-    asked = [times for (hook, _), times in plugin.asked.items() if hook == "moves"]
-    assert max(asked) > 1
-    assert (min(asked) == 1) == (limit > 0)
+    calls = [times for (hook, _), times in plugin.calls.items() if hook == "moves"]
+    assert max(calls) > 1
+    assert (min(calls) == 1) == (limit > 0)
 
 
-def test_a_solve_that_resumes_asks_once_too(tmp_path: Path, walk, monkeypatch) -> None:
-    """What was enumerated in another run is not remembered, so it is asked again: once."""
+def test_a_resumed_solve_calls_each_hook_once(tmp_path: Path, walk, monkeypatch) -> None:
+    """The results of the previous run are not stored, so each hook is called once more."""
     plugin, game = walk
     expected = solve_game(game, save=False)
     expected.table.close()
@@ -125,18 +129,18 @@ def test_a_solve_that_resumes_asks_once_too(tmp_path: Path, walk, monkeypatch) -
         raise Interrupted("enough")
 
     with monkeypatch.context() as patch:
-        patch.setattr(strong.Solve, "_plan", stop)
+        patch.setattr(SolveState, "load_tiers", stop)
         with pytest.raises(Interrupted):
             solve_game(game, backend="lmdb", directory=tmp_path)
-    plugin.asked.clear()
+    plugin.calls.clear()
     resumed = solve_game(game, backend="lmdb", directory=tmp_path)
     resumed.table.close()
-    assert most_asked(plugin, but={game.start()}) == dict.fromkeys(("status", "moves", "mover", "tier", "score"), 1)
+    assert max_calls(plugin, ignore={game.start()}) == dict.fromkeys(("status", "moves", "mover", "tier", "score"), 1)
     assert resumed.hash == expected.hash
 
 
 @pytest.mark.parametrize(
-    ("hook", "answer", "words"),
+    ("hook", "error", "message"),
     [
         ("status", RuntimeError("broken"), "hook 'status' raised RuntimeError: broken in position 400"),
         ("moves", RuntimeError("broken"), "hook 'moves' raised RuntimeError: broken in position 400"),
@@ -144,28 +148,28 @@ def test_a_solve_that_resumes_asks_once_too(tmp_path: Path, walk, monkeypatch) -
         ("tier", RuntimeError("broken"), "hook 'tier' raised RuntimeError: broken in position 400"),
     ],
 )
-def test_what_a_hook_raises_only_once_is_told_all_the_same(hook: str, answer, words: str, walk) -> None:
+def test_an_error_that_a_hook_raises_only_once_is_reported(hook: str, error, message: str, walk) -> None:
     plugin, game = walk
-    plugin.fails[hook, 400] = answer
-    with pytest.raises(PluginError, match=words):
+    plugin.overrides[hook, 400] = error
+    with pytest.raises(PluginError, match=message):
         solve_game(game, save=False)
     solve_game(game, save=False).table.close()
 
 
-def test_a_game_that_changes_its_mind_is_told_so(monkeypatch) -> None:
-    """Nothing is remembered here: each step asks anew, and there was room for as many children as before."""
+def test_a_game_whose_moves_change_is_an_error(monkeypatch) -> None:
+    """Without a memo each step calls the game again, and the reverse graph has room for the first result only."""
 
     class Fickle(Walk):
         @hookimpl
         def moves(self, position):
-            self.asked["moves", position] += 1
-            return range(1, 3 if self.asked["moves", position] < 3 else 100)
+            self.calls["moves", position] += 1
+            return range(1, 3 if self.calls["moves", position] < 3 else 100)
 
         @hookimpl
         def apply(self, position, move):
             return (position + 28 * move + 1) % 400
 
     game = make_game(Fickle(), name="fickle")
-    monkeypatch.setattr(Budget, "for_answers", 0)
-    with pytest.raises(PluginError, match=r"asked again, position \d+ has other moves"):
-        solve_game(game, save=False, propagation="graph")
+    monkeypatch.setattr(Budget, "memo_bytes", 0)
+    with pytest.raises(PluginError, match=r"position \d+ had other moves"):
+        solve_by(game, "graph", save=False)

@@ -1,7 +1,7 @@
-"""Tables of outcomes, two bits a slot: the engine and the proof against brute force on random graphs.
+"""Tables of outcomes, two bits per slot: the engine and its verification against brute force on random graphs.
 
-Graphs are those of the other tests: cycles, ties, stuck players, ends that the mover has won, players who move again,
-one player only, slots that two positions share, scores.
+The graphs are those of the other tests, with cycles, ties, stuck players, ends won by the mover, players who move
+again, one player only, slots that two positions have, and scores.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from perfectplay.errors import PerfectPlayError, TableError, UsageError
 from perfectplay.game.loading import make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import VerifyReport, verify_table
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import open_table
 from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Engine
-from perfectplay_native.outcomes import count_outcomes, unpack_outcomes
+from perfectplay_native.values import count_outcomes, unpack_outcomes
 
 from .compiled_graphs import RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import (
@@ -39,18 +39,18 @@ from .graphs import (
     union,
 )
 from .test_engine import codes_of
-from .test_turns_and_scores import VARIANTS, cases, check_every_way
+from .test_turns_and_scores import VARIANTS, cases, check_every_propagation
 
 KINDS = [(turns, scored) for turns in TURNS for scored in (False, True)]
 kinds = pytest.mark.parametrize(("turns", "scored"), KINDS, ids=[f"{t}{', scored' * s}" for t, s in KINDS])
 
 UNKNOWN = 0x3FFF << 2
 DRAW, LOSS, EMPTY, WIN = range(4)
-"""The two bits."""
+"""The values of the two bits."""
 
 
 def right_codes(graph: Graph, *, everywhere: bool) -> dict[int, int]:
-    """The code of each node: the outcome, a tie being a draw, and no remoteness."""
+    """The code of each node: the outcome without a remoteness. A tie is a draw."""
     codes = brute_force(graph)
     nodes = range(len(codes)) if everywhere else sorted(graph.reachable)
     return {node: UNKNOWN | (codes[node] & 3 or 2) for node in nodes}
@@ -61,9 +61,9 @@ def test_outcomes_agree_with_brute_force(turns: str, scored: bool, variant: str,
     ranked = variant in RANKED_VARIANTS
     rng = Random(f"outcomes {turns} {scored} {variant}")
     for _ in range(2):
-        graph = any_game(rng, turns=turns, scored=scored, sisters=ranked)
+        graph = any_game(rng, turns=turns, scored=scored, mutual=ranked)
         game = compiled_game(graph_module, graph, VARIANTS[variant])
-        check_every_way(game, graph, right_codes(graph, everywhere=ranked), values="outcome")
+        check_every_propagation(game, graph, right_codes(graph, everywhere=ranked), values="outcome")
 
 
 @pytest.mark.parametrize(("turns", "scored"), [kind for kind in KINDS if kind[0] != "twins"])
@@ -73,22 +73,22 @@ def test_hundreds_of_games_at_once(turns: str, scored: bool, graph_module: Modul
     everywhere, reached = right_codes(graph, everywhere=True), right_codes(graph, everywhere=False)
     for name, functions in VARIANTS.items():
         game = compiled_game(graph_module, graph, functions)
-        check_every_way(game, graph, everywhere if name in RANKED_VARIANTS else reached, values="outcome")
+        check_every_propagation(game, graph, everywhere if name in RANKED_VARIANTS else reached, values="outcome")
 
 
 @kinds
-def test_a_python_game_has_outcomes_too(turns: str, scored: bool):
+def test_outcomes_of_a_python_game(turns: str, scored: bool):
     rng = Random(f"python outcomes {turns} {scored}")
     for _ in range(4):
         graph = any_game(rng, turns=turns, scored=scored)
         for base in (GraphPlugin, TieredGraphPlugin):
             game = make_game(python_plugin(graph, base), name="graph")
-            check_every_way(game, graph, right_codes(graph, everywhere=False), values="outcome")
+            check_every_propagation(game, graph, right_codes(graph, everywhere=False), values="outcome")
 
 
 @pytest.mark.parametrize("variant", ["parents", "survey"])
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_both_backends_keep_two_bits(backend: str, variant: str, graph_module: ModuleType, tmp_path: Path):
+def test_both_backends_store_two_bits(backend: str, variant: str, graph_module: ModuleType, tmp_path: Path):
     rng = Random(variant)
     graph = union(any_game(rng, turns="kept", scored=True) for _ in range(40))
     game = compiled_game(graph_module, graph, VARIANTS[variant])
@@ -113,7 +113,7 @@ def test_both_backends_keep_two_bits(backend: str, variant: str, graph_module: M
         )
 
 
-def test_values_without_distance():
+def test_values_without_remoteness():
     value = Value(Outcome.LOSS, None, outcome_only=True)
     assert (str(value), value.endless, value.for_parent()) == (
         "loss",
@@ -126,7 +126,7 @@ def test_values_without_distance():
     for wrong in ({"remoteness": 3}, {"remoteness": None, "score": 2}):
         with pytest.raises(ValueError, match="neither remoteness nor score"):
             Value(Outcome.WIN, outcome_only=True, **wrong)
-    with pytest.raises(ValueError, match="stands for no position"):
+    with pytest.raises(ValueError, match="not the code of a position"):
         Value.from_code(UNKNOWN)
 
 
@@ -141,7 +141,7 @@ def test_packed_outcomes_are_counted_and_unpacked(slots: int):
     assert count_outcomes(packed, slots) == {code: (codes == code).sum() for code in sorted({*codes.tolist()})}
 
 
-# ---- the proof ----
+# ---- verification ----
 
 
 def other_bits(bits: int) -> list[int]:
@@ -149,8 +149,8 @@ def other_bits(bits: int) -> list[int]:
 
 
 def set_outcome(packed: np.ndarray, index: int, bits: int) -> None:
-    place = index % 4 * 2
-    packed[index // 4] = int(packed[index // 4]) & (0xFF ^ 3 << place) | bits << place
+    shift = index % 4 * 2
+    packed[index // 4] = int(packed[index // 4]) & (0xFF ^ 3 << shift) | bits << shift
 
 
 def outcome_at(packed: np.ndarray, index: int) -> int:
@@ -158,7 +158,7 @@ def outcome_at(packed: np.ndarray, index: int) -> int:
 
 
 def verified_with(table: Table, tier: int, packed: np.ndarray) -> VerifyReport:
-    """What the proof says of a table in which a tier's values have been changed, and its record with them."""
+    """Verify a table in which the values of a tier, and its record, have been changed."""
     record = table.records[tier]
     table.records[tier] = replace(record, counts=count_outcomes(packed, record.size))
     try:
@@ -177,11 +177,11 @@ def writable_values(table: Table, tier: int) -> np.ndarray:
 @pytest.mark.parametrize("variant", ["rank alone", "survey", "rules alone"])
 def test_verify_finds_every_single_changed_outcome(turns: str, scored: bool, variant: str, graph_module: ModuleType):
     if turns == "twins" and variant == "rules alone":
-        return  # only a perfect index lets positions share a slot
+        return  # only with a perfect index can two positions have one slot
     rng = Random(f"changed outcomes {turns} {scored} {variant}")
     tried = 0
     for _ in range(8):
-        graph = any_game(rng, turns=turns, scored=scored, sisters=variant in RANKED_VARIANTS)
+        graph = any_game(rng, turns=turns, scored=scored, mutual=variant in RANKED_VARIANTS)
         game = compiled_game(graph_module, graph, VARIANTS[variant])
         with solve_game(game, save=False, values="outcome").table as table:
             for tier, record in table.records.items():
@@ -199,7 +199,7 @@ def test_verify_finds_every_single_changed_outcome(turns: str, scored: bool, var
 
 
 def all_assignments(slots: list[int]) -> Iterator[np.ndarray]:
-    """Every way to fill the slots of a tier that hold positions."""
+    """All possible outcomes of the non-empty slots of a tier."""
     for choice in product((DRAW, LOSS, WIN), repeat=sum(bits != EMPTY for bits in slots)):
         chosen = iter(choice)
         packed = np.zeros(-(-len(slots) // 4), dtype=np.uint8)
@@ -209,8 +209,8 @@ def all_assignments(slots: list[int]) -> Iterator[np.ndarray]:
 
 
 @pytest.mark.parametrize("turns", TURNS)
-def test_one_table_only_is_proven_of_all_that_there_could_be(turns: str, graph_module: ModuleType):
-    """Also of those that agree with their own children all around a cycle."""
+def test_verify_accepts_only_one_of_all_possible_tables(turns: str, graph_module: ModuleType):
+    """It also rejects tables in which all outcomes on a cycle agree with their children."""
     rng, tried, deceptive = Random(f"all {turns}"), 0, 0
     while tried < 12:
         graph = any_game(rng, turns=turns, scored=False)
@@ -225,18 +225,18 @@ def test_one_table_only_is_proven_of_all_that_there_could_be(turns: str, graph_m
             slots = [outcome_at(right, index) for index in range(table.records[0].size)]
             engine = Engine(table.kernel, tiers=1)
             engine.define(0, len(slots))
-            engine.claim([0], cyclic=True)
+            engine.find_decision_order([0], cyclic=True)
             for packed in all_assignments(slots):
                 engine.attach(0, 0, [packed.data])
-                proven = engine.verify(0)[0] == 0
-                assert proven == (packed.tolist() == right.tolist()), (graph, packed)
-                deceptive += not proven and agrees_with_children(graph, table, packed)
+                accepted = engine.verify(0)[0] == 0
+                assert accepted == (packed.tolist() == right.tolist()), (graph, packed)
+                deceptive += not accepted and agrees_with_children(graph, table, packed)
             engine.close()
     assert deceptive > 0 or turns == "alternate"
 
 
 def agrees_with_children(graph: Graph, table: Table, packed: np.ndarray) -> bool:
-    """Whether every outcome is the best that its children offer, which is not enough."""
+    """Whether every outcome agrees with its children, which is necessary but not sufficient."""
 
     def outcome(node: int) -> int:
         return {DRAW: 0, LOSS: -1, WIN: 1}[outcome_at(packed, table.slot(node << 1)[1])]
@@ -251,13 +251,13 @@ def agrees_with_children(graph: Graph, table: Table, packed: np.ndarray) -> bool
 
 RINGS = {
     "a player who moves again": (replace(plain_graph([[1], [0]], {}), players=1), [WIN, WIN]),
-    "losing for ever": (replace(plain_graph([[1], [0]], {}), players=1), [LOSS, LOSS]),
-    "two players in turn": (plain_graph([[1], [2], [3], [0]], {}), [WIN, LOSS, WIN, LOSS]),
+    "a player who always loses": (replace(plain_graph([[1], [0]], {}), players=1), [LOSS, LOSS]),
+    "two players who alternate": (plain_graph([[1], [2], [3], [0]], {}), [WIN, LOSS, WIN, LOSS]),
 }
 
 
 @pytest.mark.parametrize("ring", RINGS)
-def test_wins_that_rest_on_each_other_are_found(ring: str, graph_module: ModuleType):
+def test_verify_finds_wins_that_depend_on_each_other(ring: str, graph_module: ModuleType):
     graph, bits = RINGS[ring]
     game = compiled_game(graph_module, graph, VARIANTS["rules alone"])
     with solve_game(game, save=False, values="outcome").table as table:
@@ -268,8 +268,8 @@ def test_wins_that_rest_on_each_other_are_found(ring: str, graph_module: ModuleT
         assert verified_with(table, 0, values).bad == len(bits)
 
 
-def test_wrong_values_further_on_are_no_fault_of_the_rules(graph_module: ModuleType):
-    """A position that is said to be none makes it impossible to find the order of what leads there."""
+def test_a_wrong_value_in_a_later_tier_is_not_a_rules_error(graph_module: ModuleType):
+    """If a position is stored as an empty slot, no decision order exists for the tier before it."""
     graph = plain_graph([[0, 1], [2], []], {2: 1}, [0, 1, 2])
     game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
     with solve_game(game, save=False, values="outcome").table as table:
@@ -280,8 +280,8 @@ def test_wrong_values_further_on_are_no_fault_of_the_rules(graph_module: ModuleT
         assert (report.bad, report.examples[0].stored, report.examples[0].expected) == (1, "no position", "win")
 
 
-def test_moves_that_tier_children_denies_are_not_trusted(graph_module: ModuleType):
-    """Two tiers that lead to each other, one of which says that it leads nowhere."""
+def test_verify_does_not_trust_tier_children(graph_module: ModuleType):
+    """Two tiers lead to each other, but tier_children of one of them is empty."""
     graph, bits = RINGS["a player who moves again"]
     plugin = CompiledGraph(graph_module, replace(graph, tiers=(0, 1)), VARIANTS["rank alone"])
     with solve_game(make_game(plugin, name="graph"), save=False, values="outcome").table as table:
@@ -290,27 +290,27 @@ def test_moves_that_tier_children_denies_are_not_trusted(graph_module: ModuleTyp
             _, index = table.slot(tier << 1)
             set_outcome(values, index, bits[tier])
             table.records[tier] = replace(table.records[tier], counts=count_outcomes(values, table.records[tier].size))
-        plugin.context.first_tier_child[2] = 1  # tier 1 leads nowhere, it says
+        plugin.context.first_tier_child[2] = 1  # claims that tier 1 leads nowhere
         assert verify_table(table).bad > 0
 
 
 # ---- misuse ----
 
 
-def test_tables_of_the_two_kinds_are_never_mixed_up(graph_module: ModuleType, tmp_path: Path):
+def test_tables_of_the_two_kinds_are_not_mixed_up(graph_module: ModuleType, tmp_path: Path):
     graph = plain_graph([[1], [2], []], {2: 1}, [0, 1, 2])
     game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
     for backend in ("memory", "lmdb"):
         place = tmp_path / backend
-        for there, wanted in (("outcome", "full"), ("full", "outcome")):
-            solve_game(game, backend=backend, directory=place, values=there).table.close()
+        for present, wanted in (("outcome", "full"), ("full", "outcome")):
+            solve_game(game, backend=backend, directory=place, values=present).table.close()
             for other in ("memory", "lmdb"):
                 with pytest.raises(
-                    TableError, match=r"holds a table of graph with (outcomes alone|full values): use it"
+                    TableError, match=r"holds a table of graph with (outcomes only|full values): use it"
                 ):
                     solve_game(game, backend=other, directory=place, values=wanted)
             with open_table(game, place / game.identity) as table:
-                assert table.info.values == there
+                assert table.info.values == present
             (place / game.identity / "data.mdb").unlink()
     solve_game(game, directory=tmp_path).table.close()
     solve_game(game, directory=tmp_path, values="outcome", replace_other=True).table.close()
@@ -318,21 +318,21 @@ def test_tables_of_the_two_kinds_are_never_mixed_up(graph_module: ModuleType, tm
         assert table.outcomes_only
 
 
-def test_values_that_do_not_exist_are_refused(graph_module: ModuleType):
+def test_an_unknown_kind_of_values_is_an_error(graph_module: ModuleType):
     game = compiled_game(graph_module, plain_graph([[]], {0: 1}), VARIANTS["rank alone"])
     with pytest.raises(UsageError, match="choose one of full, outcome"):
         solve_game(game, save=False, values="depth")
 
 
-def test_a_score_that_contradicts_the_status_is_refused_of_outcomes_too(graph_module: ModuleType):
+def test_a_score_that_contradicts_the_status_is_an_error(graph_module: ModuleType):
     graph = Graph((((1, 0),), ()), (0, 1), (0, 1), scores=(0, 2))
     game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
     with pytest.raises(PerfectPlayError, match="the score of position 3 contradicts its status"):
         solve_game(game, save=False, values="outcome")
 
 
-def test_a_move_to_an_empty_slot_is_refused(graph_module: ModuleType):
-    """As where distances are kept: `rank` must not lead to what `unrank` says is no position."""
+def test_a_move_to_an_empty_slot_is_an_error(graph_module: ModuleType):
+    """`rank` must not return a slot for which `unrank` returns no position."""
     for moves in ([[1], [0, 2], []], [[1], [2], []]):
         plugin = CompiledGraph(graph_module, plain_graph(moves, {2: 1}), VARIANTS["rank alone"])
         plugin.context.slot_nodes[plugin.context.index[2]] = 2**32 - 1

@@ -1,4 +1,4 @@
-"""A game in plain Python: what its functions raise comes from the very call that met it, and from no other."""
+"""A game in plain Python: an error of its functions is raised by the call that met it, and by no other."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from random import Random
 
 import numpy as np
 import pytest
-from perfectplay_native._engine import lib
 
 from perfectplay.analysis.selection import random_positions
 from perfectplay.errors import PluginError
-from perfectplay.game import hooks as hook_guard
+from perfectplay.game import hooks
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import verify_table
 from perfectplay.table.table import Table
-from perfectplay_native.engine import canonicalize_many, children_of_many, rule_codes, tiers_of_many
+from perfectplay_native import limits
+from perfectplay_native.positions import canonicalize_many, children_of_many, rule_codes, tiers_of_many
 from perfectplay_native.search import Search
 
 from .graphs import TieredGraphPlugin, random_graph
 
 
 class Breakable(TieredGraphPlugin):
-    """A game that works until one of its hooks is told to fail."""
+    """A game that works until one of its hooks is made to fail."""
 
     broken: str = ""
 
@@ -89,41 +89,39 @@ def test_the_call_that_meets_an_error_raises_it(hook: str, call: Callable[[Table
     with pytest.raises(PluginError, match=f"graph: hook '{hook}' raised RuntimeError: broken in position"):
         call(table)
     plugin.broken = ""
-    assert table.get(table.game.start()) is not None  # nothing is left lying for another call to raise
+    assert table.get(table.game.start()) is not None  # no error is left for another call to raise
     assert verify_table(table).bad == 0
 
 
-def test_an_error_belongs_to_the_thread_that_asked(game) -> None:
-    """Two threads read one table; only the one whose question fails hears of it."""
+def test_an_error_is_raised_in_the_thread_of_the_call(game) -> None:
+    """Two threads read one table, and only the one whose call fails gets the error."""
     _, table = game
-    inside, go_on = threading.Event(), threading.Event()
+    inside, proceed = threading.Event(), threading.Event()
     failed: list[BaseException] = []
 
     def canonicalize(position):
-        if threading.current_thread().name == "unlucky":
+        if threading.current_thread().name == "failing":
             inside.set()
-            go_on.wait(5)
+            proceed.wait(5)
             raise RuntimeError("broken")
         return position & ~1
 
-    def ask() -> None:
+    def read() -> None:
         try:
             table.slot(0)
         except PluginError as error:
             failed.append(error)
 
     object.__setattr__(table.kernel.rules, "canonicalize", canonicalize)
-    unlucky = threading.Thread(target=ask, name="unlucky")
-    unlucky.start()
+    thread = threading.Thread(target=read, name="failing")
+    thread.start()
     assert inside.wait(5)
     table.slot(0)
-    go_on.set()
-    unlucky.join()
+    proceed.set()
+    thread.join()
     assert len(failed) == 1
 
 
 def test_the_host_has_the_limits_of_the_header() -> None:
-    """The host checks a game before it loads the engine, so it has the numbers again."""
-    assert hook_guard.MAX_POSITION == lib.PP_NO_POSITION - 1
-    assert lib.PP_NO_POSITION == 2**64 - 1
-    assert 2 ** (64 - lib.PP_INDEX_BITS) - 1 == hook_guard.MAX_TIER
+    assert (hooks.MAX_POSITION, hooks.MAX_MOVE) == (limits.MAX_POSITION, limits.MAX_MOVE) == (2**64 - 2, 2**32 - 1)
+    assert (limits.MAX_SCORE, limits.MAX_TIER) == (2**15 - 1, 2**23 - 2)

@@ -1,9 +1,10 @@
-"""The C code under gcc's sanitizers: kernels, complete small solves by every way, and their proofs."""
+"""The C code under gcc's sanitizers: kernels, and complete small solves with every kind of propagation, verified."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 ENGINE = ROOT / "native/perfectplay_native"
-GAMES = sorted((ROOT / "games").glob("*/perfectplay_*"))
+FOLDERS = [ENGINE / "src", *sorted((ROOT / "games").glob("*/perfectplay_*"))]
+INCLUDES = [f"-I{folder}" for folder in (ENGINE / "include", HERE, *FOLDERS)]
 
-# PP_NO_CLONES: choosing a clone runs before the sanitizers do.
+# PP_NO_CLONES: the function that selects a clone would run before the sanitizers are ready.
 FLAGS = ["-std=c11", "-g", "-O1", "-pthread", "-DPP_NO_CLONES", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
-
 
 WRAPPED = (
     "malloc",
@@ -29,47 +30,71 @@ WRAPPED = (
     "posix_fallocate",
     "pthread_create",
 )
-"""What sanitize/failing.c stands in for."""
+"""The functions that sanitize/failing.c replaces."""
+
+Run = Callable[..., list[str]]
 
 
-def build_and_run(sources: list[str], sanitizer: str, gcc: str, directory: Path, *flags: str) -> list[str]:
-    """The lines that a program says, made of sources of `sanitize`, the engine and the games."""
-    folders = [ENGINE / "src", *GAMES]
-    files = [HERE / "graph_kernel.c", *(HERE / "sanitize" / name for name in sources)]
-    files += (c for each in folders for c in each.glob("*.c") if not c.name.startswith("_"))  # a build left those
-    includes = [f"-I{folder}" for folder in (ENGINE / "include", HERE, *folders)]
-    made = directory / "program"
-    sanitize = [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
-    build = [gcc, *FLAGS, *sanitize, *includes, *flags, "-o", str(made), *(str(c) for c in files)]
-    built = subprocess.run(build, capture_output=True, text=True)
-    assert built.returncode == 0, built.stderr
-    ran = subprocess.run([made, directory], capture_output=True, text=True)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    return ran.stdout.splitlines()
+@pytest.fixture(scope="session")
+def build_and_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """build_and_run(gcc, sanitizer, sources, *flags): the output of a program from `sanitize`, the engine and games."""
+
+    @cache
+    def compile_library(gcc: str, sanitizer: str) -> list[str]:
+        """The objects of the engine and the games, which all programs share."""
+        files = [HERE / "graph_kernel.c"]
+        files += (c for folder in FOLDERS for c in folder.glob("*.c") if not c.name.startswith("_"))  # _*.c: by cffi
+        directory = tmp_path_factory.mktemp("objects")
+        objects = []
+        for number, file in enumerate(files):
+            objects.append(str(directory / f"{number}.o"))
+            run_gcc([gcc, *FLAGS, *sanitize_flags(sanitizer), *INCLUDES, "-c", "-o", objects[-1], str(file)])
+        return objects
+
+    def run(gcc: str, sanitizer: str, sources: list[str], *flags: str) -> list[str]:
+        directory = tmp_path_factory.mktemp("program")
+        program = directory / "program"
+        files = [str(HERE / "sanitize" / name) for name in sources]
+        objects = compile_library(gcc, sanitizer)
+        run_gcc([gcc, *FLAGS, *sanitize_flags(sanitizer), *INCLUDES, *flags, "-o", str(program), *files, *objects])
+        finished = subprocess.run([program, directory], capture_output=True, text=True)
+        assert (finished.returncode, finished.stderr) == (0, "")
+        return finished.stdout.splitlines()
+
+    return run
+
+
+def sanitize_flags(sanitizer: str) -> list[str]:
+    return [f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"]
+
+
+def run_gcc(command: list[str]) -> None:
+    finished = subprocess.run(command, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
 
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_kernels_and_small_solves_are_clean(sanitizer: str, program: Callable[[str], str], tmp_path: Path):
-    said = build_and_run(["driver.c", "random_graph.c"], sanitizer, program("gcc"), tmp_path)
-    assert said[-1] == "a large graph is solved and proven"
+def test_kernels_and_small_solves(sanitizer: str, program: Callable[[str], str], build_and_run: Run):
+    output = build_and_run(program("gcc"), sanitizer, ["driver.c", "random_graph.c"])
+    assert output[-1] == "large graphs: solved and verified"
 
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_shares_of_workers_are_clean(sanitizer: str, program: Callable[[str], str], tmp_path: Path):
-    said = build_and_run(["shares.c", "random_graph.c"], sanitizer, program("gcc"), tmp_path)
-    assert said[-1] == "and whole blocks"
+def test_shares_of_workers(sanitizer: str, program: Callable[[str], str], build_and_run: Run):
+    output = build_and_run(program("gcc"), sanitizer, ["shares.c", "random_graph.c"])
+    assert output[-1] == "units of whole blocks"
 
 
-def test_limits_and_what_no_solve_comes_by_are_clean(program: Callable[[str], str], tmp_path: Path):
-    said = build_and_run(["limits.c", "random_graph.c"], "address,undefined", program("gcc"), tmp_path)
-    assert said[-1] == "all limits hold"
+def test_boundary_cases_and_functions_outside_a_solve(program: Callable[[str], str], build_and_run: Run):
+    output = build_and_run(program("gcc"), "address,undefined", ["limits.c", "random_graph.c"])
+    assert output[-1] == "all limits hold"
 
 
-def test_every_request_that_fails_once_is_an_error_and_leaks_nothing(program: Callable[[str], str], tmp_path: Path):
+def test_every_failing_request_is_an_error_and_leaks_nothing(program: Callable[[str], str], build_and_run: Run):
     wrap = [f"-Wl,--wrap={name}" for name in WRAPPED]
     sources = ["allocations.c", "failing.c", "random_graph.c"]
-    said = build_and_run(sources, "address,undefined", program("gcc"), tmp_path, *wrap)
-    failed = [int(line.split(": ")[1].split()[0]) for line in said]
+    output = build_and_run(program("gcc"), "address,undefined", sources, *wrap)
+    failed = [int(line.split(": ")[1].split()[0]) for line in output]
     assert len(failed) == 21
     assert min(failed) > 0
     assert sum(failed) > 2000

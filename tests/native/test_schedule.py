@@ -1,4 +1,4 @@
-"""Which work goes to whom: components to one worker or to all, and positions of a game in Python to their owners."""
+"""The distribution of work: components to one worker or to all, positions of a Python game to their owners."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
-from perfectplay.cluster import driver
 from perfectplay.cluster.schedule import Schedule
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.tiers.order import Component
 from perfectplay.values import Status
-from perfectplay_native.shares import Layout
+from perfectplay_native.share import Layout
 
 from .local_pool import LocalPool, solve_locally
 
 
-class Ready:
-    """A pool whose workers have always finished what they were asked."""
+class InstantPool:
+    """A pool whose workers finish at once."""
 
     size = 2
 
@@ -28,58 +27,58 @@ class Ready:
         return [refs[0]]
 
 
-class Noting:
-    """Solves nothing, and notes what it was told to."""
+class RecordingSolver:
+    """Solves nothing, and records the components that one worker or all workers were to solve."""
 
-    worth_a_message = 10
-    most_alone = 1000
+    min_shared_slots = 10
+    max_single_slots = 1000
 
     def __init__(self, sizes: dict[int, int]) -> None:
-        self.pool: Any = Ready()
+        self.pool: Any = InstantPool()
         self.sizes = sizes
-        self.alone: list[int] = []
-        self.together: list[int] = []
+        self.single: list[int] = []
+        self.shared: list[int] = []
 
-    def slots(self, component: Component) -> int:
+    def count_slots(self, component: Component) -> int:
         return sum(self.sizes[tier] for tier in component.tiers)
 
     def is_large(self, component: Component) -> bool:
-        return self.slots(component) >= 50
+        return self.count_slots(component) >= 50
 
-    def start_alone(self, component: Component, worker: int) -> list[Any]:
-        self.alone.append(component.tiers[0])
+    def start_single(self, component: Component, worker: int) -> list[Any]:
+        self.single.append(component.tiers[0])
         return [object()]
 
-    def solve_together(self, component: Component) -> None:
-        self.together.append(component.tiers[0])
+    def solve_shared(self, component: Component) -> None:
+        self.shared.append(component.tiers[0])
 
     def finish(self, component: Component, replies: Any, makers: Any) -> None: ...
     def recover(self, loss: Exception) -> None: ...
-    def forget(self, tier: int) -> None: ...
+    def discard_tier(self, tier: int) -> None: ...
 
 
 @pytest.mark.parametrize(
-    ("sizes", "alone", "together"),
+    ("sizes", "single", "shared"),
     [
         ([60, 70, 80], [0, 1, 2], []),
         ([60, 70, 80, 20], [0, 1, 2, 3], []),
-        ([60, 200], [], [0, 1]),  # who had the small one would wait for the other
+        ([60, 200], [], [0, 1]),  # otherwise one worker would wait for the other
         ([200], [], [0]),
         ([2000, 2000], [], [0, 1]),  # too large for one
     ],
 )
 def test_large_components_are_shared_unless_every_worker_can_have_its_own(
-    sizes: list[int], alone: list[int], together: list[int]
+    sizes: list[int], single: list[int], shared: list[int]
 ):
-    noting = Noting(dict(enumerate(sizes)))
-    Schedule(noting, [Component((tier,), True, ()) for tier in noting.sizes]).run()
-    assert (noting.alone, noting.together) == (alone, together)
+    solver = RecordingSolver(dict(enumerate(sizes)))
+    Schedule(solver, [Component((tier,), True, ()) for tier in solver.sizes]).run()
+    assert (solver.single, solver.shared) == (single, shared)
 
 
-def test_what_gets_ready_later_may_be_solved_alone():
-    noting = Noting({0: 200, 1: 60, 2: 60})
-    Schedule(noting, [Component((0,), True, ()), *(Component((tier,), True, (0,)) for tier in (1, 2))]).run()
-    assert (sorted(noting.alone), noting.together) == ([1, 2], [0])
+def test_components_that_become_ready_later_may_go_to_single_workers():
+    solver = RecordingSolver({0: 200, 1: 60, 2: 60})
+    Schedule(solver, [Component((0,), True, ()), *(Component((tier,), True, (0,)) for tier in (1, 2))]).run()
+    assert (sorted(solver.single), solver.shared) == ([1, 2], [0])
 
 
 class Doubling:
@@ -107,26 +106,25 @@ class Doubling:
 
 
 @pytest.mark.parametrize("workers", [2, 3])
-def test_workers_enumerate_what_they_will_solve(workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A game in Python: they remember what they were asked about."""
-    monkeypatch.setattr(driver, "WORTH_SHARING_PYTHON", 1)
-    asked: list[list[int]] = [[] for _ in range(workers)]
+def test_workers_enumerate_the_positions_that_they_will_solve(workers: int, tmp_path: Path):
+    """The memo of a worker then contains the replies of a Python game's hooks that it needs."""
+    expanded: list[list[int]] = [[] for _ in range(workers)]
     layouts: list[Layout] = []
 
-    class Watched(LocalPool):
+    class WatchedPool(LocalPool):
         def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
-            if method == "children":
-                asked[worker] += arguments[0].tolist()
-            if method == "begin" and worker == 0:
-                layouts.append(arguments[3])
+            if method == "expand_positions":
+                expanded[worker] += arguments[0].positions.tolist()
+            if method == "begin_share" and worker == 0:
+                layouts.append(arguments[0].layout)
             return super().call(worker, method, *arguments, returns=returns)
 
     game = make_game(Doubling(), name="doubling")
-    solve_locally(game, tmp_path / "table", workers, pool=Watched(game, workers))
+    solve_locally(game, tmp_path / "table", workers, pool=WatchedPool(game, workers))
     assert len(layouts) == 14
     for worker in range(workers):
         owned: list[int] = []
         for layout in reversed(layouts):
             for tier, first, length in layout.units(worker):
                 owned += range((1 << tier) + first, (1 << tier) + first + length)
-        assert asked[worker] == owned
+        assert expanded[worker] == owned

@@ -1,7 +1,6 @@
-"""Tiers that several workers solve together, against brute force: every kind of game, with every kind of kernel.
+"""Tiers that several workers solve together: every kind of game, with every kind of kernel.
 
-The workers live in this process. That they work as Ray's actors too, and what becomes of those that die, is tested in
-tests/framework/test_ray.py.
+The workers are in this process. tests/framework/test_ray.py tests them as Ray actors, and what happens when one dies.
 """
 
 from __future__ import annotations
@@ -15,30 +14,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perfectplay.cluster import driver
-from perfectplay.cluster.messages import DamagedMessage, dealt, pack, unpack
+from perfectplay.cluster.driver import SharingLimits
+from perfectplay.cluster.messages import (
+    DamagedMessage,
+    PositionBatch,
+    SolveTask,
+    VerifyTask,
+    collect_units,
+    pack,
+    unpack,
+)
+from perfectplay.cluster.transfer import TableWriter, make_record
+from perfectplay.errors import TableError
 from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
-from perfectplay.table.records import checksum
+from perfectplay.table.records import TierRecord, checksum
 from perfectplay.values import Status
-from perfectplay_native.engine import BLOCK_SLOTS
-from perfectplay_native.shares import Layout
+from perfectplay_native.limits import BLOCK_SLOTS
+from perfectplay_native.share import Layout
 
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, compiled_game
 from .graphs import TURNS, TieredGraphPlugin, any_game, python_plugin, union
 from .local_pool import LocalPool, solve_locally
 
 VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
-
-
-@pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Components of any size are shared out, in the smallest units."""
-    monkeypatch.setattr(driver, "SHARED_SLOTS", 1)
-    monkeypatch.setattr(driver, "WORTH_SHARING", 1)
-    monkeypatch.setattr(driver, "WORTH_SHARING_PYTHON", 1)
 
 
 @pytest.mark.parametrize("scored", [False, True], ids=["", "scored"])
@@ -53,20 +54,20 @@ def test_workers_make_the_same_table(turns: str, scored: bool, graph_module: Mod
         game = compiled_game(graph_module, graph, functions)
         right = solve_game(game, save=False, threads=1).hash  # proven by test_engine.py and test_turns_and_scores.py
         for workers in (2, 3):
-            made, solve = solve_locally(game, tmp_path / f"{name} {workers}", workers)
-            assert made == right, (name, workers)
-            assert (solve.exchanged or 0) > sum(solve.sizes.values())
+            solution = solve_locally(game, tmp_path / f"{name} {workers}", workers)
+            assert solution.hash == right, (name, workers)
+            assert solution.exchanged > solution.steps.state.tiers.slots
 
 
 def test_workers_share_out_a_python_game(tmp_path: Path):
     graph = union(any_game(Random(number), turns="kept", scored=False) for number in range(40))
     game = make_game(python_plugin(graph, TieredGraphPlugin), name="graph")
     right = solve_game(game, save=False).hash
-    assert solve_locally(game, tmp_path / "table", 2)[0] == right
+    assert solve_locally(game, tmp_path / "table", 2).hash == right
 
 
 class Countdown:
-    """Whoever takes the last of 150 counters wins; one is taken at a time."""
+    """The player who takes the last of 150 counters wins; a move takes one counter."""
 
     @hookimpl
     def start(self) -> int:
@@ -95,9 +96,11 @@ class TieredCountdown(Countdown):
 def test_remoteness_beyond_one_byte_widens_all_units_of_a_tier(plugin: type[Countdown], tmp_path: Path):
     game = make_game(plugin(), name="countdown")
     right = solve_game(game, save=False).hash
-    made, solve = solve_locally(game, tmp_path / "table", 2)
-    assert made == right
-    assert {record.width for record in solve.records.values()} == ({2} if plugin is Countdown else {1, 2})
+    solution = solve_locally(game, tmp_path / "table", 2)
+    assert solution.hash == right
+    assert {record.width for record in solution.steps.state.records.values()} == (
+        {2} if plugin is Countdown else {1, 2}
+    )
 
 
 def test_units_are_dealt_out_in_turn():
@@ -106,95 +109,120 @@ def test_units_are_dealt_out_in_turn():
     assert layout.units(1) == [(4, 64, 64), (7, 0, 64)]
     assert not layout.whole_blocks
     units = [np.array([number]) for number in range(5)]
-    assert [int(unit[0]) for unit in dealt([units[1::2], units[0::2]], 1)] == [0, 1, 2, 3, 4]
+    assert [int(unit[0]) for unit in collect_units([units[1::2], units[0::2]], 1)] == [0, 1, 2, 3, 4]
 
 
-class Lying(LocalPool):
-    """The first unit that is finished has a wrong value: made by a worker, or on its way from it."""
+class WrongValuePool(LocalPool):
+    """The first finished unit has a wrong value: computed wrongly by a worker, or damaged in transit."""
 
-    def __init__(self, game: Game, workers: int, *, on_the_way: bool) -> None:
-        self.on_the_way = on_the_way
-        self.lies = 0
+    def __init__(self, game: Game, workers: int, *, in_transit: bool) -> None:
+        self.in_transit = in_transit
+        self.wrong = 0
         super().__init__(game, workers)
 
     def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
-        answer = super().call(worker, method, *arguments, returns=returns)
-        if method == "store" and not self.lies:
-            self.lies += 1
-            state, first_tier = answer[0].value, answer[1].value
+        result = super().call(worker, method, *arguments, returns=returns)
+        if method == "finish_units" and not self.wrong:
+            self.wrong += 1
+            state, first_tier = result[0].value, result[1].value
             first_tier[0][0] ^= 4  # one ply more or less
-            if not self.on_the_way:
-                sums = [checksum(unit) for tier in answer[1:] for unit in tier.value]
-                answer[0].value = replace(state, checksums=tuple(sums))
-        return answer
+            if not self.in_transit:
+                checksums = [checksum(unit) for tier in result[1:] for unit in tier.value]
+                result[0].value = replace(state, checksums=tuple(checksums))
+        return result
 
 
-@pytest.mark.parametrize("on_the_way", [True, False], ids=["on the way", "by a worker"])
-def test_a_wrong_value_is_noticed_and_solved_again(on_the_way: bool, graph_module: ModuleType, tmp_path: Path):
+@pytest.mark.parametrize("in_transit", [True, False], ids=["in transit", "by a worker"])
+def test_a_wrong_value_is_noticed_and_solved_again(in_transit: bool, graph_module: ModuleType, tmp_path: Path):
     graph = union(any_game(Random(number), turns="kept", scored=False) for number in range(40))
     game = compiled_game(graph_module, graph, VARIANTS["survey"])
     right = solve_game(game, save=False).hash
-    pool = Lying(game, 2, on_the_way=on_the_way)
-    made, solve = solve_locally(game, tmp_path / "audited", 2, pool=pool, audit=0 if on_the_way else 1)
-    assert pool.lies == 1
-    assert made == right
-    assert solve.audited == (0 if on_the_way else sum(-(-size // BLOCK_SLOTS) for size in solve.sizes.values()))
-    if not on_the_way:  # the audit it was that noticed
-        unnoticed, _ = solve_locally(game, tmp_path / "not", 2, pool=Lying(game, 2, on_the_way=False))
-        assert unnoticed != right
+    pool = WrongValuePool(game, 2, in_transit=in_transit)
+    solution = solve_locally(game, tmp_path / "audited", 2, pool=pool, audit=0 if in_transit else 1)
+    assert pool.wrong == 1
+    assert solution.hash == right
+    blocks = sum(-(-size // BLOCK_SLOTS) for size in solution.steps.state.tiers.sizes.values())
+    assert solution.steps.audited_blocks == (0 if in_transit else blocks)
+    if not in_transit:  # without an audit the value stays wrong
+        pool = WrongValuePool(game, 2, in_transit=False)
+        assert solve_locally(game, tmp_path / "not", 2, pool=pool).hash != right
 
 
-def test_another_worker_audits(graph_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(driver, "SHARED_SLOTS", 1 << 30)
-    monkeypatch.setattr(driver, "WORTH_SHARING", 1 << 30)
+def test_another_worker_audits(graph_module: ModuleType, tmp_path: Path):
     makers: dict[int, int] = {}
     auditors: dict[int, int] = {}
 
-    class Watched(LocalPool):
+    class WatchedPool(LocalPool):
         def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
-            if method == "solve":
-                makers.update(dict.fromkeys(arguments[3], worker))
-            if method == "audit":
-                auditors[arguments[3]] = worker
+            if isinstance(arguments[0] if arguments else None, SolveTask):
+                makers.update(dict.fromkeys(arguments[0].tiers, worker))
+            if isinstance(arguments[0] if arguments else None, VerifyTask):
+                auditors[arguments[0].tier] = worker
             return super().call(worker, method, *arguments, returns=returns)
 
     graph = union(any_game(Random(number), turns="kept", scored=False) for number in range(40))
     game = compiled_game(graph_module, graph, VARIANTS["survey"])
-    solve_locally(game, tmp_path / "table", 3, pool=Watched(game, 3), audit=1)
+    limits = SharingLimits(min_slots=1 << 30, min_slots_cyclic=1 << 30)
+    solve_locally(game, tmp_path / "table", 3, pool=WatchedPool(game, 3), limits=limits, audit=1)
     assert len(makers) > 3
     assert auditors.keys() == makers.keys()
     assert all(auditors[tier] != makers[tier] for tier in makers)
 
 
-@pytest.mark.parametrize("back", [False, True], ids=["there", "back"])
-def test_a_position_that_changes_on_its_way_is_noticed(back: bool, tmp_path: Path):
-    class Flipping(LocalPool):
+@pytest.mark.parametrize("back", [False, True], ids=["to a worker", "back"])
+def test_a_position_damaged_in_transit_is_noticed(back: bool, tmp_path: Path):
+    class FlippingPool(LocalPool):
         flipped = 0
 
         def call(self, worker: int, method: str, *arguments: Any, returns: int = 1) -> Any:
-            first = method == "children" and not self.flipped
+            first = method == "expand_positions" and not self.flipped
             if first and not back:
                 self.flipped += 1
-                arguments = (arguments[0] ^ np.uint64(1), *arguments[1:])
-            answer = super().call(worker, method, *arguments, returns=returns)
+                batch = arguments[0]
+                arguments = (PositionBatch(batch.positions ^ np.uint64(1), batch.checksum),)
+            result = super().call(worker, method, *arguments, returns=returns)
             if first and back:
                 self.flipped += 1
-                answer.value[1][0][1][0] ^= np.uint64(1)
-            return answer
+                result.value.children[0][1][0] ^= np.uint64(1)
+            return result
 
     graph = union(any_game(Random(number), turns="kept", scored=False) for number in range(40))
     game = make_game(python_plugin(graph, TieredGraphPlugin), name="graph")
-    pool = Flipping(game, 2)
-    assert solve_locally(game, tmp_path / "table", 2, pool=pool)[0] == solve_game(game, save=False).hash
+    pool = FlippingPool(game, 2)
+    assert solve_locally(game, tmp_path / "table", 2, pool=pool).hash == solve_game(game, save=False).hash
     assert pool.flipped == 1
 
 
 def test_a_flipped_byte_is_noticed():
     message = pack([np.array([1, 2, 3], dtype=np.uint32), np.array([4], dtype=np.uint32)])
     assert message is not None
-    assert [each.tolist() for each in unpack(message, empty=2)] == [[1, 2, 3], [4]]
+    assert [each.tolist() for each in unpack(message, count=2)] == [[1, 2, 3], [4]]
     message[1][2] ^= 1
     with pytest.raises(DamagedMessage):
-        unpack(message, empty=2)
+        unpack(message, count=2)
     assert pack([np.empty(0, dtype=np.uint32)]) is None
-    assert [len(each) for each in unpack(None, empty=2)] == [0, 0]
+    assert [len(each) for each in unpack(None, count=2)] == [0, 0]
+
+
+def test_after_a_failed_write_nothing_more_is_written():
+    """Otherwise a tier could be stored without the tiers it leads to."""
+    written: list[int] = []
+
+    class FullStore:
+        def write_tiers(self, tiers: list[tuple[TierRecord, Any]]) -> None:
+            if any(record.tier == 1 for record, _ in tiers):
+                raise TableError("the disk is full")
+            written.extend(record.tier for record, _ in tiers)
+
+    writer = TableWriter(FullStore())  # type: ignore[arg-type]
+    blocks = [np.zeros(10, dtype=np.uint8)]
+    writer.write(make_record(0, 10, blocks), blocks)
+    writer.drain()
+    writer.write(make_record(1, 10, blocks), blocks)
+    for call in (writer.drain, writer.drain):
+        with pytest.raises(TableError, match="full"):
+            call()
+    with pytest.raises(TableError, match="full"):
+        writer.write(make_record(2, 10, blocks), blocks)
+    writer.close()
+    assert written == [0]

@@ -1,4 +1,4 @@
-"""Sets of positions as sorted arrays, against Python's own sets."""
+"""Sets of positions as sorted arrays, compared with Python sets."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perfectplay.threads import Workers
-from perfectplay.tiers import external_set as sorted_runs
-from perfectplay.tiers.external_set import Runs, Spill
-from perfectplay_native.sorted_keys import sort_distinct, union, without
+from perfectplay.threads import ThreadPool
+from perfectplay.tiers import external_set
+from perfectplay.tiers.external_set import ExternalSet, SpillBudget
+from perfectplay_native.positions import difference, sort_distinct, union
 
-# Near each other, so that sets meet; far apart, so that every digit counts; and all bits, which a key may have.
+# Close together, so that sets overlap; far apart, so that every digit matters; and the extremes.
 keys = st.one_of(st.integers(0, 200), st.integers(0, 2**64 - 1), st.sampled_from([0, 2**63, 2**64 - 1]))
 sets = st.sets(keys, max_size=120)
 
@@ -22,88 +22,88 @@ def ordered(positions):
 
 
 @given(st.lists(keys, max_size=300))
-def test_sorting_leaves_each_once(positions):
+def test_sorting_removes_duplicates(positions):
     assert sort_distinct(np.array(positions, dtype=np.uint64)).tolist() == sorted(set(positions))
 
 
 @given(st.lists(sets, max_size=6))
-def test_a_union_has_what_is_in_any(many):
+def test_union(many):
     assert union([ordered(each) for each in many]).tolist() == sorted(set().union(*many))
 
 
 @given(sets, st.lists(sets, max_size=4))
-def test_without_has_what_is_in_none_of_the_others(positions, known):
-    left = without(ordered(positions), [ordered(each) for each in known])
-    assert left.tolist() == sorted(positions.difference(*known))
+def test_difference(positions, others):
+    left = difference(ordered(positions), [ordered(each) for each in others])
+    assert left.tolist() == sorted(positions.difference(*others))
 
 
-def test_what_is_given_stays_as_it_is():
-    """Ray hands out memory that nobody may write to."""
-    given = np.arange(10, dtype=np.uint64)
-    given.flags.writeable = False
-    assert without(union([given]), [given[:4], given[8:]]).tolist() == [4, 5, 6, 7]
-    assert given.tolist() == list(range(10))
+def test_inputs_are_not_changed():
+    """Memory from Ray is read-only."""
+    array = np.arange(10, dtype=np.uint64)
+    array.flags.writeable = False
+    assert difference(union([array]), [array[:4], array[8:]]).tolist() == [4, 5, 6, 7]
+    assert array.tolist() == list(range(10))
 
 
-def test_few_among_many_are_sought_in_leaps():
+def test_difference_of_a_small_and_a_large_set():
     many = np.arange(0, 3_000_000, 3, dtype=np.uint64)
     few = np.array([0, 1, 2_999_996, 2_999_997, 2_999_998, 2**63], dtype=np.uint64)
-    assert without(few, [many]).tolist() == [1, 2_999_996, 2_999_998, 2**63]
+    assert difference(few, [many]).tolist() == [1, 2_999_996, 2_999_998, 2**63]
 
 
 @pytest.mark.parametrize("budget", [None, 0, 400, 5000])
 @given(st.lists(sets, max_size=20))
-def test_runs_are_a_set_whatever_the_budget(tmp_path_factory, budget, many):
+def test_runs_are_a_set_with_any_budget(tmp_path_factory, budget, many):
     directory = tmp_path_factory.getbasetemp()
-    runs = Runs(Spill(budget=budget, directory=directory))
+    runs = ExternalSet(SpillBudget(limit=budget, directory=directory))
     everything: set[int] = set()
     for each in many:
-        runs.add([without(ordered(each), runs.runs_in_memory)])
+        runs.insert([difference(ordered(each), runs.runs_in_memory)])
         everything |= each
-    assert without(ordered(range(300)), runs.runs).tolist() == sorted(set(range(300)) - everything)
-    assert [int(key) for part in runs.portions() for key in part] == sorted(everything)
-    assert budget is None or runs.held <= budget
-    taken = Runs(Spill(budget=budget, directory=directory))
-    taken.take(runs)
+    assert difference(ordered(range(300)), runs.runs).tolist() == sorted(set(range(300)) - everything)
+    assert [int(key) for part in runs.iter_sorted() for key in part] == sorted(everything)
+    assert budget is None or runs.memory_bytes <= budget
+    taken = ExternalSet(SpillBudget(limit=budget, directory=directory))
+    taken.merge(runs)
     assert not runs
-    assert [int(key) for part in taken.taken() for key in part] == sorted(everything)
+    assert [int(key) for part in taken.drain_sorted() for key in part] == sorted(everything)
     assert not taken
 
 
-def test_memory_is_given_back_while_runs_are_joined(monkeypatch):
-    monkeypatch.setattr(sorted_runs, "GIVE_BACK_BYTES", 1 << 16)
-    monkeypatch.setattr(sorted_runs, "MERGE_BYTES", 1 << 17)
-    runs = Runs(Spill(budget=None, directory=None))
+def test_memory_is_released_while_runs_are_merged(monkeypatch):
+    monkeypatch.setattr(external_set, "RELEASE_BYTES", 1 << 16)
+    monkeypatch.setattr(external_set, "MERGE_BYTES", 1 << 17)
+    runs = ExternalSet(SpillBudget(limit=None, directory=None))
     even, odd = np.arange(0, 400_000, 2, dtype=np.uint64), np.arange(1, 400_000, 2, dtype=np.uint64)
-    runs.add([even])
+    runs.insert([even])
     [first] = runs._in_memory
-    runs.add([odd])
+    runs.insert([odd])
     assert (runs.runs[0] == np.arange(400_000, dtype=np.uint64)).all()
-    assert not first.keys[:100_000].any(), "its pages are the machine's again, and read as zero"
+    assert not first.keys[:100_000].any(), "its pages are released, and read as zero"
 
 
 def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
-    spill = Spill(budget=800, directory=tmp_path)
-    read, other = Runs(spill), Runs(spill)
+    spill = SpillBudget(limit=800, directory=tmp_path)
+    read, other = ExternalSet(spill), ExternalSet(spill)
     monkeypatch.setattr(spill, "merge_bytes", 1 << 20)
-    read.add([np.arange(50, dtype=np.uint64)])
-    portions = read.portions()
+    read.insert([np.arange(50, dtype=np.uint64)])
+    portions = read.iter_sorted()
     first = next(portions)
-    other.add([np.arange(100, dtype=np.uint64)])
-    assert read.held == 400, "the other one went to a file"
-    assert other.held == 0
+    other.insert([np.arange(100, dtype=np.uint64)])
+    assert read.memory_bytes == 400, "the other one is in a file"
+    assert other.memory_bytes == 0
     assert first.tolist() == list(range(50))
     portions.close()
-    other.add([np.arange(100, 160, dtype=np.uint64)])
-    assert spill.held <= 800
+    other.insert([np.arange(100, 160, dtype=np.uint64)])
+    assert spill.memory_bytes <= 800
     assert not list(tmp_path.iterdir()), "the files have no names"
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_ranges_of_keys_are_worked_on_apart_and_come_in_order(threads, monkeypatch):
+def test_ranges_of_keys_are_processed_separately_and_in_order(threads, monkeypatch):
     monkeypatch.setattr("perfectplay.threads.SMALLEST_RANGE", 1)
     some, more, known = ordered(range(0, 90, 3)), ordered(range(0, 200, 2)), ordered(range(50, 120))
-    with Workers(threads) as workers:
-        parts = workers.by_ranges(lambda sets, known: without(union(sets), known), [some, more], [known])
+    with ThreadPool(threads) as pool:
+        parts = pool.by_ranges(lambda sets, known: difference(union(sets), known), [some, more], [known])
     assert len(parts) == threads
     assert np.concatenate(parts).tolist() == sorted(({*range(0, 90, 3)} | {*range(0, 200, 2)}) - {*range(50, 120)})

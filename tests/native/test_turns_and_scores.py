@@ -1,7 +1,7 @@
-"""Turns that stay, puzzles and scores: the engine, `verify` and the weak solver against brute force on random graphs.
+"""Kept turns, puzzles and scores: the engine, `verify` and the weak solver against brute force on random graphs.
 
-Graphs have cycles, ties, stuck players, ends that the mover has won, players who move again, one player only, slots
-that two positions share, scores, and all of these together.
+The graphs have cycles, ties, stuck players, ends won by the mover, players who move again, one player only, slots that
+two positions have, scores, and combinations of these.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ from perfectplay.game.game import Game
 from perfectplay.game.loading import make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import verify_table
-from perfectplay.table.opening import open_table
+from perfectplay.table.locations import open_table
 from perfectplay.values import Value
-from perfectplay_native.engine import movers_of_many
 from perfectplay_native.errors import RulesError
+from perfectplay_native.positions import movers_of_many
 from perfectplay_native.search import Search
 
+from ..propagation import solve_by
 from .compiled_graphs import ENUMERATED_VARIANTS, RANKED_VARIANTS, CompiledGraph, compiled_game
 from .graphs import TURNS, Graph, GraphPlugin, TieredGraphPlugin, any_game, brute_force, python_plugin, union
-from .test_engine import WAYS, codes_of
+from .test_engine import PROPAGATIONS, codes_of
 
 VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
 KINDS = [(turns, scored) for turns in TURNS for scored in (False, True) if (turns, scored) != ("alternate", False)]
 kinds = pytest.mark.parametrize(("turns", "scored"), KINDS, ids=[f"{t}{', scored' * s}" for t, s in KINDS])
 
 GAMES = 4
-"""Of each kind, for each variant of a kernel; each is solved in every way, with one thread and with two."""
+"""Number of games of each kind for each kernel. Each is solved with every propagation, and with one and two threads."""
 
 
 def right_codes(graph: Graph, *, everywhere: bool) -> dict[int, int]:
@@ -44,24 +45,24 @@ def right_codes(graph: Graph, *, everywhere: bool) -> dict[int, int]:
     return {node: codes[node] for node in (range(len(codes)) if everywhere else sorted(graph.reachable))}
 
 
-def ways_of(game: Game) -> list[str]:
-    return [way for way in WAYS if way != "retract" or game_kernel(game).can_retract]
+def propagations_of(game: Game) -> list[str]:
+    return [propagation for propagation in PROPAGATIONS if propagation != "retract" or game_kernel(game).can_retract]
 
 
-def check_every_way(game: Game, graph: Graph, right: dict[int, int], *, values: str = "full") -> None:
+def check_every_propagation(game: Game, graph: Graph, right: dict[int, int], *, values: str = "full") -> None:
     hashes = set()
-    for way in ways_of(game):
+    for propagation in propagations_of(game):
         for threads in (1, 2):
-            solution = solve_game(game, save=False, values=values, propagation=way, threads=threads)
+            solution = solve_by(game, propagation, save=False, values=values, threads=threads)
             with solution.table as table:
-                assert codes_of(table, graph) == right, (way, graph)
+                assert codes_of(table, graph) == right, (propagation, graph)
                 assert verify_table(table, threads=threads).bad == 0
             hashes.add(solution.hash)
     assert len(hashes) == 1
 
 
 def cases(kinds: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, str]]:
-    """Every kind of game with every variant of a kernel; only a perfect index lets positions share a slot."""
+    """Every kind of game with every kernel. Only with a perfect index can two positions have one slot."""
     return [
         (*kind, variant) for kind in kinds for variant in VARIANTS if kind[0] != "twins" or variant in RANKED_VARIANTS
     ]
@@ -72,9 +73,9 @@ def test_the_engine_agrees_with_brute_force(turns: str, scored: bool, variant: s
     ranked = variant in RANKED_VARIANTS
     rng = Random(f"{turns} {scored} {variant}")
     for _ in range(GAMES):
-        graph = any_game(rng, turns=turns, scored=scored, sisters=ranked)
+        graph = any_game(rng, turns=turns, scored=scored, mutual=ranked)
         game = compiled_game(graph_module, graph, VARIANTS[variant])
-        check_every_way(game, graph, right_codes(graph, everywhere=ranked))
+        check_every_propagation(game, graph, right_codes(graph, everywhere=ranked))
 
 
 @pytest.mark.parametrize(("turns", "scored"), [kind for kind in KINDS if kind[0] != "twins"])
@@ -84,7 +85,7 @@ def test_hundreds_of_games_at_once(turns: str, scored: bool, graph_module: Modul
     everywhere, reached = right_codes(graph, everywhere=True), right_codes(graph, everywhere=False)
     for name, functions in VARIANTS.items():
         game = compiled_game(graph_module, graph, functions)
-        check_every_way(game, graph, everywhere if name in RANKED_VARIANTS else reached)
+        check_every_propagation(game, graph, everywhere if name in RANKED_VARIANTS else reached)
 
 
 @kinds
@@ -94,12 +95,12 @@ def test_a_python_game_agrees_with_brute_force(turns: str, scored: bool):
         graph = any_game(rng, turns=turns, scored=scored)
         for base in (GraphPlugin, TieredGraphPlugin):
             game = make_game(python_plugin(graph, base), name="graph")
-            check_every_way(game, graph, right_codes(graph, everywhere=False))
+            check_every_propagation(game, graph, right_codes(graph, everywhere=False))
 
 
 @pytest.mark.parametrize("variant", ["parents", "survey"])
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_both_backends_keep_scores(backend: str, variant: str, graph_module: ModuleType, tmp_path: Path):
+def test_both_backends_store_scores(backend: str, variant: str, graph_module: ModuleType, tmp_path: Path):
     rng = Random(variant)
     graph = union(any_game(rng, turns="kept", scored=True) for _ in range(40))
     game = compiled_game(graph_module, graph, VARIANTS[variant])
@@ -115,11 +116,11 @@ def test_both_backends_keep_scores(backend: str, variant: str, graph_module: Mod
         assert table.statistics.positions == len(right)
 
 
-# ---- the proof ----
+# ---- verification ----
 
 
 def changed_codes(code: int, *, scored: bool) -> list[int]:
-    """Other codes that a bit error or a wrong solve might leave."""
+    """Codes that a bit error or a wrong solve might produce."""
     others = [0, 1, 2, 3, 5, 6, 7, 9, 10, 11, code + 4, code ^ 2]
     if scored:
         others += [code ^ 1 << 16, code ^ 1 << 31, code & 0xFFFF, code | 3 << 16]
@@ -131,7 +132,7 @@ def test_verify_finds_every_single_changed_value(turns: str, scored: bool, graph
     rng = Random(f"changed {turns} {scored}")
     tried = 0
     for _ in range(10):
-        graph = any_game(rng, turns=turns, scored=scored, sisters=True)
+        graph = any_game(rng, turns=turns, scored=scored, mutual=True)
         game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
         with solve_game(game, save=False).table as table:
             engine = table.engine
@@ -158,7 +159,7 @@ def test_verify_finds_every_single_changed_value(turns: str, scored: bool, graph
 def test_best_moves_lead_to_the_best_children(turns: str, scored: bool, graph_module: ModuleType):
     rng = Random(f"best {turns} {scored}")
     for _ in range(20):
-        graph = any_game(rng, turns=turns, scored=scored, sisters=True)
+        graph = any_game(rng, turns=turns, scored=scored, mutual=True)
         codes = brute_force(graph)
         with solve_game(compiled_game(graph_module, graph, VARIANTS["rank alone"]), save=False).table as table:
             positions = np.arange(0, 2 * len(codes), 2, dtype=np.uint64)
@@ -192,7 +193,7 @@ def test_alpha_beta_agrees_with_brute_force(turns: str, scored: bool, graph_modu
             search.close()
 
 
-# ---- what a kernel says wrongly ----
+# ---- contradictory kernels, bulk functions ----
 
 
 @pytest.mark.parametrize(
@@ -200,7 +201,7 @@ def test_alpha_beta_agrees_with_brute_force(turns: str, scored: bool, graph_modu
     [("alternate", (0, 1), (0, 2), 2), ("alternate", (0, 3), (0, 0), 2), ("puzzle", (0, 2), (0, 1), 2)],
 )
 @pytest.mark.parametrize("cyclic", [False, True])
-def test_a_score_that_contradicts_the_status_is_refused(turns, statuses, scores, wrong, cyclic, graph_module):
+def test_a_score_that_contradicts_the_status_is_an_error(turns, statuses, scores, wrong, cyclic, graph_module):
     moves = (((1, 0), (0, 0)), ()) if cyclic else (((1, 0),), ())
     graph = Graph(moves, statuses, (0, 1), scores=scores, players=1 if turns == "puzzle" else 2)
     game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
@@ -213,7 +214,7 @@ def test_a_score_that_contradicts_the_status_is_refused(turns, statuses, scores,
         search.run(game.start())
 
 
-def test_movers_are_told_for_many_positions_at_once(graph_module: ModuleType):
+def test_movers_of_many(graph_module: ModuleType):
     rng = Random(5)
     positions = np.array([0, 1, 2], dtype=np.uint64)
     kept = any_game(rng, turns="kept", scored=False)

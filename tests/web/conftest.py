@@ -1,4 +1,4 @@
-"""Servers for the tests of the web: small games solved into a temporary directory, and Gobblet where it is solved."""
+"""Servers and a browser for the web tests, with small games solved into a temporary directory."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def tic_tac_toe() -> Game:
 
 
 def stones() -> Game:
-    """Take one or two stones from seven. Eight and nine are positions too, but play never gets there."""
+    """Take one or two stones from seven. Eight and nine are valid positions that cannot be reached."""
     return game_of(CODES["SUBTRACTION"].replace("position <= 7", "position <= 9"), "stones")
 
 
 @pytest.fixture(scope="session")
 def games() -> types.SimpleNamespace:
-    """The small games, made anew at each call, and the source texts they are made of."""
+    """Functions that make the small games, and their source texts."""
     return types.SimpleNamespace(tic_tac_toe=tic_tac_toe, stones=stones, codes=CODES, game_of=game_of)
 
 
@@ -101,7 +101,7 @@ def gobblet_server(gobblet_tables: Path) -> Iterator[str]:
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Library], str]]:
-    """serve(library) -> address, for a test that needs a server of its own."""
+    """serve(library) -> address, for a test with its own server."""
     with ExitStack() as stack:
 
         def serve(library: Library) -> str:
@@ -112,7 +112,7 @@ def serve() -> Iterator[Callable[[Library], str]]:
 
 
 def mutorere() -> Game:
-    """The example with a board like a star."""
+    """The example with a star-shaped board."""
     path = Path(__file__).parents[2] / "docs" / "examples" / "mutorere" / "perfectplay_mutorere" / "plugin.py"
     module = types.ModuleType("mutorere")
     exec(path.read_text(encoding="utf-8"), vars(module))
@@ -121,8 +121,7 @@ def mutorere() -> Game:
 
 @pytest.fixture(scope="session")
 def kinds_server(gobblet_tables: Path, quantik_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A game of every kind: on boards, a star, a graph, pits and lines, with promotion, a text, puzzles, scores; and
-    some that are not solved."""
+    """Games of every kind: boards, star, graph, pits, edges, promotion, text, puzzles, scores; some are unsolved."""
     directory = tmp_path_factory.mktemp("kinds")
     (directory / "gobblet").symlink_to(gobblet_tables / "gobblet")
     (directory / "quantik").symlink_to(quantik_tables / "quantik")
@@ -155,9 +154,9 @@ CHROMIUM_ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module")  # while it is open no other test can run an event loop
+@pytest.fixture(scope="module")  # while it is open, no other test can run an event loop
 def browser(program: Callable[[str], str]) -> Iterator[Browser]:
-    """Debian's Chromium, without a window."""
+    """Debian's Chromium, headless."""
     chromium = program("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)
@@ -166,7 +165,7 @@ def browser(program: Callable[[str], str]) -> Iterator[Browser]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Pages are set up last and so closed first, before the servers that they may still be asking."""
+    """Set pages up last, so that they are closed before the servers they send requests to."""
     if isinstance(item, pytest.Function):
         item.fixturenames.sort(key=lambda name: name == "open_page")
 
@@ -174,12 +173,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     """open_page(address, **context options) -> page with a position drawn. Any error in the console fails the test."""
-    complaints: list[str] = []
+    errors: list[str] = []
     contexts = []
 
     def open_page(address: str, *, before: str = "", expected: str | None = None, **options: Any) -> Page:
-        """`expected`: a part of the one complaint of the browser's that there may be, such as a status."""
-
+        """`expected` is part of an error message that is allowed, such as a status."""
         options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
         context = browser.new_context(**options)
         contexts.append(context)
@@ -188,12 +186,10 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on(
             "console",
             lambda message: (
-                message.type == "error"
-                and not (expected and expected in message.text)
-                and complaints.append(message.text)
+                message.type == "error" and not (expected and expected in message.text) and errors.append(message.text)
             ),
         )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("pageerror", lambda error: errors.append(str(error)))
         if before:
             page.add_init_script(before)
         page.goto(address)
@@ -203,12 +199,12 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     yield open_page
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert errors == []
 
 
 @pytest.fixture(scope="session")
 def axe(program: Callable[[str], str], shared: Callable[..., Path]) -> str:
-    """The source of axe-core, fetched from npm."""
+    """The source of axe-core, downloaded from npm."""
     npm = program("npm")
 
     def fetch(place: Path) -> None:

@@ -1,22 +1,34 @@
-"""What the tests of the page do again and again: read the verdict, play moves, wait for a turn."""
+"""Helpers for the tests of the page: read what it shows, play moves, hold requests, wait for a turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 OpenPage = Callable[..., Page]
 
-
-def stop_the_clock(page: Page) -> None:
-    """From now on the page's timers wait for `page.clock.run_for`, however slow the machine is."""
-    page.clock.install(time=0)
-    page.clock.pause_at(1000)
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))"
+"""Waits until the page has been drawn."""
 
 
 def verdict(page: Page) -> str:
     return page.locator("#verdict p").inner_text()
+
+
+def expect_verdict(page: Page, text: str | re.Pattern[str]) -> None:
+    expect(page.locator("#verdict p")).to_have_text(text)
+
+
+def notice(page: Page) -> Locator:
+    return page.locator("#notice")
+
+
+def cell(page: Page, name: str) -> Locator:
+    """A cell of the board, or a tray beside it."""
+    return page.locator(f'[data-place="{name}"]')
 
 
 def texts(page: Page, selector: str) -> list[str]:
@@ -24,7 +36,7 @@ def texts(page: Page, selector: str) -> list[str]:
 
 
 def plies(page: Page) -> int:
-    """How many moves have been played."""
+    """The number of moves played."""
     return page.locator("#history li").count() - 1
 
 
@@ -33,37 +45,62 @@ def expect_plies(page: Page, number: int) -> None:
 
 
 def play(page: Page, *moves: str) -> None:
-    """Play moves from the list. (The table may have answered by the time that one looks.)"""
+    """Play moves from the list. The computer may have answered by the time this returns."""
     for move in moves:
         before = plies(page)
         page.locator(f'#moves [data-move="{move}"]').click()
         expect(page.locator("#history li")).not_to_have_count(before + 1)
 
 
+def play_to_the_end(page: Page, side: str, click_move: Callable[[Page], None]) -> None:
+    """Play the user's moves at the "top" or "bottom" until the game is over; the computer plays the others."""
+    ended = "document.querySelector('#verdict p').textContent.startsWith('Game over')"
+    while True:
+        page.wait_for_function(f"() => document.querySelector('#player-{side}.moving') || {ended}")
+        if verdict(page).startswith("Game over"):
+            return
+        before = plies(page)
+        click_move(page)
+        expect(page.locator("#history li")).not_to_have_count(before + 1)
+
+
+def set_computer(page: Page, side: str, strength: str = "perfect") -> None:
+    page.locator(f"#player-{side} select").select_option(strength)
+
+
+def stop_clock(page: Page) -> None:
+    """From now on the page's timers wait for `page.clock.run_for`, however slow the machine is."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+
+
 def hold(page: Page, pattern: str) -> list[Route]:
-    """Requests of this kind wait in the list until somebody lets them go on."""
+    """Collect requests of this kind; each waits until the test continues it."""
     held: list[Route] = []
     page.route(pattern, lambda route: held.append(route))
     return held
 
 
-def wait_for_one(page: Page, held: list[Route]) -> Route:
+def wait_for_request(page: Page, held: list[Route]) -> Route:
     while not held:
-        page.wait_for_timeout(10)  # lets the browser's events come
+        page.wait_for_timeout(10)  # handles the browser's events
     return held[0]
 
 
-def wait_for_what_was_asked(page: Page) -> None:
-    """After this, all that the page has asked by now is held, where it is to be held."""
-    later = hold(page, "**/icon.svg")
-    page.evaluate("() => void fetch('/static/icon.svg')")
-    wait_for_one(page, later).continue_()
+def wait_for_sent_requests(page: Page) -> None:
+    """Wait until every request that the page has sent so far has been seen here."""
+    later = hold(page, "**/icon.svg?last")
+    page.evaluate("() => void fetch('/static/icon.svg?last')")
+    wait_for_request(page, later).continue_()
+    page.unroute("**/icon.svg?last")
 
 
-def wait_for_turn(page: Page, side: str) -> bool:
-    """Whether the game goes on, once it is the turn of the player at the "top" or "bottom", or over."""
-    page.wait_for_function(
-        f"() => document.querySelector('#player-{side}.moving')"
-        " || document.querySelector('#verdict p').textContent.startsWith('Game over')"
-    )
-    return not verdict(page).startswith("Game over")
+@contextmanager
+def expect_no_request(page: Page, pattern: str) -> Iterator[None]:
+    """Assert that the page sends no request of this kind in the block, nor when it is next drawn."""
+    held = hold(page, pattern)
+    yield
+    page.evaluate(FRAMES)
+    wait_for_sent_requests(page)
+    assert held == []
+    page.unroute(pattern)

@@ -1,4 +1,4 @@
-"""The JSON interface: every answer as described, every mistake one sentence, one browser's game its own."""
+"""The JSON API: answers match their schemas, errors are one sentence, sessions are separate."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ import pytest
 from starlette.testclient import TestClient
 
 from perfectplay.game.loading import GameInfo, load_game, make_game
+from perfectplay.game.match import Match
 from perfectplay.solve.solve import solve_game
 from perfectplay.web import library as library_module
-from perfectplay.web import request_guard, sessions
+from perfectplay.web import matches, requests
+from perfectplay.web.api import OPERATIONS
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
-from perfectplay.web.openapi import description
+from perfectplay.web.operations import describe
 
+from .conftest import tic_tac_toe
 from .plugins import twelve
 
 
 def check_schema(name: str, answer: Any) -> None:
-    document = description()
-    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+    schema = {"$ref": f"#/components/schemas/{name}", "components": describe(OPERATIONS)["components"]}
     jsonschema.validate(answer, schema)
 
 
@@ -40,7 +42,7 @@ GETS = {
     "line": "Line",
     "moves": "Moves",
     "state/export": "State",
-    "game": "Game",
+    "game": "SessionGame",
     "history": "History",
     "solve": "Solve",
 }
@@ -48,16 +50,16 @@ GETS = {
 
 @pytest.mark.parametrize("path", GETS)
 @pytest.mark.parametrize("game", ["tictactoe", "stones"])
-def test_every_get_answers_as_described(client: TestClient, path: str, game: str) -> None:
+def test_every_get_matches_its_schema(client: TestClient, path: str, game: str) -> None:
     response = client.get(f"/api/{game}/{path}")
     assert response.status_code == 200
     check_schema(GETS[path], response.json())
 
 
-def test_every_described_path_exists_and_the_other_way_round(client: TestClient) -> None:
+def test_routes_and_described_paths_are_the_same(client: TestClient) -> None:
     described = {
         (path, method)
-        for path, item in description()["paths"].items()
+        for path, item in describe(OPERATIONS)["paths"].items()
         for method in ("get", "post", "delete")
         if method in item
     }
@@ -70,7 +72,7 @@ def test_every_described_path_exists_and_the_other_way_round(client: TestClient)
     assert routes - {("/api/openapi.json", "get")} == described
 
 
-def test_games_say_which_are_solved(client: TestClient) -> None:
+def test_the_list_of_games_has_their_states(client: TestClient) -> None:
     answer = client.get("/api/games").json()
     check_schema("Games", answer)
     by_name = {game["name"]: game for game in answer["games"]}
@@ -94,9 +96,9 @@ def test_games_say_which_are_solved(client: TestClient) -> None:
     }
 
 
-def test_moves_come_best_first_with_where_they_lead(client: TestClient) -> None:
+def test_moves_are_sorted_best_first_with_their_positions(client: TestClient) -> None:
     answer = client.get("/api/tictactoe/moves/evaluated", params={"position": "X.O...X.."}).json()
-    assert [move["outcome"] for move in answer["moves"]] == ["loss"] * 6  # O to move, X threatens b… and a2
+    assert [move["outcome"] for move in answer["moves"]] == ["loss"] * 6  # O to move cannot stop both threats
     answer = client.get("/api/tictactoe/moves/evaluated", params={"position": "X.O...X.O"}).json()
     best = answer["moves"][0]
     assert (best["move"], best["outcome"], best["remoteness"]) == ("a2", "win", 1)
@@ -120,7 +122,7 @@ def test_the_best_line_leads_to_the_end(client: TestClient) -> None:
     assert client.get("/api/stones/best-move", params={"id": line[-1]["id"]}).json()["best"] is None
 
 
-def test_a_draw_in_a_game_with_scores_has_a_score_of_0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_in_a_game_with_scores_has_score_0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(twelve, "NUMBERS", (3, 3))
     game = make_game(twelve, name="twelve")
     solve_game(game, directory=tmp_path).table.close()
@@ -130,14 +132,14 @@ def test_a_draw_in_a_game_with_scores_has_a_score_of_0(tmp_path: Path, monkeypat
     library.close()
 
 
-def test_a_position_that_is_not_in_the_table_is_not_called_a_draw(client: TestClient) -> None:
+def test_a_position_outside_the_table_is_not_a_draw(client: TestClient) -> None:
     answer = client.get("/api/stones/position", params={"position": "8"}).json()
     assert (answer["outcome"], answer["remoteness"]) == (None, None)
-    assert answer["verdict"] == "Not in the table: play from the start never leads here"
+    assert answer["verdict"] == "Not in the table: it cannot be reached from the start"
     assert {move["move"]: move["outcome"] for move in answer["moves"]} == {"1": "loss", "2": "win"}
 
 
-def test_check_says_why_a_text_is_not_a_position(client: TestClient) -> None:
+def test_check_explains_why_a_text_is_not_a_position(client: TestClient) -> None:
     answer = client.get("/api/tictactoe/check", params={"position": "XX"}).json()
     check_schema("Check", answer)
     assert (answer["possible"], answer["reason"]) == (False, "nine of . X O were expected")
@@ -146,14 +148,14 @@ def test_check_says_why_a_text_is_not_a_position(client: TestClient) -> None:
     assert client.get("/api/tictactoe/check", params={"position": "X........"}).json()["possible"]
 
 
-# ---- the session's game ----
+# ---- sessions ----
 
 
-def test_a_session_plays_undoes_redoes_and_begins_anew(client: TestClient) -> None:
+def test_a_session_plays_undoes_redoes_and_resets(client: TestClient) -> None:
     def post(path: str, **body: str) -> Any:
         response = client.post(f"/api/tictactoe/{path}", json=body)
         assert response.status_code == 200, response.text
-        check_schema("Game", response.json())
+        check_schema("SessionGame", response.json())
         return response.json()
 
     assert post("move", move="b2")["text"] == "....X...."
@@ -169,29 +171,28 @@ def test_a_session_plays_undoes_redoes_and_begins_anew(client: TestClient) -> No
     assert post("reset")["text"] == "........."
 
 
-def test_history_marks_the_move_that_threw_the_game_away(client: TestClient) -> None:
-    for move in ("b2", "b3", "a3"):  # an edge in answer to the centre loses
+def test_history_marks_the_move_that_changed_the_outcome(client: TestClient) -> None:
+    for move in ("b2", "b3", "a3"):  # an edge after the centre loses
         client.post("/api/tictactoe/move", json={"move": move})
     changed = [entry["changed_outcome"] for entry in client.get("/api/tictactoe/history").json()["moves"]]
     assert changed == [False, True, False]
 
 
-def test_a_third_repetition_ends_the_session_s_game_as_a_draw(client: TestClient) -> None:
-    there = ["(0,0)->(0,1)", "(2,2)->(2,1)"]
-    back = ["(0,1)->(0,0)", "(2,1)->(2,2)"]
-    for move in ["S(0,0)", "S(2,2)", *there, *back, *there, *back]:
+def test_threefold_repetition_ends_a_sessions_game(client: TestClient) -> None:
+    round_trip = ["(0,0)->(0,1)", "(2,2)->(2,1)", "(0,1)->(0,0)", "(2,1)->(2,2)"]
+    for move in ["S(0,0)", "S(2,2)", *round_trip, *round_trip]:
         answer = client.post("/api/gobblet/move", json={"move": move})
         assert answer.status_code == 200, answer.text
     assert answer.json()["result"] == {
         "winner": None,
-        "text": "Game over: a draw, this position stands for the third time",
+        "text": "Game over: draw by threefold repetition",
     }
     refused = client.post("/api/gobblet/move", json={"move": "L(1,1)"})
-    assert (refused.status_code, "third time" in refused.json()["error"]) == (409, True)
+    assert (refused.status_code, "threefold repetition" in refused.json()["error"]) == (409, True)
 
 
 def test_two_hundred_concurrent_sessions_do_not_mix(library: Library, games: types.SimpleNamespace) -> None:
-    """Each plays a game of its own, all interleaved; at the end each finds exactly its own moves."""
+    """All play at the same time, and each finds exactly its own moves at the end."""
     app = make_app(library)
     game = games.tic_tac_toe()
 
@@ -222,55 +223,56 @@ def test_two_hundred_concurrent_sessions_do_not_mix(library: Library, games: typ
     assert len(app.state.sessions) == 200
 
 
-def test_sessions_are_bounded_in_number_and_age(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+def test_sessions_are_limited_in_number_and_age(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matches, "MAX_SESSIONS", 3)
     now = [0.0]
-    kept = sessions.Sessions(clock=lambda: now[0])
-    tokens = [kept.begin()[0] for _ in range(3)]
-    assert kept.find(tokens[0]) is not None  # used: so the second is the longest unused
-    kept.begin()
-    assert [kept.find(token) is not None for token in tokens] == [True, False, True]
-    now[0] += sessions.MAX_IDLE_SECONDS + 1
-    assert [kept.find(token) for token in tokens] == [None] * 3
-    assert len(kept) == 0
+    sessions = matches.Sessions(clock=lambda: now[0])
+    match = Match(tic_tac_toe())
+    tokens = [sessions.save(None, match) for _ in range(3)]
+    assert sessions.find(tokens[0]) is not None  # now the second is the least recently used
+    sessions.save(None, match)
+    assert [sessions.find(token) is not None for token in tokens] == [True, False, True]
+    now[0] += matches.MAX_IDLE_SECONDS + 1
+    assert [sessions.find(token) for token in tokens] == [None] * 3
+    assert len(sessions) == 0
 
 
-def test_the_cookie_lives_on_while_it_is_used(client: TestClient) -> None:
-    """Its 24 hours begin anew with every move."""
+def test_each_move_renews_the_cookie(client: TestClient) -> None:
     for _ in range(2):
-        kept = client.post("/api/tictactoe/reset").headers.get("set-cookie", "")
-        assert f"Max-Age={24 * 3600}" in kept
+        cookie = client.post("/api/tictactoe/reset").headers.get("set-cookie", "")
+        assert f"Max-Age={24 * 3600}" in cookie
     assert len(client.app.state.sessions) == 1  # type: ignore[attr-defined]
 
 
-def test_reading_begins_no_session(client: TestClient) -> None:
+def test_reading_creates_no_session(client: TestClient) -> None:
     client.get("/api/tictactoe/game")
     client.post("/api/tictactoe/undo")
     assert len(client.app.state.sessions) == 0  # type: ignore[attr-defined]
 
 
-# ---- mistakes ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize(
     ("path", "status", "part"),
     [
         ("/api/tictacto/position", 404, "did you mean 'tictactoe'?"),
-        ("/api/tictactoe/nothing", 404, "there is nothing here: /api lists"),
+        ("/api/tictactoe/nothing", 404, "see /api"),
         ("/api/tictactoe/position?position=XX", 400, "nine of . X O were expected"),
         ("/api/tictactoe/position?id=-1", 400, "whole number"),
         ("/api/tictactoe/position?id=99999999999999999999", 400, "is not a position"),
-        ("/api/tictactoe/check", 422, "?position="),
-        ("/api/tictactoe/position?id=0&position=.........", 422, "either id or position"),
-        ("/api/tictactoe/evaluate?foo=bar", 422, "'foo' is not a parameter here; it takes id, position"),
+        ("/api/tictactoe/check", 422, "position"),
+        ("/api/tictactoe/position?id=0&position=.........", 422, "either `id` or `position`"),
+        ("/api/tictactoe/evaluate?foo=bar", 422, "'foo'; known parameters: position, id"),
         ("/api/tictactoe/evaluate?postion=.........", 422, "did you mean 'position'?"),
         ("/api/tictactoe/evaluate?id=0&id=1", 422, "more than once"),
-        ("/api/games?all=1", 422, "it takes none"),
+        ("/api/games?all=1", 422, "no parameters"),
         ("/api/tictactoe/find?kind=best", 422, "any, win, loss, draw, puzzle"),
-        ("/api/tictactoe/find?kind=win&remoteness=99", 404, "no position of this kind: win in 99"),
+        ("/api/tictactoe/find?kind=win&remoteness=99", 404, "no such position: win in 99"),
         ("/api/tictactoe/find?remoteness=-1", 422, "whole number"),
         ("/api/tictactoe/replay?moves=b2+b2", 400, "move 2 of the link"),
         ("/api/tictactoe/replay?moves=b2&ply=2", 422, "at most the number of moves, 1"),
+        ("/api/tictactoe/replay?ply=x", 422, "ply: expected a whole number"),
         ("/docs", 404, "there is no game called 'docs'"),
         ("/openapi.json", 404, "/api"),
         ("/foo", 404, "there is no game called 'foo'"),
@@ -279,7 +281,7 @@ def test_reading_begins_no_session(client: TestClient) -> None:
         ("/api/tictactoe/position?position=" + "X" * 20_000, 414, "too long"),
     ],
 )
-def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: str, status: int, part: str) -> None:
+def test_a_wrong_get_is_refused_with_a_sentence(client: TestClient, path: str, status: int, part: str) -> None:
     response = client.get(path)
     assert response.status_code == status
     if path.startswith("/api"):
@@ -291,49 +293,51 @@ def test_a_wrong_question_is_answered_with_a_sentence(client: TestClient, path: 
 @pytest.mark.parametrize(
     ("path", "arguments", "status", "part"),
     [
-        ("move", {"json": {"move": "z9"}}, 400, "legal are a3"),
-        ("move", {"json": {"move": 5}}, 400, "must be a text"),
-        ("move", {"json": {}}, 400, '{"move": "…"}'),
+        ("move", {"json": {"move": "z9"}}, 400, "the legal moves are a3"),
+        ("move", {"json": {"move": 5}}, 400, "move: expected a string"),
+        ("move", {"json": {"move": "x" * 1001}}, 400, "1000"),
+        ("move", {"json": {"point": "b2"}}, 400, "unknown field point"),
+        ("move", {"json": {}}, 400, '{"move": …}'),
         ("move", {"json": ["b2"]}, 400, "the body must be"),
         ("move", {"content": b"{", "headers": {"content-type": "application/json"}}, 400, "not JSON"),
-        ("move", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "not JSON"),
+        ("move", {"content": b"[" * 9000, "headers": {"content-type": "application/json"}}, 400, "the body must be"),
         ("move", {"content": b"move=b2"}, 415, "application/json"),
         ("move", {"content": b" " * 20_000}, 413, "too long"),
         (
             "move",
             {"content": b'{"move": "\\ud800"}', "headers": {"content-type": "application/json"}},
             400,
-            "cannot read '\\ud800' as a move here",
+            "not JSON",
         ),
-        ("undo", {}, 409, "no move to take back"),
-        ("redo", {}, 409, "no move to play again"),
+        ("undo", {}, 409, "no move to undo"),
+        ("redo", {}, 409, "no move to redo"),
         ("state/import", {"json": {"position": "?"}}, 400, "nine of"),
         ("move", {"json": {"move": "b2"}, "headers": {"origin": "http://evil.example"}}, 403, "own page"),
         ("move", {"json": {"move": "b2"}, "headers": {"sec-fetch-site": "cross-site"}}, 403, "own page"),
-        ("solve", {}, 409, "solved already"),
+        ("solve", {}, 409, "already solved"),
     ],
 )
-def test_a_wrong_request_is_refused_with_a_sentence(
+def test_a_wrong_post_is_refused_with_a_sentence(
     client: TestClient, path: str, arguments: dict[str, Any], status: int, part: str
 ) -> None:
     response = client.post(f"/api/tictactoe/{path}", **arguments)
     assert (response.status_code, part in response.json()["error"]) == (status, True), response.text
 
 
-def test_a_failure_of_the_server_shows_no_inside(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_reveals_no_details(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object) -> None:
         raise RuntimeError("secret /etc/path")
 
-    monkeypatch.setattr("perfectplay.web.answers.evaluated_moves", fail)
-    client = TestClient(make_app(library))
+    monkeypatch.setattr("perfectplay.web.answers.rate_each_move", fail)
+    client = TestClient(make_app(library), raise_server_exceptions=False)
     response = client.get("/api/tictactoe/position")
     assert response.status_code == 500
-    assert response.json() == {"error": "the server failed on this request; its terminal says more"}
+    assert response.json() == {"error": "internal server error; see the server log"}
     assert "nosniff" in response.headers["x-content-type-options"]
 
 
 @pytest.mark.parametrize("path", ["/", "/tictactoe", "/static/main.js", "/api/games", "/api/nothing/at/all"])
-def test_every_answer_carries_the_security_headers(client: TestClient, path: str) -> None:
+def test_every_answer_has_security_headers(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
     assert "unsafe" not in headers["content-security-policy"]
     assert "script-src 'self'" in headers["content-security-policy"]
@@ -346,21 +350,23 @@ def test_a_foreign_host_name_is_refused(library: Library) -> None:
     assert TestClient(app, base_url="http://localhost:8017").get("/api/games").status_code == 200
     assert TestClient(app, base_url="http://[::1]:8017").get("/api/games").status_code == 200
     refused = TestClient(app, base_url="http://rebound.example").get("/api/games")
-    assert (refused.status_code, "own address" in refused.json()["error"]) == (403, True)
+    assert (refused.status_code, "host name" in refused.json()["error"]) == (403, True)
 
 
-def test_other_machines_are_held_to_a_rate(library: Library) -> None:
+def test_the_rate_of_other_machines_is_limited(library: Library) -> None:
     now = [0.0]
     client = TestClient(
-        request_guard.Guard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234)
+        requests.RequestGuard(make_app(library), hosts=None, clock=lambda: now[0]), client=("192.0.2.7", 1234)
     )
 
-    def answered(count: int) -> int:
-        return [client.get("/static/icon.svg").status_code for _ in range(count)].count(200)
+    def count_answered(number: int) -> int:
+        return [client.get("/static/icon.svg").status_code for _ in range(number)].count(200)
 
-    assert answered(int(request_guard.BURST) + 20) == request_guard.BURST
+    assert count_answered(int(requests.BURST) + 20) == requests.BURST
+    refused = client.get("/static/icon.svg")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
     now[0] += 0.1
-    assert answered(20) == request_guard.RATE / 10
+    assert count_answered(20) == requests.RATE / 10
 
 
 # ---- solving, variants ----
@@ -371,7 +377,7 @@ def test_a_game_is_solved_on_request(tmp_path: Path, games: types.SimpleNamespac
     client = TestClient(make_app(library))
     before = client.get("/api/tictactoe/solve").json()
     assert before["state"] == "unsolved"
-    assert before["estimate"].startswith("765 positions: some 1.0 s, ")
+    assert before["estimate"].startswith("765 positions: about 1.0 s, ")
     assert client.get("/api/tictactoe/evaluate").status_code == 409
     started = client.post("/api/tictactoe/solve")
     assert started.status_code == 202
@@ -386,7 +392,7 @@ def test_a_game_is_solved_on_request(tmp_path: Path, games: types.SimpleNamespac
     library.close()
 
 
-def test_a_solve_can_be_stopped_and_leaves_nothing(tmp_path: Path, games: types.SimpleNamespace) -> None:
+def test_a_stopped_solve_leaves_no_table(tmp_path: Path, games: types.SimpleNamespace) -> None:
     library = Library(tmp_path, [load_game("gobblet"), games.tic_tac_toe()])
     client = TestClient(make_app(library))
     assert client.post("/api/gobblet/solve").status_code == 202
@@ -398,13 +404,13 @@ def test_a_solve_can_be_stopped_and_leaves_nothing(tmp_path: Path, games: types.
     library.close()
 
 
-def test_a_server_open_to_others_does_not_solve_for_them(tmp_path: Path, games: types.SimpleNamespace) -> None:
+def test_a_server_open_to_others_does_not_solve(tmp_path: Path, games: types.SimpleNamespace) -> None:
     client = TestClient(make_app(Library(tmp_path, [games.tic_tac_toe()]), may_solve=False))
     assert client.post("/api/tictactoe/solve").status_code == 403
     assert client.get("/api/tictactoe/solve").json()["estimate"] is None
 
 
-def test_variants_with_a_table_are_served_too(
+def test_variants_with_a_table_are_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games: types.SimpleNamespace
 ) -> None:
     module = types.ModuleType("variants")

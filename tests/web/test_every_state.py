@@ -1,4 +1,4 @@
-"""Every state of the page, in every scheme and at every width: nothing that axe complains of, or that sticks out."""
+"""Every state of the page, in every scheme and at every width: accessible according to axe, and without overflow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTHS = (320, 768, 1440)
 
 
 def go(path: str, ready: str = "#board > *") -> Callable[[Page, str], None]:
-    """Opens a page of the server, and waits for what says that it is drawn."""
+    """Open a page of the server and wait for an element."""
 
     def enter(page: Page, server: str) -> None:
         page.goto(server + path)
@@ -23,7 +23,7 @@ def go(path: str, ready: str = "#board > *") -> Callable[[Page, str], None]:
 
 
 def then(selector: str, ready: str) -> Callable[[Page, str], None]:
-    """Clicks, and waits for what comes of it."""
+    """Click, and wait for an element."""
 
     def enter(page: Page, server: str) -> None:
         page.click(selector)
@@ -40,41 +40,41 @@ def key(name: str, ready: str) -> Callable[[Page, str], None]:
     return enter
 
 
-def a_wrong_text(page: Page, server: str) -> None:
+def enter_wrong_text(page: Page, server: str) -> None:
     page.fill("#editor-text", "nonsense")
     page.wait_for_function("() => document.querySelector('#editor-reason').textContent")
 
 
-def no_server(page: Page, server: str) -> None:
+def lose_server(page: Page, server: str) -> None:
     page.route("**/replay*", lambda route: route.abort())
     page.locator("#moves .chip").first.click()
     page.wait_for_selector("#notice.strong")
 
 
-def a_server_again(page: Page, server: str) -> None:
+def restore_server(page: Page, server: str) -> None:
     page.unroute_all()
     page.wait_for_function("() => document.querySelectorAll('#history li').length > 1")
 
 
-def a_solve_going_on(page: Page, server: str) -> None:
+def show_running_solve(page: Page, server: str) -> None:
     report = {"state": "solving", "text": "tier 3 of 7", "fraction": 0.4, "error": None}
     page.route("**/solve", lambda route: route.fulfill(json=report))
     go("/dots-columns=2-rows=2", "#solve-card progress")(page, server)
 
 
-def nothing_there(page: Page, server: str) -> None:
+def show_not_found(page: Page, server: str) -> None:
     page.unroute_all()
     go("/nothing", "h1")(page, server)
 
 
-def a_position_to_solve(page: Page, server: str) -> None:
+def show_puzzle(page: Page, server: str) -> None:
     go("/gobblet?position=1649275928706")(page, server)
     page.evaluate("() => history.replaceState({ ...history.state, puzzle: '1649275928706' }, '')")
     page.reload()
     page.wait_for_function("() => document.querySelector('#verdict p').textContent.startsWith('Puzzle: ')")
 
 
-def a_move_pointed_at(page: Page, server: str) -> None:
+def point_at_move(page: Page, server: str) -> None:
     go("/gobblet?position=74242", ".group")(page, server)
     page.locator("#moves .chip").first.hover()
     page.wait_for_selector(".changed")
@@ -83,48 +83,48 @@ def a_move_pointed_at(page: Page, server: str) -> None:
 ROUND = "+(0,0)->(0,1)+(2,2)->(2,1)+(0,1)->(0,0)+(2,1)->(2,2)"
 
 STATES: dict[str, Callable[[Page, str], None]] = {
-    "a game": go("/gobblet?position=1649275928706", "#line .step"),
-    "a mistake": go("/gobblet?moves=S(0,0)+L(1,2)+S(2,0)", "#history .slip"),
-    "the whole table": then("#tab-explore", ".longest a"),
-    "the rules": then("#tab-learn", "#rules p"),
-    "the editor open": then("#setup summary", "#setup-board .cell"),
-    "a wrong text": a_wrong_text,
-    "a piece in hand": then('[data-place="blue-L"]', ".selected"),
-    "no hints": key("h", '#hints[aria-pressed="false"]'),
-    "hints again": key("h", '#hints[aria-pressed="true"]'),
-    "the help": key("?", "#help[open]"),
-    "a star": go("/mutorere"),
-    "all games": then("#games-open", "#games-dialog[open]"),
-    "a promotion": go("/promotion?moves=step+step+step+step"),
-    "a pawn in hand": then('[data-place="a3"]', ".selected"),
-    "which move": then('[data-place="a4"]', "#chooser[open]"),
-    "a text": go("/stones"),
-    "a puzzle": go("/peg"),
-    "a puzzle's table": then("#tab-explore", ".longest a"),
-    "a puzzle with scores": go("/treasure?moves=step_2+step_1", "#history .slip"),
-    "its table": then("#tab-explore", ".longest a"),
+    "game": go("/gobblet?position=1649275928706", "#line .step"),
+    "mistake": go("/gobblet?moves=S(0,0)+L(1,2)+S(2,0)", "#history .slip"),
+    "statistics": then("#tab-explore", ".longest a"),
+    "rules": then("#tab-learn", "#rules p"),
+    "editor": then("#setup summary", "#setup-board .cell"),
+    "wrong text": enter_wrong_text,
+    "selected piece": then('[data-place="blue-L"]', ".selected"),
+    "hints off": key("h", '#hints[aria-pressed="false"]'),
+    "hints on": key("h", '#hints[aria-pressed="true"]'),
+    "help": key("?", "#help[open]"),
+    "star": go("/mutorere"),
+    "list of games": then("#games-open", "#games-dialog[open]"),
+    "promotion": go("/promotion?moves=step+step+step+step"),
+    "selected pawn": then('[data-place="a3"]', ".selected"),
+    "choice of moves": then('[data-place="a4"]', "#chooser[open]"),
+    "text": go("/stones"),
+    "puzzle": go("/peg"),
+    "puzzle's statistics": then("#tab-explore", ".longest a"),
+    "puzzle with scores": go("/treasure?moves=step_2+step_1", "#history .slip"),
+    "statistics of scores": then("#tab-explore", ".longest a"),
     "points": go("/morris-flying=no-men=three?moves=b2+a1+c3", "#history .slip"),
     "pits": go("/kalah-either-row=no-empty-capture=no-pits=3-seeds=3"),
-    "lines to draw": go("/dots-columns=2-rows=1?moves=a1-a2+a1-b1+a2-b2+b1-b2", "#history li:nth-child(5)"),
+    "edges": go("/dots-columns=2-rows=1?moves=a1-a2+a1-b1+a2-b2+b1-b2", "#history li:nth-child(5)"),
     "scores": go("/twelve"),
-    "no server": no_server,
-    "a server again": a_server_again,
+    "lost server": lose_server,
+    "restored server": restore_server,
     "zones": go("/quantik"),
-    "the end": go("/gobblet?position=L,L,./.,.,./l,l,.:orange&moves=M(0,2)", ".highlight"),
-    "a repetition": go(f"/gobblet?moves=S(0,0)+S(2,2){ROUND}{ROUND}", "#notice.strong"),
-    "a position to solve": a_position_to_solve,
-    "a move pointed at": a_move_pointed_at,
+    "end": go("/gobblet?position=L,L,./.,.,./l,l,.:orange&moves=M(0,2)", ".highlight"),
+    "repetition": go(f"/gobblet?moves=S(0,0)+S(2,2){ROUND}{ROUND}", "#notice.strong"),
+    "puzzle position": show_puzzle,
+    "preview": point_at_move,
     "no table": go("/dots-columns=2-rows=2", "#solve-card .estimate"),
-    "a solve going on": a_solve_going_on,
-    "nothing there": nothing_there,
+    "running solve": show_running_solve,
+    "not found": show_not_found,
 }
 
-SMALL = """() => [...document.querySelectorAll('button, select, nav a, summary')]
+TOO_SMALL = """() => [...document.querySelectorAll('button, select, nav a, summary')]
   .filter((each) => each.checkVisibility() && !each.closest('.board, .plain'))
   .map((each) => [each.id || each.className, each.getBoundingClientRect()])
   .filter(([, box]) => box.width < 43.5 || box.height < 43.5).map(([name]) => name)"""
 
-FAULTS = """async () => (await axe.run()).violations.map((each) => `${each.id}: ${each.nodes[0].html}`)"""
+VIOLATIONS = """async () => (await axe.run()).violations.map((each) => `${each.id}: ${each.nodes[0].html}`)"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
@@ -137,15 +137,15 @@ def test_every_state_is_accessible_and_fits(open_page: OpenPage, kinds_server: s
         before=axe,
         expected="Failed to load",
     )
-    faults: list[str] = []
+    problems: list[str] = []
     for name, enter in STATES.items():
         enter(page, kinds_server)
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
-            found = [f"{each} is small" for each in page.evaluate(SMALL)]
+            found = [f"{each} is too small" for each in page.evaluate(TOO_SMALL)]
             if page.evaluate("document.documentElement.scrollWidth") > width:
-                found.append("something sticks out")
+                found.append("overflow")
             if width != 768:
-                found += page.evaluate(FAULTS)
-            faults += [f"{name}, {width} px: {fault}" for fault in found]
-    assert not faults, "\n".join(faults)
+                found += page.evaluate(VIOLATIONS)
+            problems += [f"{name}, {width} px: {problem}" for problem in found]
+    assert not problems, "\n".join(problems)

@@ -1,4 +1,4 @@
-"""Exploring, learning and playing in a real Chromium: what the page is for, beyond clicking moves."""
+"""Exploring, learning, hints, saved games, lists of moves and variants, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -18,55 +18,52 @@ from perfectplay.solve.solve import solve_game
 from perfectplay.web import library as library_module
 from perfectplay.web.library import Library
 
-from .pages import OpenPage, expect_plies, play, verdict
+from .pages import OpenPage, cell, expect_plies, expect_verdict, notice, play, set_computer, verdict
+
+VALUES = ".badge, .group, #chart svg, #history .mark, #line .step, .shaft"
+"""Everything that reveals a value."""
 
 # ---- the table ----
 
 
-def test_the_whole_table_is_counted_and_each_column_is_a_link(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe")
+def test_positions_are_found_by_statistics_outcome_and_distance(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="404")
     page.click("#tab-explore")
     expect(page.locator("#overview .facts")).to_contain_text("765")
     page.locator(".column.win").last.click()
-    expect(page.locator("#verdict p")).to_have_text(re.compile("wins in 5 plies"))
+    expect_verdict(page, re.compile("wins in 5 plies"))
     page.locator(".longest a").first.click()
-    expect(page.locator("#verdict p")).to_have_text(re.compile("wins in 5 plies"))
-
-
-def test_positions_are_found_by_outcome_and_distance(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe", expected="404")
-    page.click("#tab-explore")
+    expect_verdict(page, re.compile("wins in 5 plies"))
     page.locator("#find-kind").select_option("loss")
     page.fill("#find-plies", "4")
     page.click("#find button")
-    expect(page.locator("#verdict p")).to_have_text(re.compile(r"wins in 4 plies \(2 of its moves\)"))
+    expect_verdict(page, re.compile(r"wins in 4 plies \(2 of its moves\)"))
     page.fill("#find-plies", "77")
     page.click("#find button")
-    expect(page.locator("#find-reason")).to_contain_text("no position of this kind: loss in 77")
+    expect(page.locator("#find-reason")).to_contain_text("no such position: loss in 77")
 
 
-def test_a_puzzle_hides_every_value_until_it_is_solved(open_page: OpenPage, small_server: str) -> None:
+def test_a_puzzle_hides_values_until_it_is_solved(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe", expected="404")
     page.click("#tab-explore")
     page.click("#find-puzzle")
-    expect(page.locator("#verdict p")).to_have_text(re.compile("Puzzle: .* is to move, and one move wins"))
+    expect_verdict(page, re.compile("Puzzle: .* to move, only one move wins"))
     page.click("#tab-analysis")
-    assert page.locator(".badge, .group, #chart svg, #history .mark").count() == 0
+    assert page.locator(VALUES).count() == 0
     moves: list[dict[str, Any]] = page.evaluate(
         "async () => (await (await fetch(`/api/tictactoe/position${location.search}`)).json()).moves"
     )
     assert sum(move["outcome"] == "win" for move in {m["group"]: m for m in moves}.values()) == 1
-    wrong = next(move["move"] for move in moves if move["outcome"] != "win")
-    play(page, wrong)
-    expect(page.locator("#notice")).to_contain_text("does not win")
+    play(page, next(move["move"] for move in moves if move["outcome"] != "win"))
+    expect(notice(page)).to_contain_text("does not win")
     page.click("#undo")
-    expect(page.locator("#verdict p")).to_have_text(re.compile("^Puzzle: "))
+    expect_verdict(page, re.compile("^Puzzle: "))
     page.locator(f'#moves [data-move="{moves[0]["move"]}"]').click()
-    expect(page.locator("#notice")).to_contain_text("is right")
+    expect(notice(page)).to_contain_text("is correct")
 
 
-def test_a_random_position_has_a_link_of_its_own(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe", before="Math.random = () => 0.5")
+def test_a_random_position_has_a_link(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
     page.click("#tab-explore")
     page.click("#find-any")
     expect(page).to_have_url(re.compile(r"\?position=[XO.]{9}$"))
@@ -74,18 +71,18 @@ def test_a_random_position_has_a_link_of_its_own(open_page: OpenPage, small_serv
     assert verdict(open_page(page.url)) == found
 
 
-# ---- learn and play ----
+# ---- learning and hints ----
 
 
-def test_title_and_rules_are_the_plugin_s(
+def test_title_and_rules_are_the_plugins(
     open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, games: types.SimpleNamespace
 ) -> None:
-    said = """
+    hook = """
 from perfectplay import About
 @hookimpl
 def about(): return About("Seven <b>Stones</b>", "Take one or two.\\n\\nWho takes the last one wins.")
 """
-    game = games.game_of(games.codes["SUBTRACTION"] + said, "stones")
+    game = games.game_of(games.codes["SUBTRACTION"] + hook, "stones")
     page = open_page(serve(Library(tmp_path, [game])) + "/stones")
     assert page.title().startswith("Seven <b>Stones</b>: ")
     assert page.locator("#games a").all_inner_texts() == ["Seven <b>Stones</b>"]
@@ -93,40 +90,39 @@ def about(): return About("Seven <b>Stones</b>", "Take one or two.\\n\\nWho take
     expect(page.locator("#rules p")).to_have_text(["Take one or two.", "Who takes the last one wins."])
 
 
-def test_one_click_begins_a_game_against_perfect_play(open_page: OpenPage, small_server: str) -> None:
+def test_one_click_starts_a_game_against_the_computer(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
     page.click("#tab-learn")
-    assert "Perfect: never slips" in page.locator("#strength").inner_text()
+    assert page.locator("#strength").inner_text().split("\n") == [
+        "Perfect: only best moves",
+        "Strong: 10% random moves",
+        "Casual: 35% random moves",
+        "Random: only random moves",
+    ]
     page.get_by_role("button", name="Play Second").click()
-    page.wait_for_selector("#player-bottom.moving")  # the table has begun, and the board is turned to the player
+    page.wait_for_selector("#player-bottom.moving")  # the computer has moved, and the board is turned
     assert page.locator("#player-bottom strong").inner_text() == "Second"
     expect(page.locator("#announce")).to_have_text(re.compile("^First plays "))
 
 
-def test_with_the_hints_off_nothing_tells_the_value(open_page: OpenPage, small_server: str) -> None:
+def test_hints_off_reveals_no_value(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
     play(page, "b2", "b3")
     page.click("#hints")
-    assert verdict(page) == "First player is to move"
-    assert page.title() == "Tictactoe: First player is to move"
-    assert page.locator(".badge, .group, #chart svg, #history .mark, #line .step, .shaft").count() == 0
+    assert verdict(page) == "First player to move"
+    assert page.title() == "Tictactoe: First player to move"
+    assert page.locator(VALUES).count() == 0
     shown = page.locator("main").inner_text() + page.locator("main").inner_html()
     assert not re.search(r"\b(wins in|Draw in|Win in|Loss in|throws)\b", shown)
     play(page, "a1")
-    expect(page.locator("#notice")).to_have_text(re.compile("a1 was a best move|There was a better move than a1"))
-
-
-def test_a_mistake_is_named_at_once(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe")
-    play(page, "b2", "b3")
-    expect(page.locator("#notice")).to_have_text("b3 throws the draw away: now a loss.")
+    expect(notice(page)).to_have_text(re.compile("a1 was a best move|There was a better move than a1"))
 
 
 def test_settings_survive_a_reload(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
     page.click("#hints")
     page.click("#flip")
-    page.locator("#player-top select").select_option("casual")
+    set_computer(page, "top", "casual")
     page.reload()
     page.wait_for_selector("#board .cell")
     assert page.locator("#hints").get_attribute("aria-pressed") == "false"
@@ -137,46 +133,19 @@ def test_settings_survive_a_reload(open_page: OpenPage, small_server: str) -> No
 # ---- the game so far ----
 
 
-def test_the_chart_shows_mistakes_and_what_was_not_tried(open_page: OpenPage, small_server: str) -> None:
+def test_the_chart_shows_mistakes_and_moves_not_played(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
     play(page, "b2", "b3", "b1")
     assert page.locator("#chart .slip").all_text_contents() == ["?", "?"]
     assert page.locator("#chart .tick").count() >= 5
     assert page.locator("#chart .turn").count() == 3
-    untried = page.locator("#chart .untried").filter(has_text=re.compile("^2. a3: Draw in 8"))
-    untried.locator(".hit").click()
+    alternative = page.locator("#chart .untried").filter(has_text=re.compile("^2. a3: Draw in 8"))
+    alternative.locator(".hit").click()
     expect_plies(page, 2)
-    expect(page.locator("#verdict p")).to_have_text("Draw in 7 plies")
+    expect_verdict(page, "Draw in 7 plies")
 
 
-def test_a_longer_way_to_win_is_marked(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe?position=..OXO.X..&moves=c1")
-    assert page.locator("#history .slip.slight .mark").all_inner_texts() == ["?!"]
-    assert page.locator("#history .slip").get_attribute("title") == "wins 2 plies later than necessary"
-
-
-def test_the_layout_stays_however_long_the_game(open_page: OpenPage, gobblet_server: str) -> None:
-    page = open_page(f"{gobblet_server}/gobblet")
-    places = "() => ['#chart', '#line', '#position-card'].map((each) => document.querySelector(each).offsetTop)"
-    before = page.evaluate(places)
-    for ply in range(2, 12):
-        page.click("#best")
-        expect_plies(page, ply - 1)
-    assert page.evaluate(places) == before
-
-
-def test_a_link_carries_the_whole_game(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe")
-    play(page, "b2", "b3", "a3")
-    page.click("#undo")
-    expect(page.locator("#redo")).to_be_enabled()
-    other = open_page(page.url)
-    expect_plies(other, 3)
-    assert other.locator("#history [aria-current]").text_content() == "2 b3?: throws the draw away: now a loss"
-    assert other.locator("#history .mark").all_inner_texts() == ["?"]
-
-
-def test_a_saved_game_goes_to_the_terminal_and_back(
+def test_a_game_is_saved_for_the_terminal_and_loaded_again(
     open_page: OpenPage, small_server: str, games: types.SimpleNamespace, tmp_path: Path
 ) -> None:
     page = open_page(f"{small_server}/tictactoe?position=X........")
@@ -193,13 +162,16 @@ def test_a_saved_game_goes_to_the_terminal_and_back(
     expect_plies(page, 3)
     saved.write_text(json.dumps({**Match(games.stones()).json(), "moves": ["1"]}))
     page.set_input_files("#load-game", saved)
-    expect(page).to_have_url(re.compile(r"/stones\?moves=1$"))  # a game of another game is opened there
-    saved.write_text(json.dumps({**Match(games.stones()).json(), "game": "chess"}))
-    page.set_input_files("#load-game", saved)
-    expect(page.locator("#editor-reason")).to_contain_text("game.json cannot be loaded: it is a game of chess")
-    saved.write_text("null")
-    page.set_input_files("#load-game", saved)
-    expect(page.locator("#editor-reason")).to_contain_text("it is not a saved game")
+    expect(page).to_have_url(re.compile(r"/stones\?moves=1$"))  # the page opens the other game
+    for content, reason in {
+        json.dumps(
+            {**Match(games.stones()).json(), "game": "chess"}
+        ): "game.json cannot be loaded: it is a game of chess",
+        "null": "it is not a saved game",
+    }.items():
+        saved.write_text(content)
+        page.set_input_files("#load-game", saved)
+        expect(page.locator("#editor-reason")).to_contain_text(reason)
 
 
 # ---- the list of moves ----
@@ -212,34 +184,34 @@ def test_many_symmetric_moves_are_one_group(open_page: OpenPage, kinds_server: s
     assert page.locator("#moves .chip:visible").count() == 64
 
 
-def test_headings_stay_in_view_and_chips_have_the_colour_of_their_group(
-    open_page: OpenPage, gobblet_server: str
-) -> None:
+def test_headings_stay_visible_and_have_the_colour_of_their_moves(open_page: OpenPage, gobblet_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)")
-    colour = "element => getComputedStyle(element).borderTopColor"
-    heading = "element => getComputedStyle(element).color"
     for group in ("draw", "loss"):
-        chip = page.locator(f".group.{group} .chip").first.evaluate(colour)
-        assert chip == page.locator(f".group.{group} h3").evaluate(heading), group
+        chip = page.locator(f".group.{group} .chip").first.evaluate("each => getComputedStyle(each).borderTopColor")
+        assert chip == page.locator(f".group.{group} h3").evaluate("each => getComputedStyle(each).color"), group
     page.locator("#moves").evaluate("element => { element.scrollTop = element.scrollHeight; }")
     top = "element => element.getBoundingClientRect().top"
-    within = page.locator("#moves").evaluate(top)
-    assert page.locator(".group.loss h3").evaluate(top) == pytest.approx(within, abs=1)
-    assert page.locator(".group.loss .chip").first.evaluate(top) < within, "its first moves have gone out of view"
+    list_top = page.locator("#moves").evaluate(top)
+    assert page.locator(".group.loss h3").evaluate(top) == pytest.approx(list_top, abs=1)
+    assert page.locator(".group.loss .chip").first.evaluate(top) < list_top, "its first moves are scrolled out"
 
 
-def test_values_are_seen_without_choosing_a_piece(open_page: OpenPage, gobblet_server: str) -> None:
+def test_values_are_visible_before_a_piece_is_selected(open_page: OpenPage, gobblet_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)+M(2,0)+L(0,2)+M(0,0)+L(1,1)")
-    assert page.locator('[data-place="(1,0)"] .badge.landing.best').inner_text().replace("\u2009", " ") == "W 1"
-    assert page.locator('[data-place="(2,2)"] .badge.landing').inner_text().replace("\u2009", " ") == "W 3"
-    assert page.locator('[data-place="(2,2)"] .badge.best').count() == 0, "a slower win is not emphasised"
+
+    def landing(name: str) -> str:
+        return cell(page, name).locator(".badge.landing").inner_text().replace("\u2009", " ")
+
+    assert (landing("(1,0)"), landing("(2,2)")) == ("W 1", "W 3")
+    assert cell(page, "(1,0)").locator(".badge.landing.best").count() == 1
+    assert cell(page, "(2,2)").locator(".badge.best").count() == 0, "a slower win is not emphasised"
     assert page.locator(".arrows .shaft.win").count() == 1
 
 
 # ---- games and variants ----
 
 
-def test_variants_are_chosen_by_their_options(
+def test_variants_are_opened_by_their_options(
     open_page: OpenPage,
     serve: Callable[[Library], str],
     tmp_path: Path,
@@ -256,20 +228,21 @@ def test_variants_are_chosen_by_their_options(
     solve_game(default, directory=tmp_path).table.close()
     monkeypatch.setattr(library_module, "load_game", load)
     page = open_page(serve(Library(tmp_path, [default])) + f"/{default.identity}", expected="404")
+    current = page.locator("#games [aria-current]")
     page.click("#games-open")
     page.fill("#option-stones", "5")
     page.get_by_role("button", name="Open this variant").click()
     expect(page).to_have_url(re.compile(r"/take-last=wins-quick-end=no-stones=5$"))
-    expect(page.locator("#games [aria-current]")).to_have_text("Take: stones 5")
+    expect(current).to_have_text("Take: stones 5")
     expect(page.locator("#solve-card")).to_contain_text("solve take --stones 5")
-    takes = r"positions: some [\d.]+ s, \d+ MiB of memory, [\d.]+ \w+ on disk\. It can be stopped at any time\."
-    expect(page.locator("#solve-card .estimate")).to_have_text(re.compile(takes))
+    cost = r"positions: about [\d.]+ s, \d+ MiB of memory, [\d.]+ \w+ on disk\. You can stop it at any time\."
+    expect(page.locator("#solve-card .estimate")).to_have_text(re.compile(cost))
     page.go_back()
-    expect(page.locator("#games [aria-current]")).to_have_text("Take")
+    expect(current).to_have_text("Take")
     page.click("#games-open")
-    expect(page.locator("#option-stones")).to_have_value("7")  # as in this variant, not in the other
+    expect(page.locator("#option-stones")).to_have_value("7")  # that of this variant
     page.fill("#games-filter", "zzz")
-    expect(page.locator("#games-found")).to_have_text("No game is called so.")
+    expect(page.locator("#games-found")).to_have_text("No matching games.")
 
 
 def test_many_games_are_found_by_typing(

@@ -1,19 +1,21 @@
-"""GamesCrafters' universal web API: its JSON, as its README has it, with our values."""
+"""GamesCrafters' universal web API: the JSON of its README, with our values."""
 
 from __future__ import annotations
 
 from urllib.parse import quote
 
 import jsonschema
+import msgspec
 import pytest
 from starlette.testclient import TestClient
 
 from perfectplay import load_game, solve_game
 from perfectplay.analysis.selection import random_positions
+from perfectplay.web.api import OPERATIONS
 from perfectplay.web.app import make_app
-from perfectplay.web.gamesman import position_json
+from perfectplay.web.gamesman import describe_position
 from perfectplay.web.library import Library
-from perfectplay.web.openapi import description
+from perfectplay.web.operations import describe
 
 
 def test_games_variants_and_rules_are_listed(client):
@@ -27,7 +29,7 @@ def test_games_variants_and_rules_are_listed(client):
     assert client.get("/uwapi/tictactoe/regular/instructions/").json()["instructions"].startswith("# tictactoe")
 
 
-def test_a_position_has_its_value_and_those_of_its_moves(client):
+def test_a_position_has_its_value_and_its_moves_values(client):
     start = client.get("/uwapi/stones/regular/").json()["startPosition"]
     answer = client.get("/uwapi/stones/regular/positions/", params={"p": start})
     assert answer.headers["access-control-allow-origin"] == "*"
@@ -39,7 +41,7 @@ def test_a_position_has_its_value_and_those_of_its_moves(client):
     assert (take_two["moveValue"], take_two["positionValue"], take_two["deltaRemoteness"]) == ("lose", "win", 0)
 
 
-def test_a_tie_is_not_a_draw_and_the_best_moves_come_first(client):
+def test_a_tie_is_not_a_draw(client):
     start = client.get("/uwapi/tictactoe/regular/").json()["startPosition"]
     found = client.get("/uwapi/tictactoe/regular/positions/", params={"p": start}).json()
     assert (found["positionValue"], found["remoteness"]) == ("tie", 9)
@@ -51,7 +53,6 @@ def test_a_tie_is_not_a_draw_and_the_best_moves_come_first(client):
 @pytest.mark.parametrize(
     ("path", "schema"),
     [
-        ("", "UwapiGames"),
         ("stones/", "UwapiGame"),
         ("stones/regular/", "UwapiVariant"),
         ("stones/regular/positions/?p=7", "UwapiPosition"),
@@ -59,14 +60,14 @@ def test_a_tie_is_not_a_draw_and_the_best_moves_come_first(client):
         ("tictactoe/regular/instructions/", "UwapiInstructions"),
     ],
 )
-def test_every_answer_is_as_described(client, path, schema):
+def test_every_answer_matches_its_schema(client, path, schema):
     answer = client.get(f"/uwapi/{path}")
     assert answer.status_code == 200
-    components = description()["components"]
+    components = describe(OPERATIONS)["components"]
     jsonschema.validate(answer.json(), {"$ref": f"#/components/schemas/{schema}", "components": components})
 
 
-def test_what_is_not_there_is_refused(client):
+def test_unknown_games_variants_and_positions_are_refused(client):
     for path, status in {
         "/uwapi/chess/": 404,
         "/uwapi/tictactoe/misere/": 404,
@@ -77,14 +78,14 @@ def test_what_is_not_there_is_refused(client):
         assert (answer.status_code, "error" in answer.json()) == (status, True), path
 
 
-def test_an_unsolved_game_says_so(client):
+def test_an_unsolved_game_has_unsolved_values(client):
     start = client.get("/uwapi/gobblet/regular/").json()["startPosition"]
     found = client.get("/uwapi/gobblet/regular/positions/", params={"p": start}).json()
     assert found["positionValue"] == "unsolved"
     assert {move["moveValue"] for move in found["moves"]} == {"unsolved"}
 
 
-def test_scores_and_turns_that_stay():
+def test_scores_and_extra_turns():
     game = load_game("openspiel", game="dots_and_boxes(num_rows=1,num_cols=2,utility_margin=true)")
     with solve_game(game, save=False).table as table:
         seen = set()
@@ -94,7 +95,7 @@ def test_scores_and_turns_that_stay():
             if position in seen:
                 continue
             seen.add(position)
-            found = position_json(game, table, position)
+            found = msgspec.to_builtins(describe_position(game, table, position))
             assert found["winby"] == table.probe(position).score
             for move in found["moves"]:
                 child = game.encode(move["position"])
@@ -106,23 +107,23 @@ def test_scores_and_turns_that_stay():
                 assert found["moves"][0]["moveValue"] == found["positionValue"]
             signs = [1 if game.keeps_turn(position, game.encode(m["position"])) else -1 for m in found["moves"]]
             scores = [sign * move["winby"] for sign, move in zip(signs, found["moves"], strict=True)]
-            assert scores == sorted(scores, reverse=True)  # a win by more comes first, however long it takes
+            assert scores == sorted(scores, reverse=True)  # a higher win comes first, however long it takes
         assert len(seen) == 143
 
 
-def test_a_puzzle_has_moves_that_bring_the_end_nearer():
+def test_a_puzzles_moves_have_a_delta_remoteness():
     game = load_game("openspiel", game="cliff_walking(height=3,width=4,horizon=12)")
     with solve_game(game).table as table:
-        found = position_json(game, table, game.start())
+        found = msgspec.to_builtins(describe_position(game, table, game.start()))
     assert found["moves"]
     assert all(isinstance(move["deltaRemoteness"], int) for move in found["moves"])
 
 
-def test_a_win_by_more_comes_before_a_quicker_one():
+def test_a_higher_win_comes_before_a_faster_one():
     game = load_game("kalah", pits=3, seeds=3)
     with solve_game(game, save=False).table as table:
         for position in random_positions(table, 500, seed=1).tolist():
-            found = position_json(game, table, position)
+            found = msgspec.to_builtins(describe_position(game, table, position))
             worth = []
             for move in found["moves"]:
                 child = game.encode(move["position"])
@@ -130,8 +131,8 @@ def test_a_win_by_more_comes_before_a_quicker_one():
             assert worth == sorted(worth, reverse=True)
 
 
-def test_a_variant_is_found_by_its_id_quoted_or_as_it_is(tmp_path):
-    """An id has quoted signs of its own, which a path may quote once more, or not."""
+def test_a_variant_is_found_by_its_quoted_or_unquoted_id(tmp_path):
+    """An id contains quoted characters, which a path may quote again."""
     library = Library(tmp_path, [load_game("openspiel", game="nim(pile_sizes=1;2)")])
     client = TestClient(make_app(library))
     (variant,) = client.get("/uwapi/openspiel/").json()["variants"]

@@ -1,4 +1,4 @@
-"""What the server finds on disk, while it runs."""
+"""Tables that change on disk while the server runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STONES = 3000
 
 
 class Stones:
-    """Take one or two stones; who takes the last one wins."""
+    """Take one or two stones; the player who takes the last one wins."""
 
     RULES_VERSION = 1
 
@@ -48,7 +48,7 @@ class Stones:
         return STONES - position
 
 
-def test_an_unfinished_table_is_seen_to_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_table_replaces_an_unfinished_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop = stop_after_tiers(monkeypatch, STONES // 2)
     game = make_game(Stones(), name="stones")
     with pytest.raises(Interrupted):
@@ -65,7 +65,7 @@ def test_an_unfinished_table_is_seen_to_finish(tmp_path: Path, monkeypatch: pyte
     library.close()
 
 
-def test_the_page_asks_again_about_what_an_unfinished_table_did_not_know(
+def test_the_page_asks_again_for_unknown_values_of_an_unfinished_table(
     open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = stop_after_tiers(monkeypatch, STONES // 2)
@@ -85,25 +85,25 @@ def test_the_page_asks_again_about_what_an_unfinished_table_did_not_know(
     expect(page.locator("#line .step")).not_to_have_count(0)
 
 
-def test_whoever_asks_while_a_table_is_opened_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_wait_while_a_table_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game = make_game(Stones(), name="stones")
     served = Library(tmp_path, games=[game]).games[game.identity]
     solve_game(game, directory=tmp_path).table.close()
-    opening, go_on, open_table = threading.Event(), threading.Event(), library_module.open_table
+    opening, resume, open_table = threading.Event(), threading.Event(), library_module.open_table
 
-    def slowly(*arguments: Any) -> Table:
+    def open_slowly(*arguments: Any) -> Table:
         opening.set()
-        assert go_on.wait(10)
+        assert resume.wait(10)
         return open_table(*arguments)
 
-    monkeypatch.setattr(library_module, "open_table", slowly)
+    monkeypatch.setattr(library_module, "open_table", open_slowly)
     found: list[Table | None] = []
     threads = [threading.Thread(target=lambda: found.append(served.find_table())) for _ in range(2)]
     threads[0].start()
     assert opening.wait(10)
     threads[1].start()
-    threads[1].join(0.5)  # time enough to come back empty-handed
-    go_on.set()
+    threads[1].join(0.5)  # enough time to return without a table
+    resume.set()
     for thread in threads:
         thread.join()
     assert found == [served.table] * 2

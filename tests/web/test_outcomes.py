@@ -1,4 +1,4 @@
-"""A table of outcomes behind the server: values without a number, in JSON and in a real Chromium."""
+"""A server with a table of outcomes: values without numbers, in JSON and in a real Chromium."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import jsonschema
 import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
+from perfectplay.game import wording
 from perfectplay.game.loading import load_game, make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
-from perfectplay.web.schemas import SCHEMAS
 
 from .pages import OpenPage, expect_plies, play, texts
 from .plugins import peg, twelve
+from .test_api import check_schema
 
 
 @pytest.fixture
 def outcomes(games: types.SimpleNamespace, tmp_path: Path) -> Iterator[Library]:
-    """A game with draws, one with cycles, a puzzle and a game with scores, all with outcomes alone."""
+    """Tables of outcomes: a game with draws, one with cycles, a puzzle and a game with scores."""
     directory = tmp_path / "outcomes"
     solved = [
         games.tic_tac_toe(),
@@ -39,23 +39,18 @@ def outcomes(games: types.SimpleNamespace, tmp_path: Path) -> Iterator[Library]:
     library.close()
 
 
-def fitting(name: str, answer: object) -> None:
-    """AssertionError where an answer is not as the interface says."""
-    jsonschema.validate(answer, {"$ref": f"#/components/schemas/{name}", "components": {"schemas": SCHEMAS}})
-
-
 @pytest.mark.parametrize("game", ["tictactoe", "quixo-height=3-width=3", "peg", "twelve"])
-def test_json_has_nulls_for_distances(game: str, outcomes: Library) -> None:
+def test_distances_are_null_in_json(game: str, outcomes: Library) -> None:
     client = TestClient(make_app(outcomes))
     found = client.get(f"/api/{game}/position").json()
-    fitting("Position", found)
+    check_schema("Position", found)
     assert found["outcome"] in ("win", "draw", "loss")
     assert found["remoteness"] is None
     assert "score" not in found
     assert {move["remoteness"] for move in found["moves"]} == {None}
     assert not re.search(r"null|None|\b0 pl|endless|never end", found["verdict"])
     overview = client.get(f"/api/{game}/overview").json()
-    fitting("Overview", overview)
+    check_schema("Overview", overview)
     assert (overview["values"], overview["ties"], overview["histogram"], overview["longest"]) == (
         "outcome",
         None,
@@ -75,18 +70,18 @@ def test_json_has_nulls_for_distances(game: str, outcomes: Library) -> None:
     assert "scores" not in probed
 
 
-def test_the_page_shows_outcomes_and_says_what_is_missing(
+def test_the_page_shows_outcomes_without_distances(
     open_page: OpenPage, serve: Callable[[Library], str], outcomes: Library
 ) -> None:
     page = open_page(f"{serve(outcomes)}/quixo-height=3-width=3")
     expect(page.locator("#verdict p")).to_have_text("X wins")
-    expect(page.locator("#unknown")).to_have_text("This table knows who wins, not in how many moves.")
+    expect(page.locator("#unknown")).to_have_text(wording.outcomes_only(puzzle=False))
     play(page, *texts(page, "#moves [data-move]")[:1])
     page.click("#best")
     expect_plies(page, 2)
     assert not re.search(r"\bnull\b|undefined|NaN|endless", page.locator("body").inner_text())
     assert not re.search(r"\d+ pl|in \d", page.locator("#verdict").inner_text() + page.locator("#moves").inner_text())
-    expect(page.locator("#line")).to_contain_text("need not come nearer to an end")
+    expect(page.locator("#line")).to_contain_text("need not approach the end")
     assert page.locator("#chart svg").count() == 1
     page.click("#tab-explore")
     expect(page.locator("#overview .facts")).to_contain_text("2,862")
@@ -100,7 +95,7 @@ def test_the_page_shows_outcomes_and_says_what_is_missing(
     expect(page.locator("#verdict p")).to_have_text(re.compile(r"^[XO] wins$|^Game over"))
 
 
-def test_a_draw_and_a_puzzle_have_no_number_either(
+def test_draws_and_puzzles_have_no_number(
     open_page: OpenPage, serve: Callable[[Library], str], outcomes: Library
 ) -> None:
     address = serve(outcomes)
@@ -108,5 +103,5 @@ def test_a_draw_and_a_puzzle_have_no_number_either(
     expect(page.locator("#verdict p")).to_have_text("Draw: neither player can force a win")
     assert "endless" not in page.locator("body").inner_text()
     page = open_page(f"{address}/peg")
-    expect(page.locator("#unknown")).to_contain_text("what can be solved")
+    expect(page.locator("#unknown")).to_have_text(wording.outcomes_only(puzzle=True))
     assert not re.search(r"\bnull\b|undefined|NaN", page.locator("body").inner_text())

@@ -1,76 +1,54 @@
-"""The page when something goes wrong, and for everybody: errors, focus, keys, screen readers, contrast."""
+"""The page when something goes wrong: errors, wrong links, and answers that arrive late."""
 
 from __future__ import annotations
 
 import re
 import types
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, TimeoutError, expect
+from playwright.sync_api import Route, expect
 
 from perfectplay.solve.solve import solve_game
 from perfectplay.web.library import Library
 
-from .pages import OpenPage, expect_plies, hold, play, plies, stop_the_clock, verdict, wait_for_what_was_asked
+from .pages import (
+    FRAMES,
+    OpenPage,
+    cell,
+    expect_no_request,
+    expect_plies,
+    expect_verdict,
+    hold,
+    notice,
+    play,
+    plies,
+    set_computer,
+    stop_clock,
+    verdict,
+    wait_for_request,
+    wait_for_sent_requests,
+)
 
 # ---- errors ----
 
 
-def test_the_editor_forgets_the_text_of_another_game(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe")
-    page.fill("#editor-text", "XO.......")
-    expect(page.locator("#editor-reason")).to_contain_text("A position: ")
-    page.get_by_role("link", name="Stones").click()
-    expect(page.locator("#board pre")).to_have_text("7")
-    assert page.locator("#editor-text").input_value() == "7"
-    expect(page.locator("#editor-reason")).to_have_text("")
-    assert page.locator("#editor-go").is_disabled()
-
-
-def test_undo_while_the_table_thinks_gives_the_turn_back(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe")
-    stop_the_clock(page)
-    page.locator("#player-top select").select_option("perfect")
-    page.locator('#moves [data-move="b2"]').click()
-    expect_plies(page, 1)
-    page.click("#undo")
-    expect(page.locator("#player-bottom.moving")).to_have_count(1)
-    expect(page.locator("#notice")).to_have_text("Choose where to move.")
-    held = hold(page, "**/replay?*")
-    page.clock.run_for(3000)  # longer than the table thinks
-    wait_for_what_was_asked(page)
-    assert held == []
-    page.unroute("**/replay?*")
-    page.click("#redo")
-    expect(page.locator("#player-top.moving")).to_have_count(1)
-    page.clock.run_for(3000)
-    expect_plies(page, 2)  # at the end again: now it answers
-
-
-def test_a_lost_server_is_said_and_asked_again_by_itself(open_page: OpenPage, small_server: str) -> None:
+def test_a_lost_server_is_reported_and_asked_again(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe", expected="ERR_FAILED")
     lost: list[Route] = []
-
-    def lose(route: Route) -> None:
-        lost.append(route)
-        route.abort()
-
-    page.route("**/replay?*", lose)
-    page.click('[data-place="b2"]')
-    expect(page.locator("#notice")).to_contain_text("The server does not answer")
-    expect(page.locator("#notice")).to_contain_text("Trying again")
+    page.route("**/replay?*", lambda route: (lost.append(route), route.abort()))
+    cell(page, "b2").click()
+    expect(notice(page)).to_contain_text(re.compile("The server does not answer.*Retrying"))
     page.unroute("**/replay?*")
     expect_plies(page, 1)  # without another click
-    expect(page.locator("#notice")).to_have_text("The server answers again. Choose where to move.")
+    expect(notice(page)).to_have_text("The server answers again. Choose where to move.")
     assert lost
 
 
-def test_a_server_that_asks_for_a_pause_gets_one(open_page: OpenPage, small_server: str) -> None:
+def test_a_busy_server_is_asked_again_after_the_requested_pause(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe", expected="429")
-    stop_the_clock(page)
+    stop_clock(page)
     refused: list[Route] = []
 
     def refuse(route: Route) -> None:
@@ -78,8 +56,8 @@ def test_a_server_that_asks_for_a_pause_gets_one(open_page: OpenPage, small_serv
         route.fulfill(status=429, headers={"retry-after": "7"}, json={"error": "too many requests"})
 
     page.route("**/replay?*", refuse)
-    page.click('[data-place="b2"]')
-    expect(page.locator("#notice")).to_have_text("The server asks for a pause. Trying again…")
+    cell(page, "b2").click()
+    expect(notice(page)).to_have_text("Server busy, retrying…")
     page.unroute("**/replay?*")
     page.clock.run_for(6900)
     assert plies(page) == 0
@@ -92,7 +70,7 @@ def test_auto_play_ends_with_an_error(open_page: OpenPage, small_server: str) ->
     page = open_page(f"{small_server}/tictactoe", expected="500")
     page.route("**/replay?*", lambda route: route.fulfill(status=500, json={"error": "it fell over"}))
     page.click("#auto")
-    expect(page.locator("#notice")).to_have_text("it fell over")
+    expect(notice(page)).to_have_text("it fell over")
     expect(page.locator("#auto")).to_have_attribute("aria-pressed", "false")
 
 
@@ -103,116 +81,55 @@ def test_a_damaged_table_is_called_damaged(
     file = tmp_path / "tictactoe" / "data.mdb"
     file.write_bytes(b"\0" * file.stat().st_size)
     page = open_page(serve(Library(tmp_path, [games.tic_tac_toe()])) + "/tictactoe", expected="409")
-    assert verdict(page) == "Not known: the table is damaged"
+    assert verdict(page) == "Unknown: the table is damaged"
     expect(page.locator("#solve-card h2")).to_have_text("The table of Tictactoe is damaged")
     assert page.get_by_role("button", name="Solve it now").count() == 0
     refused = page.request.post(page.url.replace("/tictactoe", "/api/tictactoe/solve"))
     assert (refused.status, "cannot be read" in refused.json()["error"]) == (409, True)
 
 
-def test_a_link_to_no_id_says_so_and_shows_the_start(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe?id=99999999", expected="400")
-    expect(page.locator("#notice")).to_contain_text("The link cannot be followed: 99999999 is not a position")
-    assert verdict(page) == "Draw in 9 plies"
-
-
 @pytest.mark.parametrize(
-    ("query", "fault"),
+    ("query", "status", "reason"),
     [
-        ("postion=X........", "'postion' is not a parameter here: did you mean 'position'?"),
-        ("id=0&position=X........", "say either id or position, not both"),
+        ("position=XXX", "400", "nine of . X O were expected"),
+        ("id=99999999", "400", "99999999 is not a position"),
+        ("postion=X........", "422", "'postion': did you mean 'position'?"),
+        ("id=0&position=X........", "422", "either `id` or `position`"),
     ],
 )
-def test_a_link_with_a_wrong_parameter_says_so(open_page: OpenPage, small_server: str, query: str, fault: str) -> None:
-    page = open_page(f"{small_server}/tictactoe?{query}", expected="422")
-    expect(page.locator("#notice")).to_contain_text(f"The link cannot be followed: {fault}")
+def test_a_wrong_link_is_explained_and_shows_the_start(
+    open_page: OpenPage, small_server: str, query: str, status: str, reason: str
+) -> None:
+    page = open_page(f"{small_server}/tictactoe?{query}", expected=status)
+    expect(notice(page)).to_contain_text("The link cannot be opened: ")
+    expect(notice(page)).to_contain_text(reason)
     assert verdict(page) == "Draw in 9 plies"
 
 
-def test_settings_that_make_no_sense_are_left_alone(open_page: OpenPage, small_server: str) -> None:
-    kept = """localStorage.setItem("perfectplay", '{"roles": null, "hints": 7, "flipped": true}');"""
-    page = open_page(f"{small_server}/tictactoe", before=kept)
+def test_invalid_settings_are_ignored(open_page: OpenPage, small_server: str) -> None:
+    stored = """localStorage.setItem("perfectplay", '{"roles": null, "hints": 7, "flipped": true}');"""
+    page = open_page(f"{small_server}/tictactoe", before=stored)
     assert verdict(page) == "Draw in 9 plies"
     assert page.locator("#player-top strong").inner_text() == "First"
 
 
-def test_a_screen_that_changes_its_height_takes_nothing_away(open_page: OpenPage, gobblet_server: str) -> None:
-    """A telephone does that whenever its address bar comes or goes."""
+def test_a_new_screen_height_changes_nothing(open_page: OpenPage, gobblet_server: str) -> None:
+    """A phone changes it whenever its address bar appears or disappears."""
     page = open_page(f"{gobblet_server}/gobblet?position=74242")
-    page.click('[data-place="(0,2)"]')
+    cell(page, "(0,2)").click()
     page.locator("#moves").evaluate("element => { element.scrollTop = 40; }")
     page.set_viewport_size({"width": 1280, "height": 860})
-    page.wait_for_timeout(100)
+    page.evaluate(FRAMES)
     assert page.locator("#moves").evaluate("element => element.scrollTop") == 40
-    expect(page.locator("#notice")).to_contain_text("Lifting it reveals Blue's line")
+    expect(notice(page)).to_contain_text("Lifting it reveals Blue's line")
     before = page.locator("#chart svg").get_attribute("width")
     page.set_viewport_size({"width": 400, "height": 860})
     expect(page.locator("#chart svg")).not_to_have_attribute("width", before or "")
 
 
-# ---- keyboard and screen readers ----
-
-
-def test_the_focus_stays_where_one_works(open_page: OpenPage, small_server: str) -> None:
+def test_copying_is_confirmed_briefly(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
-    focused = "document.activeElement.closest('#board, #moves, #history')?.id"
-    page.locator('[data-place="b2"]').focus()
-    page.keyboard.press("Enter")
-    expect_plies(page, 1)
-    assert page.evaluate("document.activeElement.dataset.place") == "b2"
-    page.locator('#moves [tabindex="0"]').focus()
-    page.keyboard.press("Enter")
-    expect_plies(page, 2)
-    assert page.evaluate(focused) == "moves"
-    page.locator('#history [tabindex="0"]').focus()
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Enter")
-    expect(page.locator("#history .entry").nth(1)).to_have_attribute("aria-current", "step")
-    assert page.evaluate(focused) == "history"
-
-
-def test_the_focus_stays_outside_the_board_too(open_page: OpenPage, gobblet_server: str, small_server: str) -> None:
-    page = open_page(f"{gobblet_server}/gobblet")
-    page.click("#setup summary")
-    for name in ("Orange M", "Take away"):
-        page.locator(f'#setup-pieces [aria-label="{name}"]').press("Enter")
-        expect(page.locator(f'#setup-pieces [aria-label="{name}"]')).to_have_attribute("aria-pressed", "true")
-        expect(page.locator(f'#setup-pieces [aria-label="{name}"]')).to_be_focused()
-    page.locator('#setup-mover [aria-label="Blue to move"]').press("Enter")
-    expect(page.locator('#setup-mover [aria-label="Blue to move"]')).to_be_focused()
-    page.click("#tab-learn")
-    play_blue = page.get_by_role("button", name="Play Blue")
-    play_blue.press("Enter")
-    expect(page.locator("#player-bottom strong")).to_have_text("Blue")
-    expect(play_blue).to_be_focused()
-    page.goto(f"{small_server}/tictactoe")
-    page.get_by_role("link", name="Stones").press("Enter")
-    expect(page.locator("#title")).to_have_text("Stones")
-    expect(page.get_by_role("link", name="Stones")).to_be_focused()
-
-
-def test_stop_stays_where_it_is_while_a_solve_goes_on(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe")
-    reports = (f"tier {number}" for number in range(10**6))
-    page.route(
-        "**/gobblet/solve",
-        lambda route: route.fulfill(json={"state": "solving", "text": next(reports), "fraction": 0.1, "error": None}),
-    )
-    page.get_by_role("link", name="Gobblet").click()
-    stop = page.get_by_role("button", name="Stop")
-    stop.focus()
-    pressed = stop.element_handle()
-    before = page.locator(".progress-text").inner_text()
-    expect(page.locator(".progress-text")).not_to_have_text(before)
-    expect(stop).to_be_focused()
-    assert pressed.evaluate("button => button.isConnected")
-    page.unroute("**/gobblet/solve")
-    expect(page.get_by_role("button", name="Solve it now")).to_be_focused()
-
-
-def test_a_copied_text_is_said_for_a_moment(open_page: OpenPage, small_server: str) -> None:
-    page = open_page(f"{small_server}/tictactoe")
-    stop_the_clock(page)
+    stop_clock(page)
     button = page.locator("#notations button")
     button.click()
     expect(button).not_to_have_text("Copy")
@@ -222,156 +139,148 @@ def test_a_copied_text_is_said_for_a_moment(open_page: OpenPage, small_server: s
     expect(button).to_have_text("Copy")
 
 
-def test_where_a_page_may_not_copy_people_can(open_page: OpenPage, small_server: str) -> None:
-    """A browser gives its clipboard to pages of this machine and of https alone."""
-    page = open_page(
-        f"{small_server}/tictactoe", before="Object.defineProperty(navigator, 'clipboard', { value: undefined });"
-    )
+def test_without_a_clipboard_the_text_is_selected(open_page: OpenPage, small_server: str) -> None:
+    """Browsers give the clipboard only to pages of this machine and of https."""
+    no_clipboard = "Object.defineProperty(navigator, 'clipboard', { value: undefined });"
+    page = open_page(f"{small_server}/tictactoe", before=no_clipboard)
     page.locator("#notations button").click()
     expect(page.locator("#notations button")).to_have_text("Press Ctrl+C")
     expect(page.locator("#notations input")).to_be_focused()
     assert page.evaluate("() => document.activeElement.selectionEnd") == 9
     page.click("#copy-link")
-    expect(page.locator("#copy-link")).to_have_text("It is the page's address")
+    expect(page.locator("#copy-link")).to_have_text("Copy the URL from the address bar")
 
 
-def test_arrows_walk_over_the_board(open_page: OpenPage, small_server: str) -> None:
+# ---- changes while something is under way ----
+
+
+def test_the_editor_drops_the_text_of_another_game(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
-    page.locator('[data-place="a3"]').focus()
-    for key, place in [
-        ("ArrowRight", "b3"),
-        ("ArrowDown", "b2"),
-        ("ArrowDown", "b1"),
-        ("ArrowLeft", "a1"),
-        ("Home", "a3"),
-    ]:
-        page.keyboard.press(key)
-        assert page.evaluate("document.activeElement.dataset.place") == place
+    page.fill("#editor-text", "XO.......")
+    expect(page.locator("#editor-reason")).to_contain_text("Valid position: ")
+    page.get_by_role("link", name="Stones").click()
+    expect(page.locator("#board pre")).to_have_text("7")
+    assert page.locator("#editor-text").input_value() == "7"
+    expect(page.locator("#editor-reason")).to_have_text("")
+    assert page.locator("#editor-go").is_disabled()
 
 
-def test_there_are_few_tab_stops_before_the_position(open_page: OpenPage, gobblet_server: str) -> None:
-    page = open_page(f"{gobblet_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)")
-    page.wait_for_selector("#line .step")
-    stops = 0
-    page.locator("body").press("Tab")
-    while not page.evaluate("Boolean(document.activeElement.closest('#position-card'))"):
-        stops += 1
-        assert stops < 40
-        page.keyboard.press("Tab")
-    assert stops <= 28
-
-
-def test_the_opponents_move_is_announced(open_page: OpenPage, small_server: str) -> None:
+def test_undo_before_the_computer_moves_gives_the_turn_back(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
-    page.locator("#player-top select").select_option("perfect")
+    stop_clock(page)
+    set_computer(page, "top")
+    page.locator('#moves [data-move="b2"]').click()
+    expect_plies(page, 1)
+    page.click("#undo")
+    expect(page.locator("#player-bottom.moving")).to_have_count(1)
+    expect(notice(page)).to_have_text("Choose where to move.")
+    held = hold(page, "**/replay?*")
+    page.clock.run_for(3000)  # longer than the computer's pause
+    wait_for_sent_requests(page)
+    assert held == []
+    page.unroute("**/replay?*")
+    page.click("#redo")
+    expect(page.locator("#player-top.moving")).to_have_count(1)
+    page.clock.run_for(3000)
+    expect_plies(page, 2)  # after the last move the computer answers
+
+
+def test_a_position_found_late_is_not_set_up_in_another_game(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    held = hold(page, "**/find*")
+    page.click("#tab-explore")
+    page.click("#find-any")
+    late = wait_for_request(page, held)
+    page.get_by_role("link", name="Stones").click()
+    expect(page.locator("#title")).to_have_text("Stones")
+    late.continue_()
+    expect(page.locator("#find-reason")).to_have_text("")
+    expect(page).to_have_url(f"{small_server}/stones")
+    expect(notice(page)).to_have_text("Choose a move from the list.")
+
+
+def test_a_late_list_of_games_keeps_the_notice(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="400")
+    held = hold(page, "**/api/games")
+    page.goto(f"{small_server}/tictactoe?position=nonsense")
+    expect(notice(page)).to_contain_text("The link cannot be opened")
+    for route in [wait_for_request(page, held), *held[1:]]:
+        route.continue_()
+    page.unroute("**/api/games")
+    expect(page.locator("#games a")).to_have_count(3)
+    expect(notice(page)).to_contain_text("The link cannot be opened")
+
+
+def test_feedback_on_a_move_stays_while_the_computer_answers(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    page.click("#hints")
+    set_computer(page, "top")
+    page.locator("#moves .chip").first.click()
+    expect_plies(page, 2)
+    expect(notice(page)).to_have_text(re.compile(r"^\S+ was a best move\.$"))
+    page.click("#undo")
+    expect(notice(page)).not_to_contain_text("best move")
+
+
+def test_an_impossible_saved_view_falls_back_to_the_address(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="400")
     play(page, "b2")
-    expect(page.locator("#announce")).to_have_text(re.compile("^Second plays [abc][123]$"))
-    assert page.locator("#announce").get_attribute("aria-live") == "polite"
+    page.evaluate("() => history.replaceState({ ...history.state, moves: ['nonsense'] }, '')")
+    page.reload()
+    expect(page.locator("#history .entry").nth(1)).to_contain_text("b2")
 
 
-HEARD = """window.taken = {};
-addEventListener("keydown", (event) => { window.taken[event.key] = event.defaultPrevented; });"""
+def test_a_role_changed_during_a_move_does_not_move_twice(open_page: OpenPage, small_server: str) -> None:
+    """The computer was to move for the first player; after the move under way it is the second player's turn."""
+    page = open_page(f"{small_server}/tictactoe")
+    stop_clock(page)
+    held = hold(page, "**/replay?*")
+    cell(page, "b2").click()
+    late = wait_for_request(page, held)
+    set_computer(page, "bottom")
+    late.continue_()
+    expect_plies(page, 1)
+    page.clock.run_for(3000)
+    wait_for_sent_requests(page)
+    assert held == [late]
 
 
-def test_keys_that_scroll_are_left_to_the_browser(open_page: OpenPage, small_server: str) -> None:
-    """Whether a key scrolls is the browser's affair, and when; ours is not to take it."""
-    page = open_page(f"{small_server}/tictactoe", before=HEARD, viewport={"width": 600, "height": 400})
-    keys = [" ", "ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End"]
-    for focus in ("body", "#hints", "#tab-learn", "#chart"):
-        if focus != "body":
-            page.locator(focus).evaluate("element => { element.tabIndex = 0; element.focus(); }")
-        for key in keys:
-            page.keyboard.press(key)
-        assert page.evaluate("window.taken") == dict.fromkeys(keys, False), focus
-    assert plies(page) == 0
+def test_the_computers_reply_does_not_reveal_a_puzzle(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe?position=XX.OO....")
+    page.evaluate("() => history.replaceState({ ...history.state, puzzle: '1' }, '')")
+    page.reload()
+    puzzle = re.compile("^Puzzle: First player to move")
+    expect_verdict(page, puzzle)
+    page.locator(".skip").press("Enter")
+    expect(page).to_have_url(re.compile("#board$"))  # nothing else has changed
+    set_computer(page, "top")
+    play(page, "a1")
+    expect_verdict(page, "Game over: Second player has won")
+    page.click("#undo")
+    expect_verdict(page, puzzle)
+    assert page.locator(".badge, .group, #chart svg").count() == 0
 
 
-def scrolls(page: Page, key: str, happened: str) -> bool:
-    """Whether a key scrolls. The browser may take its time, and ignores keys before it has drawn the page."""
-    for _ in range(10):
-        page.keyboard.press(key)
-        with suppress(TimeoutError):
-            page.wait_for_function(happened, timeout=1000)
-            return True
-    return False
+def test_the_choice_of_a_move_closes_with_its_position(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/promotion?moves=step+step+step")
+    play(page, "step")
+    cell(page, "a3").click()
+    cell(page, "a4").click()
+    expect(page.locator("#chooser")).to_be_visible()
+    page.go_back()
+    expect_plies(page, 3)
+    expect(page.locator("#chooser")).to_be_hidden()
 
 
-@pytest.mark.parametrize("focus", ["body", "#verdict p", "#board .cell"])
-def test_keys_scroll_the_page(open_page: OpenPage, small_server: str, focus: str) -> None:
-    """From the start, from a text that somebody has clicked, and after a click on the board."""
-    page = open_page(f"{small_server}/tictactoe", viewport={"width": 600, "height": 400})
-    if focus != "body":
-        page.locator(focus).first.click()
-    bottom = "() => scrollY > 0 && Math.ceil(scrollY + innerHeight) >= document.documentElement.scrollHeight"
-    if focus != "#board .cell":  # there arrows walk, and Space and Enter play
-        assert scrolls(page, " ", "() => scrollY > 0")
-        assert scrolls(page, "Home", "() => scrollY === 0")
-        assert scrolls(page, "ArrowDown", "() => scrollY > 0")
-        assert scrolls(page, "ArrowUp", "() => scrollY === 0")
-    assert scrolls(page, "PageDown", "() => scrollY > 100")
-    assert scrolls(page, "PageUp", "() => scrollY === 0")
-    if focus != "#board .cell":
-        assert scrolls(page, "End", bottom)
-
-
-def test_single_keys_can_be_turned_off(open_page: OpenPage, small_server: str) -> None:
+def test_single_key_shortcuts_can_be_turned_off(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe")
     page.keyboard.press("b")
     expect_plies(page, 1)
     page.keyboard.press("?")
     page.uncheck("#shortcuts")
     page.keyboard.press("Escape")
-    page.keyboard.press("b")
-    page.wait_for_timeout(100)
-    assert plies(page) == 1
+    with expect_no_request(page, "**/replay?*"):
+        page.keyboard.press("b")
     page.reload()
     page.wait_for_selector("#board .cell")
     assert not page.locator("#shortcuts").is_checked()
-
-
-# ---- looks ----
-
-CONTRAST = """() => {
-  const canvas = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
-  const style = getComputedStyle(document.documentElement);
-  const rgb = (name) => {
-    canvas.fillStyle = style.getPropertyValue(name).trim();
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const light = (colour) => {
-    const [r, g, b] = colour.map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ratio = (a, b) => {
-    const [x, y] = [light(rgb(a)), light(rgb(b))].sort((p, q) => q - p);
-    return (x + 0.05) / (y + 0.05);
-  };
-  return [['--frame', '--card'], ['--frame', '--page'], ['--mark', '--cell'], ['--last', '--cell'],
-    ['--cell-edge', '--cell'], ['--accent', '--cell'], ['--focus', '--cell'], ['--focus', '--page'],
-    ['--wood-line', '--wood'], ['--highlight-edge', '--highlight']].map(([a, b]) => [`${a} on ${b}`, ratio(a, b)]);
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_rings_and_borders_can_be_told_apart(open_page: OpenPage, small_server: str, scheme: str) -> None:
-    page = open_page(f"{small_server}/tictactoe", color_scheme=scheme)
-    assert [pair for pair, ratio in page.evaluate(CONTRAST) if ratio < 3] == []
-
-
-def test_forced_colours_keep_grid_and_marks(open_page: OpenPage, gobblet_server: str) -> None:
-    page = open_page(f"{gobblet_server}/gobblet?position=74242", forced_colors="active")
-    border = """element => {
-      const style = getComputedStyle(element, '::before');
-      return style.borderTopStyle + parseFloat(style.borderTopWidth);
-    }"""
-    assert page.locator('[data-place="(1,1)"]').evaluate(border) == "solid1"
-    page.click('[data-place="(0,2)"]')
-    assert page.locator('[data-place="(0,2)"]').evaluate(border) == "solid4"
-    assert page.locator(".cell.target").first.evaluate(border) == "dashed3"
-
-
-def test_covered_pieces_can_be_read_by_touch(open_page: OpenPage, gobblet_server: str) -> None:
-    page = open_page(f"{gobblet_server}/gobblet?position=Sm,.,./.,.,./.,.,.:orange", has_touch=True)
-    page.tap('[data-place="(0,0)"]')
-    expect(page.locator("#notice")).to_contain_text("Blue m over Orange S")

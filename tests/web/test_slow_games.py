@@ -1,4 +1,4 @@
-"""A game in Python may take long to read a position (OpenSpiel's are played through), or fail: others do not suffer."""
+"""A game in Python may be slow (OpenSpiel replays whole games) or fail, without effects on other requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 import pytest
 
 from perfectplay import Game
-from perfectplay.game.hooks import CheckedHooks
+from perfectplay.game.hooks import Hooks
 from perfectplay.web.library import Library
 
 
@@ -35,37 +35,37 @@ SLOW: list[Callable[[str], int]] = [
 ]
 
 
-def assert_holds_nobody_up(
-    server: str, slow: Callable[[str], int], asked: threading.Event, go_on: threading.Event
+def assert_does_not_block(
+    server: str, slow: Callable[[str], int], called: threading.Event, resume: threading.Event
 ) -> None:
-    """While the slow request waits in a hook, from `asked` until `go_on`, another is answered; then it is itself."""
+    """While a slow request waits in a hook, from `called` until `resume`, another one is answered."""
     found: list[int] = []
     waiting = threading.Thread(target=lambda: found.append(slow(server)))
     waiting.start()
-    assert asked.wait(10)
+    assert called.wait(10)
     assert get(f"{server}/api/tictactoe/position") == 200
-    go_on.set()
+    resume.set()
     waiting.join()
     assert found == [200]
 
 
 @pytest.mark.parametrize("slow", SLOW)
-def test_a_slow_game_holds_nobody_up(slow, small_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, go_on = threading.Event(), threading.Event()
+def test_a_slow_game_does_not_block_other_requests(slow, small_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    called, resume = threading.Event(), threading.Event()
 
-    def slowly(hook):
-        def ask(game, given):
-            if game.name == "stones" and given in (5, "5") and not go_on.is_set():
-                asked.set()
-                assert go_on.wait(10)
+    def slow_down(hook):
+        def call(game, given):
+            if game.name == "stones" and given in (5, "5") and not resume.is_set():
+                called.set()
+                assert resume.wait(10)
             return hook(game, given)
 
-        return ask
+        return call
 
-    monkeypatch.setattr(Game, "valid", slowly(Game.valid))
-    monkeypatch.setattr(Game, "encode", slowly(Game.encode))
-    monkeypatch.setattr(Game, "status", slowly(Game.status))
-    assert_holds_nobody_up(small_server, slow, asked, go_on)
+    monkeypatch.setattr(Game, "valid", slow_down(Game.valid))
+    monkeypatch.setattr(Game, "encode", slow_down(Game.encode))
+    monkeypatch.setattr(Game, "status", slow_down(Game.status))
+    assert_does_not_block(small_server, slow, called, resume)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_a_slow_game_holds_nobody_up(slow, small_server: str, monkeypatch: pytes
         "/uwapi/stones/regular/instructions/",
     ],
 )
-def test_no_hook_in_python_runs_where_all_are_answered(
+def test_no_python_hook_runs_in_the_event_loop(
     path: str, games, small_tables, serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever hook it is: of a game with a title and a notation of its own, all are slow."""
+    """All hooks are slow, of a game that also has a title and its own notation."""
     hooks = """
 from perfectplay import About
 @hookimpl
@@ -95,20 +95,22 @@ def decode(position): return str(position)
 """
     stones = games.game_of(games.codes["SUBTRACTION"] + hooks, "stones")
     server = serve(Library(small_tables, [stones, games.tic_tac_toe()]))
-    asked, go_on, call = threading.Event(), threading.Event(), CheckedHooks.call
+    called, resume, call = threading.Event(), threading.Event(), Hooks.call
 
-    def slowly(hooks: CheckedHooks, hook: str, *arguments: object) -> object:
-        if hooks.guard.game == "stones" and not go_on.is_set():
-            asked.set()
-            assert go_on.wait(10)
+    def call_slowly(hooks: Hooks, hook: object, *arguments: object) -> object:
+        if hooks.game == "stones" and not resume.is_set():
+            called.set()
+            assert resume.wait(10)
         return call(hooks, hook, *arguments)
 
-    monkeypatch.setattr(CheckedHooks, "call", slowly)
-    assert_holds_nobody_up(server, lambda server: get(f"{server}{path}"), asked, go_on)
+    monkeypatch.setattr(Hooks, "call", call_slowly)
+    assert_does_not_block(server, lambda server: get(f"{server}{path}"), called, resume)
 
 
 @pytest.mark.parametrize("wrong", ["-1", "2**64", "'x'", "1.5"])
-def test_a_move_to_what_cannot_be_a_position_is_the_games_fault(games, small_tables, serve, wrong: str) -> None:
+def test_a_move_to_an_impossible_position_is_reported_as_the_games_error(
+    games, small_tables, serve, wrong: str
+) -> None:
     code = games.codes["SUBTRACTION"].replace(
         "def apply(position, move): ", f"def apply(position, move):\n    if position == 2: return {wrong}\n    "
     )
@@ -122,7 +124,7 @@ def test_a_move_to_what_cannot_be_a_position_is_the_games_fault(games, small_tab
 
 @pytest.mark.parametrize("fault", ["SystemExit", "KeyError"])
 @pytest.mark.parametrize("hook", ["moves(position)", "format_move(position, move)"])
-def test_a_hook_that_exits_or_raises_spoils_one_answer_alone(games, small_tables, serve, hook: str, fault: str) -> None:
+def test_a_hook_that_exits_or_raises_affects_one_answer(games, small_tables, serve, hook: str, fault: str) -> None:
     code = games.codes["SUBTRACTION"] + "\n@hookimpl\ndef format_move(position, move): return str(move)\n"
     broken = code.replace(f"def {hook}: ", f"def {hook}:\n    if position == 2: raise {fault}\n    ")
     server = serve(Library(small_tables, [games.game_of(broken, "stones")]))

@@ -1,4 +1,4 @@
-"""Builds the kernel against the header that perfectplay ships."""
+"""Builds the kernel against perfectplay's header."""
 
 from perfectplay_native.build import game_ffi
 

@@ -1,4 +1,4 @@
-"""Only what pyproject.toml cannot say: the C extension."""
+"""Declares the C extension, which pyproject.toml cannot do."""
 
 from setuptools import setup
 

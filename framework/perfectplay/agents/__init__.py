@@ -1,5 +1,5 @@
-"""For those who train and test agents: perfect players, and how good another player is, measured against the truth."""
+"""For training and testing agents: perfect players, and the evaluation of other players against a table."""
 
-from perfectplay.agents.player import Depth, Evaluation, Policy, TablePlayer, evaluate_policy
+from perfectplay.agents.player import Depth, Evaluation, PettingZooOpponent, Policy, TablePlayer, evaluate_policy
 
-__all__ = ["Depth", "Evaluation", "Policy", "TablePlayer", "evaluate_policy"]
+__all__ = ["Depth", "Evaluation", "PettingZooOpponent", "Policy", "TablePlayer", "evaluate_policy"]

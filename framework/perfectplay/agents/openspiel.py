@@ -1,4 +1,4 @@
-"""A perfect player for OpenSpiel's own tools: a `Bot` over the table of one of its games."""
+"""A perfect player for OpenSpiel: a `Bot` that uses the table of one of its games."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from perfectplay.errors import UsageError
 
 
 class OpenSpielBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no types
-    """Plays a game of OpenSpiel's from its table (`load_game("openspiel", game=…)`) as a TablePlayer does.
+    """Plays an OpenSpiel game like a TablePlayer, from its table (`load_game("openspiel", game=…)`).
 
-    It looks at nothing but the state it is asked about, so it may be restarted anywhere. UsageError for another game's.
+    It keeps no state, so it can be restarted anywhere. Raises UsageError for a table or state of another game.
     """
 
     def __init__(self, player: TablePlayer) -> None:
         super().__init__()
         if player.table.game.name != "openspiel":
-            raise UsageError(f"the table is of {player.table.game.name}: a bot needs one of OpenSpiel's games")
+            raise UsageError(f"the table is of {player.table.game.name}; a bot needs the table of an OpenSpiel game")
         self._player = player
         self._game = pyspiel.load_game(player.table.game.options["game"])
 
@@ -39,10 +39,10 @@ class OpenSpielBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no types
         return self.get_policy(state), self.step(state)
 
     def restart(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing: the bot keeps no state."""
 
     def restart_at(self, state: pyspiel.State) -> None:
-        """Nothing is remembered."""
+        """Do nothing: the bot keeps no state."""
 
     def inform_action(self, state: pyspiel.State, player_id: int, action: int) -> None:
-        """Nothing is remembered."""
+        """Do nothing: the bot keeps no state."""

@@ -1,4 +1,7 @@
-"""A player that plays from a table: perfectly, or as badly as wanted."""
+"""Players that use a table, and the evaluation of other players against one.
+
+A policy is any function from a position to a move, or to a probability for each of several moves. See docs/agents.md.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perfectplay.analysis.moves import rate_moves
 from perfectplay.errors import UsageError
@@ -15,37 +18,43 @@ from perfectplay.table.table import Table
 from perfectplay.values import Outcome, Status, Value
 
 if TYPE_CHECKING:
-    from perfectplay.table.table import Table
+    from pettingzoo import AECEnv
+
+Policy = Callable[[int], int | Mapping[int, float]]
+"""Returns the move to play in a position, or a probability for each of several moves."""
+
+
+# ---- playing ----
 
 
 class TablePlayer:
-    """Plays a best move; among equally good ones chance decides. It is a policy: `player(position)` is a move.
+    """Plays a best move, chosen at random among equally good ones. It is a policy: `player(position)` returns a move.
 
-    With `mistakes` so large a share of its moves is any legal move at all. With a `temperature` it draws moves with
-    probability proportional to exp(worth / temperature), a win being worth 1, a draw 0 and a loss -1, or the score
-    where the game has one. The same seed gives the same games. Not to be shared by threads.
+    `mistakes` is the share of moves that are chosen at random from all legal moves. With a `temperature`, the
+    probability of a move is proportional to exp(points / temperature), where points are the score, or 1 for a win, 0
+    for a draw and -1 for a loss. The same seed gives the same games. An instance must not be shared between threads.
     """
 
     def __init__(
         self, table: Table, *, mistakes: float = 0.0, temperature: float = 0.0, seed: int | None = None
     ) -> None:
         if not 0 <= mistakes <= 1:
-            raise UsageError(f"the share of mistakes is from 0 to 1, not {mistakes}")
+            raise UsageError(f"the share of mistakes must be from 0 to 1, not {mistakes}")
         if not (temperature >= 0 and math.isfinite(temperature)):
-            raise UsageError(f"a temperature is a number from 0 up, not {temperature}")
+            raise UsageError(f"the temperature must be a number from 0 up, not {temperature}")
         self.table = table
         self._mistakes, self._temperature = mistakes, temperature
-        self._chance = random.Random(seed)
+        self._random = random.Random(seed)
 
     def __call__(self, position: int) -> int:
-        """The move it plays; UsageError where the game is over."""
-        shares = self.probabilities(position)
-        if not shares:
-            raise UsageError(f"there is nothing to play in {self.table.game.decode(position)}: the game is over")
-        return self._chance.choices(list(shares), weights=list(shares.values()))[0]
+        """Return the move to play. Raises UsageError if the game is over."""
+        probabilities = self.probabilities(position)
+        if not probabilities:
+            raise UsageError(f"there is no move in {self.table.game.decode(position)}: the game is over")
+        return self._random.choices(list(probabilities), weights=list(probabilities.values()))[0]
 
     def probabilities(self, position: int) -> dict[int, float]:
-        """How likely it plays each legal move; NotInTable where the table does not know them all."""
+        """Return the probability of each legal move. Raises NotInTable if the table lacks the value of one."""
         rated = [
             (move, each.value) for each in rate_moves(self.table.game, self.table, position) for move in each.moves
         ]
@@ -56,28 +65,24 @@ class TablePlayer:
             weights = [math.exp((points(value) - points(best)) / self._temperature) for _, value in rated]
         else:
             weights = [float(value == best) for _, value in rated]
-        total, slip = sum(weights), self._mistakes / len(rated)
+        total, mistake = sum(weights), self._mistakes / len(rated)
         return {
-            move: (1 - self._mistakes) * weight / total + slip for (move, _), weight in zip(rated, weights, strict=True)
+            move: (1 - self._mistakes) * weight / total + mistake
+            for (move, _), weight in zip(rated, weights, strict=True)
         }
 
 
 def points(value: Value) -> int:
-    """What a value is worth in points: the score, or 1, 0 and -1 where there is none."""
+    """Return the score of a value, or 1, 0 and -1 in games without scores."""
     return value.score or int(value.outcome)
 
 
-# How well a policy plays, measured against a table: the numbers people otherwise write themselves.
-#
-# A policy is anything that answers a position with a move, or with a probability for each of several. See docs/agents.md.
-
-Policy = Callable[[int], int | Mapping[int, float]]
-"""What to play in a position: a move, or a probability for each of several."""
+# ---- evaluation ----
 
 
 @dataclass(slots=True)
 class Depth:
-    """The positions of one remoteness, and how often the policy gave the outcome away there."""
+    """The positions of one remoteness, and how often the policy changed the outcome there."""
 
     positions: int = 0
     blunders: float = 0.0
@@ -85,21 +90,20 @@ class Depth:
 
 @dataclass(slots=True)
 class Evaluation:
-    """What a policy's moves are worth. All shares and means are over the positions it was asked about."""
+    """The quality of a policy. All shares and means are over the evaluated positions."""
 
     positions: int = 0
     optimal: float = 0.0
-    """The share of moves that are as good as any: outcome, score and distance."""
+    """The share of moves that no other move surpasses in outcome, score or distance."""
     kept: float = 0.0
     """The share of moves that keep the outcome."""
     value_regret: float = 0.0
-    """The mean loss: in points where the game has scores; else a win counts 1, a draw 0, a loss -1."""
+    """The mean loss in points: scores, or 1 for a win, 0 for a draw and -1 for a loss."""
     remoteness_regret: float = 0.0
-    """The mean number of plies by which a move delays a win or brings a loss nearer, and gives nothing else away; NaN
-    where the table knows outcomes alone."""
+    """The mean number of plies by which moves delay a win or hasten a loss with the same score; NaN for a table of
+    outcomes."""
     by_remoteness: dict[int | None, Depth] = field(default_factory=dict)
-    """Blunders, moves that change the outcome, by the plies to the end under best play; None for endless draws, and
-    for all of a table of outcomes."""
+    """Blunders (moves that change the outcome) by remoteness; None for endless draws and for a table of outcomes."""
 
     def __str__(self) -> str:
         plies = "" if math.isnan(self.remoteness_regret) else f" and {self.remoteness_regret:.2f} plies"
@@ -110,39 +114,42 @@ class Evaluation:
 
 
 def evaluate_policy(table: Table, policy: Policy, positions: Iterable[int]) -> Evaluation:
-    """Ask a policy about positions, and rate what it would play. Finished positions are passed over.
+    """Rate the moves of a policy in these positions, except finished ones.
 
-    A policy that answers with probabilities is rated by its expectation; they must add up to 1. Raises UsageError
-    where it plays an illegal move, and NotInTable for a position that the table does not know.
+    A policy that returns probabilities is rated by its expectation. Raises UsageError if they do not add up to 1 or a
+    move is illegal, and NotInTable for a position that the table lacks.
     """
     result = Evaluation()
     for position in map(index, positions):
         if table.game.status(position) is Status.ONGOING:
             _rate(table, position, policy(position), result)
     if result.positions:
-        for name in ("optimal", "kept", "value_regret", "remoteness_regret"):
-            setattr(result, name, getattr(result, name) / result.positions)
+        result.optimal /= result.positions
+        result.kept /= result.positions
+        result.value_regret /= result.positions
+        result.remoteness_regret /= result.positions
     if table.outcomes_only:
         result.remoteness_regret = math.nan
     return result
 
 
 def _rate(table: Table, position: int, answer: int | Mapping[int, float], result: Evaluation) -> None:
-    worth = {move: each.value for each in rate_moves(table.game, table, position) for move in each.moves}
-    best = min(worth.values(), key=Value.preference)
+    values = {move: each.value for each in rate_moves(table.game, table, position) for move in each.moves}
+    best = min(values.values(), key=Value.preference)
     depth = result.by_remoteness.setdefault(best.remoteness, Depth())
     result.positions += 1
     depth.positions += 1
-    shares = answer if isinstance(answer, Mapping) else {answer: 1.0}
-    if not all(share >= 0 for share in shares.values()):
-        raise UsageError(f"the policy's shares in {table.game.decode(position)} are not probabilities")
-    if abs(sum(shares.values()) - 1) > 1e-6:
+    probabilities = answer if isinstance(answer, Mapping) else {answer: 1.0}
+    if not all(share >= 0 for share in probabilities.values()):
+        raise UsageError(
+            f"the policy returned {probabilities} in {table.game.decode(position)}, which are not probabilities"
+        )
+    if abs(sum(probabilities.values()) - 1) > 1e-6:
         raise UsageError(f"the policy's probabilities in {table.game.decode(position)} do not add up to 1")
-    for move, share in shares.items():
-        if move not in worth:
-            text = table.game.decode(position)
-            raise UsageError(f"the policy plays {move} in {text}, which is not a legal move there")
-        value = worth[move]
+    for move, share in probabilities.items():
+        if move not in values:
+            raise UsageError(f"the policy returned {move} in {table.game.decode(position)}, which is not a legal move")
+        value = values[move]
         result.optimal += share * (value == best)
         result.value_regret += share * (points(best) - points(value))
         if value.outcome is best.outcome:
@@ -153,7 +160,28 @@ def _rate(table: Table, position: int, answer: int | Mapping[int, float], result
 
 
 def plies_lost(best: Value, value: Value) -> int:
-    """By how many plies a move delays a win, or brings a loss nearer: 0 where it gives more than that away."""
+    """Return by how many plies a move delays a win or hastens a loss; 0 if its outcome or score is worse as well."""
     if best.outcome is Outcome.DRAW or (value.outcome, value.score) != (best.outcome, best.score):
         return 0
     return abs((value.remoteness or 0) - (best.remoteness or 0))
+
+
+class PettingZooOpponent:
+    """Moves for the agent to move: ``env.step(opponent(env))``.
+
+    Two functions connect the environment and the game: `position` returns the position on the environment's board,
+    `action` converts a move to an action (by default the same number).
+    """
+
+    def __init__(
+        self,
+        player: TablePlayer,
+        position: Callable[[AECEnv[Any, Any, Any]], int],
+        action: Callable[[int], int] = int,
+    ) -> None:
+        self._player, self._position, self._action = player, position, action
+
+    def __call__(self, env: AECEnv[Any, Any, Any]) -> int | None:
+        """Return the action of the agent to move; None, as PettingZoo expects, if the game is over."""
+        _, _, terminated, truncated, _ = env.last(observe=False)
+        return None if terminated or truncated else self._action(self._player(self._position(env)))

@@ -1,8 +1,8 @@
-"""Tables in other people's formats.
+"""Exports a table to a file in one of several formats.
 
-A format is a function `write(path, source)`, registered by a plugin through `register_exporters` under its name. It
-writes the rows of `source` to `path`, part by part. The name is a temporary one: the host renames the file when the
-function returns, so that a file under its final name is always whole.
+A format is a function `write(path, source)`, which a plugin registers by name through `register_exporters`. It writes
+the rows of `source` to `path`, part by part. The path is temporary. The host renames the file when the function
+returns, so a file with the final name is always complete.
 """
 
 from __future__ import annotations
@@ -16,32 +16,38 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay.analysis.selection import ROW, Rows, Selection, count_selected, rebatched, select
+from perfectplay.analysis.selection import (
+    ROW,
+    Codes,
+    Rows,
+    Selection,
+    count_selected,
+    merge_small_parts,
+    select,
+    value_columns,
+)
 from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError, did_you_mean
 from perfectplay.files import atomic_write
 from perfectplay.game import plugins
-from perfectplay.progress import Progress
+from perfectplay.threads import Progress
 from perfectplay.tiers.external_set import Run, merge_portions
-from perfectplay.values import ENDLESS_CODE, UNKNOWN_REMOTENESS
-from perfectplay_native.engine import Positions
+from perfectplay_native.positions import Positions
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.table.table import Table
-
-_OUTCOME_OF_KIND = np.array([0, -1, 0, 1], dtype=np.int8)
 
 Exporter = Callable[[Path, "Source"], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """A finished export."""
+    """The result of an export."""
 
     path: Path
     positions: int
@@ -50,40 +56,41 @@ class ExportReport:
 
 
 class Source:
-    """What an exporter writes: the wanted rows of a table, in the table's order or by position."""
+    """The selected rows of a table, in the table's order or sorted by position."""
 
     def __init__(
         self,
         table: Table,
-        wanted: Selection,
+        selection: Selection,
         directory: Path,
         progress: Callable[[Progress], None] | None = None,
         stop: threading.Event | None = None,
     ) -> None:
         self.table = table
         self.game = table.game
-        self.wanted = wanted
-        self.count = count_selected(table, wanted)
-        """How many rows there are."""
+        self.selection = selection
+        self.count = count_selected(table, selection)
+        """The number of rows."""
         self._directory, self._progress, self._stop = directory, progress, stop
 
     def rows(self) -> Iterator[Rows]:
-        """The rows in the order of the table."""
-        return self._counted("writing", select(self.table, self.wanted))
+        """Yield the rows in the order of the table."""
+        return self._report("writing", select(self.table, self.selection))
 
     def ordered_rows(self) -> Iterator[Rows]:
-        """The rows ascending by position. Many of them wait in files beside the export, 10 or 12 bytes each."""
-        collected = self._counted("sorting", select(self.table, self.wanted))
-        return self._counted("writing", ordered(collected, self._directory))
+        """Yield the rows sorted by position. Sorting many uses files beside the export, 10 or 12 bytes per row."""
+        unsorted = self._report("sorting", select(self.table, self.selection))
+        return self._report("writing", sort_rows(unsorted, self._directory))
 
     def outcomes(self, rows: Rows) -> npt.NDArray[np.int8]:
-        """Who wins: 1 the player who begins, -1 the other, 0 nobody."""
+        """Return the winner of each row: 1 the first player, -1 the second player, 0 for a draw."""
         return winners(self.game, rows["position"], rows["code"])
 
-    def _counted(self, phase: str, parts: Iterator[Rows]) -> Iterator[Rows]:
+    def _report(self, phase: str, parts: Iterator[Rows]) -> Iterator[Rows]:
+        """Pass the parts on, and report progress."""
         done, started = 0, None
         for part in parts:
-            started = started or time.monotonic()  # sorting is done by when the first part of it comes
+            started = started or time.monotonic()  # sorted rows arrive only after all sorting is done
             if self._stop is not None and self._stop.is_set():
                 raise Interrupted("interrupted")
             yield part
@@ -93,101 +100,76 @@ class Source:
                 self._progress(Progress(phase=phase, positions=done, total=self.count, seconds=seconds))
 
 
-def mover_outcomes(codes: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """For the side to move: 1 win, 0 draw, -1 loss.
+def winners(game: Game, positions: Positions, codes: Codes) -> npt.NDArray[np.int8]:
+    """Return the winner of each position: 1 the first player, -1 the second player, 0 for a draw.
 
-    >>> mover_outcomes(np.array([55, 0, 9, 6], dtype=np.uint16)).tolist()
-    [1, 0, -1, 0]
+    Raises PerfectPlayError if the game does not define which player is to move.
     """
-    return np.asarray(_OUTCOME_OF_KIND[codes & 3])
-
-
-def mover_plies(codes: npt.NDArray[Any]) -> np.ma.MaskedArray[Any, np.dtype[np.uint16]]:
-    """Plies to the end; masked for an endless draw, and where only outcomes are known.
-
-    >>> mover_plies(np.array([55, 0, 65535], dtype=np.uint16)).tolist()
-    [13, None, None]
-    """
-    plies = np.asarray(codes >> 2 & 0x3FFF, dtype=np.uint16)
-    return np.ma.array(plies, mask=(codes == ENDLESS_CODE) | (plies == UNKNOWN_REMOTENESS))
-
-
-def mover_scores(codes: npt.NDArray[Any]) -> npt.NDArray[np.int16]:
-    """By how much the side to move wins, negative where it loses; of the codes of a game with scores.
-
-    >>> from perfectplay import Outcome, Value
-    >>> mover_scores(np.array([Value(Outcome.LOSS, 4, score=-10).code], dtype=np.uint32)).tolist()
-    [-10]
-    """
-    return np.asarray(codes >> 16).astype(np.int16)
-
-
-def winners(game: Game, positions: Positions, codes: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
-    """Who wins: 1 the player who begins, -1 the other, 0 nobody; PerfectPlayError where the game does not tell."""
     movers = game.movers(positions)
     if movers is None:
         raise PerfectPlayError(
-            f"{game.name} does not tell whose turn it is in a position (it has neither the hook 'mover' nor 'board'), "
-            "and this format says which player wins: use csv or parquet, which speak of the side to move"
+            f"{game.name} does not define which player is to move (it has neither the hook 'mover' nor 'board'), and "
+            "this format stores which player wins; use csv or parquet, which store outcomes for the side to move"
         )
-    return np.asarray((1 - 2 * movers) * mover_outcomes(codes), dtype=np.int8)
+    return np.asarray((1 - 2 * movers) * value_columns(codes)["outcome"].data, dtype=np.int8)
 
 
 def check_exporter(name: str, exporter: object) -> None:
-    """PluginError where what is registered cannot be called as `exporter(path, source)`."""
+    """Raise PluginError if an exporter cannot be called as `exporter(path, source)`."""
     try:
-        inspect.signature(exporter).bind(Path(), None)  # type: ignore[arg-type]  # what is no function is refused here
+        inspect.signature(exporter).bind(Path(), None)  # type: ignore[arg-type]  # TypeError if not callable
     except (TypeError, ValueError):
-        raise PluginError(f"exporter '{name}' is {exporter!r}: a function write(path, source) is needed") from None
+        raise PluginError(f"exporter '{name}' must be a function write(path, source), not {exporter!r}") from None
 
 
 def exporters() -> dict[str, Exporter]:
-    """Every format that is installed, by name."""
-    return plugins.host_registry().exporters
+    """Return all installed formats by name."""
+    return plugins.call_host_plugins("register_exporters", check_exporter).entries
 
 
 def export_table(
     table: Table,
     format: str,
     path: Path | str,
-    wanted: Selection | None = None,
+    selection: Selection | None = None,
     *,
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> ExportReport:
-    """Write the positions of a finished table, or the `wanted` ones, to a file in one of the `exporters()` formats.
+    """Write the selected positions of a finished table (by default all) to a file in one of the `exporters()` formats.
 
-    The file appears under its name when it is whole. Raises UsageError for an unknown format or tier, TableError for
-    an unfinished table, Interrupted when `stop` is set.
+    The file appears with its final name only when it is complete.
+
+    Raises UsageError for an unknown format or tier, TableError for an unfinished table, Interrupted when `stop` is set.
     """
-    known, path = exporters(), Path(path)
-    if format not in known:
-        there_are = ", ".join(sorted(known))
-        raise UsageError(f"unknown format '{format}'{did_you_mean(format, known)} (there are: {there_are})")
+    formats, path = exporters(), Path(path)
+    if format not in formats:
+        available = ", ".join(sorted(formats))
+        raise UsageError(f"unknown format '{format}'{did_you_mean(format, formats)} (available: {available})")
     table.require_complete()
     started = time.monotonic()
-    source = Source(table, wanted or Selection(), path.absolute().parent, progress, stop)
+    source = Source(table, selection or Selection(), path.absolute().parent, progress, stop)
     with atomic_write(path) as part:
-        known[format](part, source)
+        formats[format](part, source)
     return ExportReport(path, source.count, path.stat().st_size, time.monotonic() - started)
 
 
-# Rows in the order of their positions, however many: sorted runs in a file, merged as they are read.
+# ---- sorting rows by position: sorted runs in temporary files, merged while they are read ----
 
 RUN_ROWS = 1 << 22
-"""Rows sorted in memory at a time: some 100 MB with what sorting needs."""
+"""Rows sorted in memory at a time. Sorting them needs some 100 MB."""
 
-SMALLEST_READ = 1 << 12
-"""Rows read from a run at a time, however many runs there are."""
+MIN_READ_ROWS = 1 << 12
+"""Minimum number of rows read from a run at a time, independently of the number of runs."""
 
 
 class FileRun:
-    """Rows in a file without a name, read slice by slice: a memory map would look like memory in use."""
+    """A sorted run in an unnamed file, read by `pread` because mapped pages would count as memory in use."""
 
     def __init__(self, rows: Rows, directory: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (it lives as long as the run)
+        self._file = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 (open as long as the run)
         self._type = rows.dtype
-        self._file.write(np.ascontiguousarray(rows).view(np.uint8).data)  # `tofile` would not say what went wrong
+        self._file.write(np.ascontiguousarray(rows).view(np.uint8).data)  # `tofile` hides the cause of an error
         self._file.flush()
 
     def __getitem__(self, part: slice) -> Rows:
@@ -202,17 +184,17 @@ class FileRun:
         self._file.close()
 
 
-def ordered(parts: Iterable[Rows], directory: Path, run_rows: int = RUN_ROWS) -> Iterator[Rows]:
-    """The rows of all parts, ascending by position; what does not fit one run waits in files in `directory`."""
+def sort_rows(parts: Iterable[Rows], directory: Path, run_rows: int = RUN_ROWS) -> Iterator[Rows]:
+    """Yield the rows of all parts sorted by position. All runs but the last are stored in files in `directory`."""
     with ExitStack() as files:
         runs: list[Run] = []
-        newest: Rows = np.empty(0, dtype=ROW)  # stays in memory: a small export needs no file
-        for part in rebatched(parts, run_rows):
-            if len(newest):
-                runs.append(files.enter_context(FileRun(newest, directory)))
-            newest = _sorted(part)
-        runs.append(newest)
-        for portion in merge_portions(runs, _positions, chunk=max(SMALLEST_READ, run_rows // len(runs))):
+        last: Rows = np.empty(0, dtype=ROW)  # stays in memory, so that a small export needs no file
+        for part in merge_small_parts(parts, run_rows):
+            if len(last):
+                runs.append(files.enter_context(FileRun(last, directory)))
+            last = _sorted(part)
+        runs.append(last)
+        for portion in merge_portions(runs, _positions, chunk=max(MIN_READ_ROWS, run_rows // len(runs))):
             yield _sorted(portion)
 
 
@@ -221,5 +203,5 @@ def _positions(rows: Rows) -> Positions:
 
 
 def _sorted(rows: Rows) -> Rows:
-    # A portion is made of sorted pieces, which a stable sort recognises.
+    # A stable sort is fast here because a portion consists of sorted pieces.
     return rows[np.argsort(rows["position"], kind="stable")]

@@ -1,4 +1,4 @@
-"""What a table says about the moves of a position: for every command and page that shows or picks moves."""
+"""Rates the moves of a position by a table: for showing, judging and choosing moves, and for best lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from perfectplay.errors import PLUGIN_FAULTS, NotInTable
 from perfectplay.game.engine import explain_fault
@@ -19,56 +19,65 @@ if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.table.table import Table
 
-_UNKNOWN_LAST = (9,)
+_SORTS_LAST = (9,)
+
+
+# ---- rated moves ----
 
 
 class RatedMove(NamedTuple):
-    """One legal move, where it leads, and what it is worth to the player who makes it."""
+    """One legal move, the position it leads to, and its value for the player who makes it."""
 
     move: int
     child: int
     value: Value | None
-    """None where the table does not know."""
+    """None if the table has no value."""
     group: int
-    """Equal for moves that are the same up to symmetry."""
+    """Equal for moves that are equivalent by symmetry."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatedMoves:
-    """Moves that are the same up to symmetry, and what they are worth to the player who makes them."""
+    """Moves that are equivalent by symmetry, and their value for the player who makes them."""
 
     moves: list[int]
     value: Value
 
 
-def rate_each_move(game: Game, table: Table | None, position: int) -> list[RatedMove]:
-    """Every legal move of a position, the best first, those of unknown worth last; without a table all are unknown.
+Rated = TypeVar("Rated", RatedMove, RatedMoves)
 
-    A server asks this thousands of times a second: each child is made once by the bare rules, and the table is asked
-    about all of them in one call. The position must be one of the game's.
+
+def rate_each_move(game: Game, table: Table | None, position: int) -> list[RatedMove]:
+    """Rate every legal move of a valid position.
+
+    Servers call this thousands of times per second, so each child is computed once, by the unchecked rules, and a
+    single call looks all of them up.
+
+    Returns the moves from best to worst, then those without a value. Without a table no move has a value.
+    Raises PluginError if the game's rules fail.
     """
     rules = game.rules
     try:
         moves = list(rules.moves(position))
         children, canonical = rules.follow(position, moves)
-        keeping = _turns_kept(game, position, children)
+        keeps_turn = _keeps_turn(game, position, children)
     except PLUGIN_FAULTS as error:
         raise explain_fault(game, "all", position, error) from error
     try:
         codes = [NO_POSITION_CODE] * len(moves) if table is None else table.probe_few(children)
-    except (OverflowError, TypeError) as error:  # a move leads to what cannot be a position at all
+    except (OverflowError, TypeError) as error:  # a move leads to something that is not a 64-bit number
         raise explain_fault(game, "all", position, error) from error
-    worths, orders = zip(*map(_worth, codes, keeping), strict=True) if moves else ((), ())
-    groups: dict[int, int] = {}
-    same = [groups.setdefault(image, len(groups)) for image in canonical]
-    rated = [*map(RatedMove._make, zip(moves, children, worths, same, strict=True))]
-    return [rated[each] for each in sorted(range(len(moves)), key=orders.__getitem__)]
+    values, sort_keys = zip(*map(_value_of_move, codes, keeps_turn), strict=True) if moves else ((), ())
+    group_numbers: dict[int, int] = {}
+    groups = [group_numbers.setdefault(image, len(group_numbers)) for image in canonical]
+    rated = [*map(RatedMove._make, zip(moves, children, values, groups, strict=True))]
+    return [rated[index] for index in sorted(range(len(moves)), key=sort_keys.__getitem__)]
 
 
 def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = False) -> list[RatedMoves]:
-    """The legal moves with their worth, the best first; those that are the same up to symmetry together.
+    """Rate the legal moves of a position, grouped by symmetry, from best to worst.
 
-    NotInTable where the table does not know a move's worth; with `known_only` such moves are left out.
+    Raises NotInTable if the table has no value for a move. With `known_only` such moves are left out instead.
     """
     groups: dict[int, RatedMoves] = {}
     for each in rate_each_move(game, table, position):
@@ -76,42 +85,64 @@ def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = Fa
             groups.setdefault(each.group, RatedMoves([], each.value)).moves.append(each.move)
         elif not known_only:
             raise NotInTable(
-                f"{game.name}: the table does not know every move of position {position}; "
+                f"{game.name}: the table has no value for a move of position {position}; "
                 f"if it is finished, {game.advice}"
             )
     return list(groups.values())
 
 
-def _turns_kept(game: Game, position: int, children: Sequence[int]) -> Iterable[bool]:
-    """For each child whether it is the same player's turn there."""
+def best_of(rated: Sequence[Rated]) -> list[Rated]:
+    """Return the moves with the highest value from a rated list, or none if no value is known."""
+    return [each for each in rated if each.value is not None and each.value == rated[0].value]
+
+
+def best_moves(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[RatedMoves]:
+    """Return the best moves for playing on.
+
+    With a table of outcomes, all winning moves have the same value, so those that win at once are preferred.
+    """
+    best = best_of(rated)
+    if best and best[0].value.outcome_only and best[0].value.outcome is Outcome.WIN:
+        ending = [each for each in best if game.status(game.apply(position, each.moves[0])) is not Status.ONGOING]
+        return ending or best
+    return best
+
+
+def _keeps_turn(game: Game, position: int, children: Sequence[int]) -> Iterable[bool]:
+    """Return for each child whether the same player is to move there."""
     mover = game.rules.mover
     if mover is None or game.turns_alternate:
         return repeat(game.is_puzzle, len(children))
-    mine = mover(position)
-    return [mover(child) == mine for child in children]
+    current = mover(position)
+    return [mover(child) == current for child in children]
 
 
 @cache
-def _worth(child_code: int, keeps_turn: bool) -> tuple[Value | None, tuple[int, ...]]:
-    """What moving to a position with this value code is worth, and its place in the order."""
+def _value_of_move(child_code: int, keeps_turn: bool) -> tuple[Value | None, tuple[int, ...]]:
+    """Return the value of a move to a position with this value code, and its sort key."""
     if child_code == NO_POSITION_CODE:
-        return None, _UNKNOWN_LAST
+        return None, _SORTS_LAST
     value = Value.from_code(child_code).for_parent(keeps_turn=keeps_turn)
     return value, value.preference()
 
 
+# ---- judging a move ----
+
+
 class Judgement(NamedTuple):
-    """What is to be said of a move that was not the best: a mark as chess players write it, and why."""
+    """A mark for a move that was not the best, as in chess notation, and the reason."""
 
     mark: str
     comment: str
 
 
-_FLAWLESS = Judgement("", "")
+_NO_MARK = Judgement("", "")
 
 
-def judge(before: Value | None, worth: Value | None, *, puzzle: bool = False) -> Judgement:
-    """A move of this worth, made where the best was `before`: ?? or ? if it changed the outcome, ?! if only the length.
+def judge(best: Value | None, value: Value | None, *, puzzle: bool = False) -> Judgement:
+    """Judge a move with this value in a position where the best move has the value `best`.
+
+    The mark is ?? or ? if the move changed the outcome or the score, and ?! if it changed only the number of plies.
 
     >>> judge(Value(Outcome.WIN, 5), Value(Outcome.LOSS, 2))
     Judgement(mark='??', comment='throws the win away: now a loss')
@@ -122,47 +153,41 @@ def judge(before: Value | None, worth: Value | None, *, puzzle: bool = False) ->
     >>> judge(Value(Outcome.LOSS, 5, score=-2), Value(Outcome.LOSS, 3, score=-6), puzzle=True)
     Judgement(mark='?', comment='gives 4 away')
     """
-    if before is None or worth is None:
-        return _FLAWLESS
+    if best is None or value is None:
+        return _NO_MARK
     if puzzle:
-        return _judge_alone(before, worth)
-    if worth.outcome < before.outcome:
-        mark = "?" * (before.outcome - worth.outcome)
-        return Judgement(mark, f"throws the {before.outcome.name.lower()} away: now a {worth.outcome.name.lower()}")
-    if worth.score < before.score:
-        return Judgement("?", f"gives {before.score - worth.score} away")
-    lost = (worth.remoteness or 0) - (before.remoteness or 0)
-    if worth.outcome is Outcome.WIN and lost > 0:
-        return Judgement("?!", f"wins {plies(lost)} later than necessary")
-    if worth.outcome is Outcome.LOSS and lost < 0:
-        return Judgement("?!", f"loses {plies(-lost)} sooner than necessary")
-    return _FLAWLESS
+        return _judge_puzzle_move(best, value)
+    if value.outcome < best.outcome:
+        mark = "?" * (best.outcome - value.outcome)
+        return Judgement(mark, f"throws the {best.outcome.name.lower()} away: now a {value.outcome.name.lower()}")
+    if value.score < best.score:
+        return Judgement("?", f"gives {best.score - value.score} away")
+    delay = (value.remoteness or 0) - (best.remoteness or 0)
+    if value.outcome is Outcome.WIN and delay > 0:
+        return Judgement("?!", f"wins {plies(delay)} later than necessary")
+    if value.outcome is Outcome.LOSS and delay < 0:
+        return Judgement("?!", f"loses {plies(-delay)} sooner than necessary")
+    return _NO_MARK
 
 
-def _judge_alone(before: Value, worth: Value) -> Judgement:
-    """The same of a puzzle, which is solved or not, or ends with a score."""
-    if worth.score < before.score:
-        return Judgement("?" * max(1, before.outcome - worth.outcome), f"gives {before.score - worth.score} away")
-    if before.outcome is not Outcome.WIN:
-        return _FLAWLESS
-    if worth.outcome is not Outcome.WIN:
+def _judge_puzzle_move(best: Value, value: Value) -> Judgement:
+    """Judge a move of a puzzle, which is solved or not, or ends with a score."""
+    if value.score < best.score:
+        return Judgement("?" * max(1, best.outcome - value.outcome), f"gives {best.score - value.score} away")
+    if best.outcome is not Outcome.WIN:
+        return _NO_MARK
+    if value.outcome is not Outcome.WIN:
         return Judgement("??", "can no longer be solved")
-    longer = (worth.remoteness or 0) - (before.remoteness or 0)
-    return Judgement("?!", f"takes {counted(longer, 'move')} more than necessary") if longer > 0 else _FLAWLESS
+    delay = (value.remoteness or 0) - (best.remoteness or 0)
+    return Judgement("?!", f"takes {counted(delay, 'move')} more than necessary") if delay > 0 else _NO_MARK
 
 
-def best_moves(game: Game, position: int, rated: Sequence[RatedMoves]) -> list[RatedMoves]:
-    """Those of equal worth with the first. Where only outcomes are known, moves that end the game with a win alone."""
-    best = [each for each in rated if each.value == rated[0].value]
-    if best and best[0].value.outcome_only and best[0].value.outcome is Outcome.WIN:
-        ending = [each for each in best if game.status(game.apply(position, each.moves[0])) is not Status.ONGOING]
-        return ending or best
-    return best
+# ---- best lines ----
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One ply of a line: where it is played, what that is worth, and every best move; the line follows the first."""
+    """One ply of a line: the position, its value, and all best moves. The line follows the first of them."""
 
     position: int
     value: Value
@@ -182,14 +207,14 @@ class Line:
     """The position after the last step."""
     end_value: Value
     repeats: int | None
-    """Where play is endless, the step whose position has come again, up to symmetry; else None."""
+    """In an endless line, the step whose position has occurred again, up to symmetry; otherwise None."""
 
 
 def best_line(game: Game, table: Table, position: int, *, limit: int | None = None) -> Line:
-    """Best play from a position: the winner hurries, the loser resists; an endless draw is followed until it repeats.
+    """Follow best play from a position to the end of the game. An endless draw is followed until it repeats.
 
-    With `limit` the line ends after so many plies at the latest. Of a table of outcomes it keeps the outcome and need
-    not come to an end: then it repeats, or should be limited.
+    The winner plays for the quickest win, the loser for the slowest loss. With a table of outcomes each move only
+    preserves the outcome, so the line may repeat, or be very long. `limit` is the maximum number of plies.
 
     >>> from perfectplay import load_game, open_table
     >>> game = load_game("gobblet")
@@ -211,11 +236,11 @@ def best_line(game: Game, table: Table, position: int, *, limit: int | None = No
         position = game.apply(position, steps[-1].move)
 
 
-# An opponent that plays from a table: perfectly, or with slips.
+# ---- an opponent ----
 
 
 class Strength(StrEnum):
-    """How well an opponent plays: how often it makes any move at all instead of a best one."""
+    """How well an opponent plays."""
 
     PERFECT = "perfect"
     STRONG = "strong"
@@ -224,13 +249,13 @@ class Strength(StrEnum):
 
     @property
     def slips(self) -> float:
-        """The chance of a move at random."""
+        """The probability of a random move instead of a best one."""
         return {"perfect": 0.0, "strong": 0.1, "casual": 0.35, "random": 1.0}[self.value]
 
 
-def choose_move(game: Game, table: Table, position: int, strength: Strength, chance: random.Random) -> int:
-    """A move of an opponent of this strength: one of the best, or a slip; among equals chance decides."""
-    if chance.random() < strength.slips:
-        return chance.choice(game.moves(position))
+def choose_move(game: Game, table: Table, position: int, strength: Strength, rng: random.Random) -> int:
+    """Choose a move as an opponent of this strength: a random one of the best moves, or of all moves."""
+    if rng.random() < strength.slips:
+        return rng.choice(game.moves(position))
     rated = rate_moves(game, table, position)
-    return chance.choice([move for each in best_moves(game, position, rated) for move in each.moves])
+    return rng.choice([move for each in best_moves(game, position, rated) for move in each.moves])

@@ -1,7 +1,7 @@
-"""Positions of a table with their values, part by part: all of them or those that are wanted.
+"""Selects positions of a table, with their values: all of them, filtered, or at random.
 
-A slot may stand for two positions, one the other with colours and side to move swapped. People know them as two, so
-what comes out of here lists both, each in the game's canonical form. The order is that of the table: tier by tier.
+One slot may represent two positions, one of which is the other with the colours and the side to move swapped. This
+module lists both, each in the game's canonical form. The order is that of the table, tier by tier.
 """
 
 from __future__ import annotations
@@ -16,120 +16,131 @@ import numpy.typing as npt
 from perfectplay.analysis.moves import rate_moves
 from perfectplay.errors import TableError, UsageError
 from perfectplay.game.wording import outcomes_only
-from perfectplay.values import NO_POSITION_CODE, Outcome, Value
-from perfectplay_native.engine import NO_SLOT, Positions, canonicalize_many
+from perfectplay.values import ENDLESS_CODE, NO_POSITION_CODE, UNKNOWN_REMOTENESS, Outcome, Value
+from perfectplay_native.engine import NO_SLOT
+from perfectplay_native.positions import Positions, canonicalize_many
 
 if TYPE_CHECKING:
     from perfectplay.table.records import TierRecord
     from perfectplay.table.table import Table
 
 ROW = np.dtype([("position", "<u8"), ("code", "<u2")])
-"""A canonical position and its value code (`Value.from_code` reads it), for the side to move."""
+"""A canonical position and its value code for the side to move (see `Value.from_code`)."""
 
 SCORED_ROW = np.dtype([("position", "<u8"), ("code", "<u4")])
-"""The same where the game has scores, which are in the codes."""
+"""The same for a game with scores, whose codes are longer."""
 
 Rows = npt.NDArray[Any]
 """An array of dtype ROW or SCORED_ROW."""
 
+Codes = npt.NDArray[Any]
+"""An array of value codes."""
+
 CHUNK = 1 << 16
-"""Slots looked at at a time."""
+"""Slots processed at a time."""
+
+
+# ---- filters ----
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which positions are wanted; by default all. `outcome` is for the side to move."""
+    """A filter for positions; by default it selects all. `outcome` is for the side to move."""
 
     outcome: Outcome | None = None
     remoteness: int | None = None
-    """Exactly so many plies to the end."""
+    """The exact number of plies to the end."""
     max_remoteness: int | None = None
-    """Endless draws have no remoteness, so a bound leaves them out."""
+    """The maximum number of plies to the end. Endless draws have none, so a maximum excludes them."""
     tiers: frozenset[int] | None = None
     limit: int | None = None
-    """The first so many in the order of the table."""
+    """The maximum number of positions; the first ones in the order of the table are selected."""
 
-    def wants(self, value: Value) -> bool:
+    def matches(self, value: Value) -> bool:
         if self.outcome not in (None, value.outcome) or self.remoteness not in (None, value.remoteness):
             return False
-        bound, plies = self.max_remoteness, value.remoteness
-        return bound is None or (plies is not None and plies <= bound)
+        maximum, plies = self.max_remoteness, value.remoteness
+        return maximum is None or (plies is not None and plies <= maximum)
 
 
-def selected_tiers(table: Table, wanted: Selection) -> list[tuple[TierRecord, list[int]]]:
-    """The solved tiers that hold wanted positions, each with the wanted codes in it.
+def selected_tiers(table: Table, selection: Selection) -> list[tuple[TierRecord, list[int]]]:
+    """Return the solved tiers that contain selected positions, each with the selected value codes.
 
-    UsageError for unknown tiers, and for a remoteness where the table knows none.
+    Raises UsageError for an unknown tier, and for a remoteness if the table stores outcomes only.
     """
-    if table.outcomes_only and (wanted.remoteness, wanted.max_remoteness) != (None, None):
-        raise UsageError(f"no position can be chosen by its plies: {outcomes_only(puzzle=table.game.is_puzzle)}")
-    unknown = sorted((wanted.tiers or frozenset()) - set(table.records))
-    if unknown:
-        known = ", ".join(map(str, sorted(table.records)[:20])) + (", …" if len(table.records) > 20 else "")
-        raise UsageError(f"the table of {table.game.name} has no tier {unknown[0]}; there are {known}")
-    found = []
+    if table.outcomes_only and (selection.remoteness, selection.max_remoteness) != (None, None):
+        raise UsageError(f"cannot select positions by remoteness: {outcomes_only(puzzle=table.game.is_puzzle)}")
+    missing = sorted((selection.tiers or frozenset()) - set(table.records))
+    if missing:
+        existing = ", ".join(map(str, sorted(table.records)[:20])) + (", …" if len(table.records) > 20 else "")
+        raise UsageError(f"the table of {table.game.name} has no tier {missing[0]} (solved tiers: {existing})")
+    tiers = []
     for tier, record in sorted(table.records.items()):
-        if wanted.tiers is None or tier in wanted.tiers:
-            codes = [c for c in record.counts if c != NO_POSITION_CODE and wanted.wants(Value.from_code(c))]
+        if selection.tiers is None or tier in selection.tiers:
+            codes = [c for c in record.counts if c != NO_POSITION_CODE and selection.matches(Value.from_code(c))]
             if codes:
-                found.append((record, codes))
-    return found
+                tiers.append((record, codes))
+    return tiers
 
 
-def count_selected(table: Table, wanted: Selection) -> int:
-    """How many rows `select` gives, known without reading the values."""
-    slots = sum(record.counts[code] for record, codes in selected_tiers(table, wanted) for code in codes)
-    start = np.array([table.game.start()], dtype=np.uint64)
-    rows = slots if table.game.colour_swapped(start) is None else 2 * slots
-    return rows if wanted.limit is None else min(rows, wanted.limit)
+def count_selected(table: Table, selection: Selection) -> int:
+    """Return the number of rows that `select` yields, without reading the values."""
+    slots = sum(record.counts[code] for record, codes in selected_tiers(table, selection) for code in codes)
+    rows = slots * positions_per_slot(table)
+    return rows if selection.limit is None else min(rows, selection.limit)
 
 
-def select(table: Table, wanted: Selection) -> Iterator[Rows]:
-    """The wanted positions with their values, in parts of some ten thousand."""
-    left = wanted.limit
-    for record, codes in selected_tiers(table, wanted):
-        is_wanted = _chosen(codes)
+def positions_per_slot(table: Table) -> int:
+    """Return 2 if every slot represents a position and the same with colours swapped, otherwise 1."""
+    return 1 if table.game.colour_swapped(np.array([table.game.start()], dtype=np.uint64)) is None else 2
+
+
+def select(table: Table, selection: Selection) -> Iterator[Rows]:
+    """Yield the selected positions with their value codes, in parts of some ten thousand rows."""
+    remaining = selection.limit
+    for record, codes in selected_tiers(table, selection):
+        is_selected = _membership_test(codes)
         for first, values in _chunks(table, record.tier):
-            hits = np.flatnonzero(is_wanted(values))
+            hits = np.flatnonzero(is_selected(values))
             if not len(hits):
                 continue
             positions = table.positions(record.tier, first, len(values))[hits]
-            rows = _rows(table, positions, values[hits])[:left]
+            rows = _rows(table, positions, values[hits])[:remaining]
             yield rows
-            if left is not None:
-                left -= len(rows)
-                if left == 0:
+            if remaining is not None:
+                remaining -= len(rows)
+                if remaining == 0:
                     return
 
 
-def rebatched(parts: Iterable[Rows], least: int) -> Iterator[Rows]:
-    """The same rows in parts of at least so many; filters leave parts of a few rows each."""
-    held: list[Rows] = []
+def merge_small_parts(parts: Iterable[Rows], minimum: int) -> Iterator[Rows]:
+    """Yield the same rows in parts of at least `minimum` rows, because filters produce parts of a few rows each."""
+    pending: list[Rows] = []
     count = 0
     for part in parts:
-        held.append(part)
+        pending.append(part)
         count += len(part)
-        if count >= least:
-            yield np.concatenate(held)
-            held.clear()
+        if count >= minimum:
+            yield np.concatenate(pending)
+            pending.clear()
             count = 0
-    if held:
-        yield np.concatenate(held)
+    if pending:
+        yield np.concatenate(pending)
 
 
-def _chosen(codes: list[int]) -> Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]:
-    """Tells of many codes which are among the chosen; without scores by a look into a list."""
+def _membership_test(codes: list[int]) -> Callable[[Codes], npt.NDArray[np.bool_]]:
+    """Return a function that marks the values equal to one of these codes. Codes of 16 bits use a lookup table."""
     if max(codes) >= 1 << 16:
         return lambda values: np.isin(values, codes)
-    chosen = np.zeros(1 << 16, dtype=bool)
-    chosen[codes] = True
-    # A scored tier may hold higher codes, which are not wanted then. `take`, for indexing crashes in numpy (2.x) when
+    lookup = np.zeros(1 << 16, dtype=bool)
+    lookup[codes] = True
+    # A scored tier may contain codes outside the lookup table. `take` is used because indexing crashes in numpy 2 when
     # memory runs out.
-    return lambda values: chosen.take(values) if values.itemsize < 4 else np.isin(values, codes)
+    return lambda values: lookup.take(values) if values.itemsize < 4 else np.isin(values, codes)
 
 
-def _chunks(table: Table, tier: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """Values of a tier with the index of the first of them."""
+def _chunks(table: Table, tier: int) -> Iterator[tuple[int, Codes]]:
+    """Yield the values of a tier in chunks, each with the index of its first value."""
     first = 0
     for block in table.values(tier):
         for start in range(0, len(block), CHUNK):
@@ -137,8 +148,8 @@ def _chunks(table: Table, tier: int) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         first += len(block)
 
 
-def _rows(table: Table, positions: Positions, codes: npt.NDArray[Any]) -> Rows:
-    """Each position, followed by its twin where it shares its slot with one."""
+def _rows(table: Table, positions: Positions, codes: Codes) -> Rows:
+    """Return a row for each position, followed by one for the position that shares its slot, if any."""
     swapped = table.game.colour_swapped(positions)
     if swapped is not None:
         positions = np.stack([positions, swapped], axis=1).ravel()
@@ -149,31 +160,72 @@ def _rows(table: Table, positions: Positions, codes: npt.NDArray[Any]) -> Rows:
     return rows
 
 
-# Random positions of a table: for looking around, for samples, for tests.
+# ---- value codes as columns ----
+
+Column = np.ma.MaskedArray[Any, np.dtype[Any]]
+
+_OUTCOMES = np.array([0, -1, 0, 1], dtype=np.int8)
+"""Outcomes by the two lowest bits of a code."""
+
+
+def value_columns(codes: npt.ArrayLike) -> dict[str, Column]:
+    """Decode value codes, as `Table.probe_many` and `select` return them, for the side to move.
+
+    Returns the columns `outcome` (1 win, 0 draw, -1 loss), `remoteness` (plies to the end), and for the four-byte codes
+    of a game with scores `score` (by how much the side to move wins). Unknown values are masked: all columns if there
+    is no value, the remoteness of an endless draw, and every remoteness in a table of outcomes.
+    `pandas.DataFrame(value_columns(codes))` makes a data frame of them.
+
+    >>> columns = value_columns([55, 0, 4])
+    >>> columns["outcome"].tolist(), columns["remoteness"].tolist()
+    ([1, 0, None], [13, None, None])
+    """
+    scored = np.asarray(codes).dtype == np.uint32
+    codes = np.asarray(codes).astype(np.uint32, copy=False)
+    missing = codes == NO_POSITION_CODE
+    remoteness = codes >> 2 & UNKNOWN_REMOTENESS
+    no_remoteness = missing | (codes == ENDLESS_CODE) | (remoteness == UNKNOWN_REMOTENESS)
+    columns: dict[str, Column] = {
+        "outcome": np.ma.array(_OUTCOMES[codes & 3], mask=missing),
+        "remoteness": np.ma.array(remoteness, mask=no_remoteness, dtype=np.int32),
+    }
+    if scored:
+        columns["score"] = np.ma.array((codes >> 16).astype(np.int16), mask=missing, dtype=np.int32)
+    return columns
+
+
+# ---- random positions ----
+
+MIN_PUZZLE_MOVES = 4
+"""Minimum number of moves, up to symmetry, in a random puzzle."""
+MIN_PUZZLE_PLIES = 3
+"""Minimum number of plies to the win, if the game has wins of that length. Shorter wins are too obvious."""
+_PUZZLE_TRIES = 3_000
 
 
 def random_positions(table: Table, count: int, seed: int | None = None) -> Positions:
-    """`count` positions of the solved tiers, canonical, each position as likely as any other; the same for a seed.
+    """Draw `count` canonical positions of the solved tiers, with replacement. The same seed draws the same positions.
 
-    A position may come more than once. Where two positions share a slot, each is as likely. TableError if no tier
-    is solved yet.
+    Every position is equally likely, including those that share a slot.
+    Raises TableError if no tier is solved yet.
     """
     tiers = sorted(table.records)
-    inhabited = [table.records[tier].size - table.records[tier].counts.get(NO_POSITION_CODE, 0) for tier in tiers]
-    if not sum(inhabited):
+    counts = [table.records[tier].size - table.records[tier].counts.get(NO_POSITION_CODE, 0) for tier in tiers]
+    if not sum(counts):
         raise TableError(f"the table of {table.game.name} has no solved position yet")
     generator = np.random.default_rng(seed)
-    share = np.array(inhabited) / sum(inhabited)
-    picked = [_in_tier(table, tiers[place], generator) for place in generator.choice(len(tiers), size=count, p=share)]
-    positions = np.array(picked, dtype=np.uint64)
+    shares = np.array(counts) / sum(counts)
+    indices = generator.choice(len(tiers), size=count, p=shares)
+    drawn = [_random_position(table, tiers[index], generator) for index in indices]
+    positions = np.array(drawn, dtype=np.uint64)
     swapped = table.game.colour_swapped(positions)
     if swapped is not None:
         positions = np.where(generator.random(count) < 0.5, positions, swapped)
     return canonicalize_many(table.kernel, positions)
 
 
-def _in_tier(table: Table, tier: int, generator: np.random.Generator) -> int:
-    """A random position of a tier: slots are drawn until one holds a position."""
+def _random_position(table: Table, tier: int, generator: np.random.Generator) -> int:
+    """Draw slots of a tier until one contains a position."""
     size = table.records[tier].size
     while True:
         position = int(table.positions(tier, int(generator.integers(size)), 1)[0])
@@ -181,19 +233,10 @@ def _in_tier(table: Table, tier: int, generator: np.random.Generator) -> int:
             return position
 
 
-# Positions worth looking at, found by chance: one of a given value, or one in which a single move wins.
-
-PUZZLE_MOVES = 4
-"""A puzzle leaves at least so many moves, up to symmetry, to choose from."""
-PUZZLE_DEPTH = 3
-"""Its win takes at least so many plies, where the game has such wins: otherwise one sees it at once."""
-_TRIES = 3_000
-
-
 def random_of_value(table: Table, value: Value, seed: int) -> int | None:
-    """A position of this value, another for another seed; None where there is none.
+    """Return a position with this value, depending on the seed, or None if there is none.
 
-    Tiers are as likely as they have such positions; within a tier one block is searched.
+    A tier is drawn in proportion to its number of such positions. Within the tier, only one block is searched.
     """
     tiers = [(tier, record.counts[value.code]) for tier, record in table.records.items() if value.code in record.counts]
     if not tiers:
@@ -202,65 +245,32 @@ def random_of_value(table: Table, value: Value, seed: int) -> int | None:
     counts = np.array([count for _, count in tiers], dtype=float)
     tier = tiers[int(generator.choice(len(tiers), p=counts / counts.sum()))][0]
     blocks = table.values(tier)
-    sizes = np.cumsum([0, *map(len, blocks)])
+    offsets = np.cumsum([0, *map(len, blocks)])
     for number in generator.permutation(len(blocks)):
         hits = np.flatnonzero(blocks[number] == value.code)
         if len(hits):
-            return int(table.positions(tier, int(sizes[number] + generator.choice(hits)), 1)[0])
+            return int(table.positions(tier, int(offsets[number] + generator.choice(hits)), 1)[0])
     return None
 
 
 def random_puzzle(table: Table, seed: int) -> int | None:
-    """A won position in which exactly one move, up to symmetry, wins, and there are others to be tempted by.
+    """Return a won position with several moves of which exactly one, up to symmetry, wins.
 
-    None where a few thousand random positions hold none. Where only outcomes are known, the win may be quick.
+    A win that is not too short is preferred; a table of outcomes has no lengths. Returns None if none of a few thousand
+    random positions qualifies.
     """
     longest = table.statistics.longest_win or 0
     fallback = None
-    for position in map(int, random_positions(table, _TRIES, seed)):
+    for position in map(int, random_positions(table, _PUZZLE_TRIES, seed)):
         value = table.get(position)
         if value is None or value.outcome is not Outcome.WIN:
             continue
-        deep = value.remoteness is None or value.remoteness >= min(PUZZLE_DEPTH, longest)
-        if not deep and fallback is not None:
+        is_long = value.remoteness is None or value.remoteness >= min(MIN_PUZZLE_PLIES, longest)
+        if not is_long and fallback is not None:
             continue
         rated = rate_moves(table.game, table, position, known_only=True)
-        if len(rated) >= PUZZLE_MOVES and sum(each.value.outcome is Outcome.WIN for each in rated) == 1:
-            if deep:
+        if len(rated) >= MIN_PUZZLE_MOVES and sum(each.value.outcome is Outcome.WIN for each in rated) == 1:
+            if is_long:
                 return position
             fallback = position
     return fallback
-
-
-# Value codes as columns, for pandas, polars and the like.
-
-Column = np.ma.MaskedArray[Any, np.dtype[Any]]
-
-
-def value_columns(codes: npt.ArrayLike) -> dict[str, Column]:
-    """The columns `outcome` (1 win, 0 draw, -1 loss, for the side to move) and `remoteness` (plies to the end).
-
-    Codes of a game with scores take four bytes each: then there is `score` too, by how much the side to move wins.
-    `codes` are those of `Table.probe_many` and `select`. What is not known is masked: everything where there is no
-    value, the remoteness of an endless draw, all remoteness of a table of outcomes.
-    `pandas.DataFrame(value_columns(codes))` makes a table of it.
-
-    >>> columns = value_columns([55, 0, 4])
-    >>> columns["outcome"].tolist(), columns["remoteness"].tolist()
-    ([1, 0, None], [13, None, None])
-    """
-    codes = np.asarray(codes)
-    given, places = np.unique(codes, return_inverse=True)
-    values = [None if code == NO_POSITION_CODE else Value.from_code(code) for code in given.tolist()]
-    outcomes = [None if value is None else int(value.outcome) for value in values]
-    plies = [None if value is None else value.remoteness for value in values]
-    columns = {"outcome": _column(outcomes, np.int8)[places], "remoteness": _column(plies, np.int32)[places]}
-    if codes.dtype == np.uint32:
-        scores = [None if value is None else value.score for value in values]
-        columns["score"] = _column(scores, np.int32)[places]
-    return columns
-
-
-def _column(values: list[int | None], kind: type[np.signedinteger[Any]]) -> Column:
-    mask = [value is None for value in values]
-    return np.ma.array([value or 0 for value in values], mask=mask, dtype=kind)

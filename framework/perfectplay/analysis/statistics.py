@@ -1,4 +1,4 @@
-"""A table in numbers: how many positions of each kind, tier by tier and ply by ply, and which last longest."""
+"""Statistics of a table: counts by tier, outcome and remoteness, the longest wins, branching, reachable positions."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ import numpy.typing as npt
 
 from perfectplay.analysis.selection import Selection, random_positions, select
 from perfectplay.game.engine import run_in_background
-from perfectplay.progress import Progress
 from perfectplay.table.records import Statistics
+from perfectplay.threads import Progress
 from perfectplay.tiers.order import components
 from perfectplay.values import Outcome, Status, Value
-from perfectplay_native.engine import Engine, count_codes
+from perfectplay_native.engine import Engine
+from perfectplay_native.values import count_codes
 
 if TYPE_CHECKING:
-    from perfectplay.progress import Progress
     from perfectplay.table.table import Table
 
 LONGEST_SHOWN = 5
-"""How many of the longest wins are named."""
+"""Number of the longest wins that are listed."""
 
 BRANCHING_SAMPLE = 2_000
-"""Positions whose moves are counted."""
+"""Size of the sample for the branching factor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branching:
-    """Legal moves of a position that is not finished, on average over a sample."""
+    """Average number of legal moves over a sample of unfinished positions."""
 
     sample: int
     moves: float
     distinct: float
-    """Counting moves that are the same up to symmetry once."""
+    """The average if moves that are equivalent by symmetry count once."""
     most: int
-    """The most moves of any position in the sample."""
+    """The maximum in the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What `survey` found. All values are for the side to move; a slot that two positions share counts once."""
+    """The result of `survey`. Values are for the side to move. A slot that two positions share counts once."""
 
     total: Statistics
     tiers: dict[int, Statistics]
     reachable: bool
-    """Whether only what play from the start can reach was counted."""
+    """Whether only positions reachable from the start are counted."""
     tiers_solved: int
     tiers_known: int | None
-    """How many tiers there are; None where that is not known yet."""
+    """The number of tiers; None if it is not known yet."""
     bytes: int
-    """What the table takes on disk; 0 while it is only in memory."""
+    """Size of the table on disk; 0 for a table in memory."""
     longest_wins: list[int] = field(default_factory=list)
-    """Some of the positions whose win takes longest."""
+    """Some of the positions with the longest win."""
     branching: Branching | None = None
 
     @property
     def by_remoteness(self) -> dict[int, dict[str, int]]:
-        """For each remoteness how many wins, losses and ties; endless draws have none."""
+        """The numbers of wins, losses and ties for each remoteness. Endless draws have no remoteness."""
         rows: dict[int, dict[str, int]] = {}
         for code, count in self.total.by_code.items():
             value = Value.from_code(code)
@@ -81,14 +81,14 @@ def survey(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Survey:
-    """Count a table's positions; of an unfinished table, those of the tiers that are solved.
+    """Count the positions of a table, or the solved tiers of an unfinished one.
 
-    With `reachable`, only positions that play from the start can reach are counted, which takes a walk over all of
-    them: minutes for hundreds of millions.
+    With `reachable`, only positions reachable from the start are counted. Finding them takes minutes for hundreds of
+    millions of positions.
 
     >>> from perfectplay import load_game, open_table
     >>> with open_table(load_game("gobblet")) as table:
-    ...     print(survey(table).total.draws)
+    ...     print(survey(table).total.endless_draws)
     104224
     """
     reached = find_reached(table, threads=threads, progress=progress, stop=stop) if reachable else Reached(table, None)
@@ -115,13 +115,13 @@ def _tiers_known(table: Table) -> int | None:
 def _longest_wins(table: Table, reached: Reached, longest: int | None) -> list[int]:
     if longest is None:
         return []
-    of_slot: dict[object, int] = {}  # of two positions that share a slot, one will do
+    by_slot: dict[object, int] = {}  # lists one of two positions that share a slot
     for rows in select(table, Selection(outcome=Outcome.WIN, remoteness=longest)):
         for position in filter(reached.__contains__, map(int, rows["position"])):
-            of_slot.setdefault(table.slot(position), position)
-            if len(of_slot) == LONGEST_SHOWN:
-                return list(of_slot.values())
-    return list(of_slot.values())
+            by_slot.setdefault(table.slot(position), position)
+            if len(by_slot) == LONGEST_SHOWN:
+                return list(by_slot.values())
+    return list(by_slot.values())
 
 
 def _branching(table: Table) -> Branching | None:
@@ -139,22 +139,22 @@ def _branching(table: Table) -> Branching | None:
     return Branching(len(sample), sum(moves) / len(sample), sum(map(len, sample)) / len(sample), max(moves))
 
 
-# Which positions of a table play can reach from the start.
+# ---- reachable positions ----
 #
-# A game that the engine enumerates has no others. A perfect index has: every board that the pieces can make has a slot,
-# also those that no game comes to. A slot counts as reached if play reaches a position that it stands for.
+# Enumeration finds only reachable positions. A perfect index also has slots for boards that no game can reach. A slot
+# counts as reachable if any position that it represents is reachable.
 
 Bitmap = npt.NDArray[np.uint64]
-"""One bit a slot: slot i is bit i % 64 of word i // 64."""
+"""One bit per slot: slot i is bit i % 64 of word i // 64."""
 
 
 class Reached:
-    """The positions of a table that play from the start can reach."""
+    """The positions of a table that are reachable from the start."""
 
     def __init__(self, table: Table, bitmaps: Sequence[Bitmap] | None) -> None:
         self._table = table
         self._bitmaps = bitmaps
-        """One for each tier; None where all is reached."""
+        """One bitmap per tier; None if all positions are reachable."""
 
     def __contains__(self, position: int) -> bool:
         slot = self._table.slot(position)
@@ -164,7 +164,7 @@ class Reached:
         return bool(int(self._bitmaps[tier][index // 64]) >> index % 64 & 1)
 
     def counts(self) -> dict[int, Mapping[int, int]]:
-        """For each tier, how often each value code stands among what is reached."""
+        """Return for each tier how often each value code occurs among the reachable positions."""
         records = sorted(self._table.records.items())
         if self._bitmaps is None:
             return {tier: record.counts for tier, record in records}
@@ -178,7 +178,7 @@ def find_reached(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Reached:
-    """Walk a finished table from the start; minutes for hundreds of millions of positions, one bit of memory each."""
+    """Find the reachable positions of a finished table. This needs one bit of memory per slot."""
     table.require_complete()
     ranked = table.kernel.ranked
     return Reached(table, _bitmaps(table, threads, progress, stop or threading.Event()) if ranked else None)
@@ -187,7 +187,7 @@ def find_reached(
 def _bitmaps(
     table: Table, threads: int | None, progress: Callable[[Progress], None] | None, stop: threading.Event
 ) -> list[Bitmap]:
-    """A bitmap of every tier, from breadth-first passes over the tiers in the order of play."""
+    """Mark the reachable slots of every tier by breadth-first passes over the tiers in the order of play."""
     kernel = table.kernel
     sizes = {tier: record.size for tier, record in table.records.items()}
     graph = {tier: kernel.tier_children(tier) or [t for t in sizes if t >= tier] for tier in sizes}
@@ -195,7 +195,7 @@ def _bitmaps(
     engine = Engine(kernel, tiers=kernel.tier_count, threads=threads)
     started, tiers_done, positions = time.monotonic(), 0, table.statistics.positions
 
-    def tell() -> None:
+    def report() -> None:
         if progress is not None:
             done, seconds = engine.progress.positions, time.monotonic() - started
             progress(
@@ -222,7 +222,7 @@ def _bitmaps(
         reached[start[0]][start[1] // 64] |= np.uint64(1 << start[1] % 64)
         for component in reversed(components(graph)):
             run_in_background(
-                partial(expand, component.tiers), game=table.game, stop=stop, cancel=engine.stop, tell=tell
+                partial(expand, component.tiers), game=table.game, stop=stop, cancel=engine.stop, report=report
             )
             tiers_done += len(component.tiers)
     finally:
@@ -235,7 +235,7 @@ def _counts(table: Table, tier: int, bitmap: Bitmap) -> dict[int, int]:
     totals: Counter[int] = Counter()
     first = 0
     for block in table.values(tier):
-        wanted = np.unpackbits(bits[first // 8 : -(-(first + len(block)) // 8)], bitorder="little")[: len(block)]
-        totals.update(count_codes(np.ascontiguousarray(block[wanted.astype(bool)])))
+        reached = np.unpackbits(bits[first // 8 : -(-(first + len(block)) // 8)], bitorder="little")[: len(block)]
+        totals.update(count_codes(np.ascontiguousarray(block[reached.astype(bool)])))
         first += len(block)
     return dict(sorted(totals.items()))

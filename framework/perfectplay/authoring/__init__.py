@@ -1,9 +1,8 @@
-"""For authors of games: think in tuples, grids and symmetry groups, and let these make the integers.
+"""Helpers for authors of games: they convert tuples, grids and symmetry groups to integers.
 
-Nothing here is needed to write a game, and no other part of the host uses it.
+They are optional, and no other part of the host uses them.
 """
 
-from perfectplay.authoring.grids import Fields, Grid
-from perfectplay.authoring.groups import Group, Symmetry, cyclic, dihedral, relabelings
+from perfectplay.authoring.geometry import Fields, Grid, Group, Symmetry, cyclic, dihedral, relabelings
 
 __all__ = ["Fields", "Grid", "Group", "Symmetry", "cyclic", "dihedral", "relabelings"]

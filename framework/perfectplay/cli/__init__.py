@@ -1,4 +1,4 @@
-"""The command line, `solve`: one file for each command, imported when it is called."""
+"""The command line, `solve`: one module per command, imported when the command runs."""
 
 from perfectplay.cli._app import main, root
 

@@ -1,6 +1,6 @@
-"""The root of the command line: finds the command or the game, and ends every run in good order.
+"""The root of the command line: finds the command or the game, runs it, and reports errors in one line.
 
-Nothing here imports a game or a command before it is needed, so that help comes at once.
+Games and commands are imported only when they are needed, so that `solve --help` is fast.
 """
 
 from __future__ import annotations
@@ -12,46 +12,25 @@ from typing import Any, NoReturn
 
 import click
 
+from perfectplay.commands import COMMANDS
 from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_you_mean
 from perfectplay.game import plugins
 
-COMMANDS = {
-    "games": "List the installed games.",
-    "plan": "Estimate what a solve takes: time, memory and disk, and what fits this machine.",
-    "serve": "Explore solved games in a browser, and play against perfect play.",
-    "show": "Show a position: the board, who wins, and what each move is worth.",
-    "line": "Show best play from a position to the end.",
-    "play": "Play against the table.",
-    "stats": "Show counts of a table: by tier, outcome and remoteness.",
-    "random": "Show random positions with their values.",
-    "export": "Write a table in another format.",
-    "compare": "Compare a file of outcomes with a table.",
-    "talk": "Answer questions about positions, a line of JSON each.",
-    "tables": "List the tables on disk, or remove some.",
-    "verify": "Prove a solved table right, position by position.",
-    "compact": "Rewrite a finished table many times smaller, for keeping.",
-    "bench": "Measure the speed of games, engine and tables on this machine.",
-    "rules": "Show a game's title, players, rules and options.",
-    "new": "Write a new game's project, ready to install.",
-    "check": "Check a game's rules for mistakes.",
-}
-"""Built-in commands with their help line; each is `command` in the module of its name."""
-
 
 class Root(click.Group):
-    """Every installed game is a command (`solve gobblet`), next to the built-in ones."""
+    """Every installed game is a command (`solve gobblet`), as are the built-in commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS, *_games()]
+        return [*COMMANDS, *_game_names()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
             command: click.Command = import_module(f"perfectplay.cli.{cmd_name}").command
             return command
-        if cmd_name in _games() or plugins.is_file(cmd_name):
-            from perfectplay.cli.solve import solve_command
+        if cmd_name in _game_names() or plugins.is_file(cmd_name):
+            from perfectplay.cli.solve import make_solve_command
 
-            return solve_command(cmd_name)
+            return make_solve_command(cmd_name)
         return None
 
     def resolve_command(
@@ -60,7 +39,7 @@ class Root(click.Group):
         name = args[0]
         if name.startswith("-") or name in self.list_commands(ctx) or plugins.is_file(name):
             return super().resolve_command(ctx, args)
-        if not did_you_mean(name, _games()) and (hint := did_you_mean(name, COMMANDS)):
+        if not did_you_mean(name, _game_names()) and (hint := did_you_mean(name, COMMANDS)):
             raise UsageError(f"unknown command '{name}'{hint}")
         raise plugins.unknown_game(name)
 
@@ -72,56 +51,56 @@ class Root(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         example = next(iter(games), "GAME")
-        with formatter.section("Try"):
+        with formatter.section("Examples"):
             formatter.write_dl(
                 [
                     (f"solve {example}", "find out who wins, from every position"),
-                    (f"solve show {example}", "look at the start, and at what each move is worth"),
-                    (f"solve {example} --help", "see all options"),
+                    (f"solve show {example}", "show the start and the value of each move"),
+                    (f"solve {example} --help", "show all options"),
                 ]
             )
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run, and exit: 0 when all is well, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C."""
+        """Run and exit. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C."""
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # a terminal without our characters shows a ? instead
+                stream.reconfigure(errors="replace")  # print a ? for characters that the terminal lacks
         extra["standalone_mode"] = False
         try:
             code = super().main(*args, **extra)
             if sys.stdout is None:
-                raise PerfectPlayError("standard output is closed: there is nowhere to write the answer")
+                raise PerfectPlayError("standard output is closed, so the result cannot be printed")
             sys.stdout.flush()
         except Exception as error:
             code = _report(error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _games() -> list[str]:
+def _game_names() -> list[str]:
     return [name for name in plugins.game_names() if name not in plugins.RESERVED_NAMES]
 
 
 def _report(error: Exception) -> int:
-    """Say in one line what went wrong; return the exit code."""
+    """Print an error in one line, and return the exit code."""
     if os.environ.get("PERFECTPLAY_DEBUG"):
         import traceback
 
         traceback.print_exception(error)
     if isinstance(error, BrokenPipeError):
-        # The reader has gone (`solve games | head -1`). Python flushes once more at exit: into nothing.
+        # The reader is gone (`solve games | head -1`). Python flushes again at exit, so give it somewhere to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     code, kind = 1, "error: "
     if isinstance(error, Interrupted):
-        text, code, kind = str(error), error.exit_code, ""  # what the user asked for is not an error
+        text, code, kind = str(error), error.exit_code, ""  # the user asked for it, so it is not an error
     elif isinstance(error, PerfectPlayError):
         text, code = str(error), error.exit_code
     elif isinstance(error, click.Abort):
         text, code, kind = "interrupted", Interrupted.exit_code, ""
     elif isinstance(error, click.ClickException):
-        text, code = _usage(error), error.exit_code
+        text, code = _format_usage_error(error), error.exit_code
     elif isinstance(error, ValueError) and "null byte" in str(error):
-        text, code = "what was given is not a path: it contains a NUL character", UsageError.exit_code
+        text, code = "a path cannot contain a NUL character", UsageError.exit_code
     elif isinstance(error, MemoryError):
         text = "not enough memory" + (f": {error}" if str(error) else "")
     elif isinstance(error, OSError) and error.strerror:
@@ -133,7 +112,7 @@ def _report(error: Exception) -> int:
     return code
 
 
-def _usage(error: click.ClickException) -> str:
+def _format_usage_error(error: click.ClickException) -> str:
     text = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx:
         return f"{text.rstrip('.')} (see `{error.ctx.command_path} --help`)"
@@ -146,7 +125,7 @@ def _usage(error: click.ClickException) -> str:
 def root(ctx: click.Context) -> None:
     """Solve a board game completely: for every position, who wins and in how many moves.
 
-    `solve GAME` solves a game and keeps the table; the commands below read it.
+    `solve GAME` solves a game and saves the table, which the commands below read.
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
@@ -155,5 +134,5 @@ def root(ctx: click.Context) -> None:
 
 
 def main() -> NoReturn:
-    """What `solve` runs."""
+    """Run the program `solve`."""
     root.main(prog_name="solve")

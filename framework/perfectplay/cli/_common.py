@@ -1,4 +1,4 @@
-"""What the commands share: commands on a game with that game's own options, sizes, threads, JSON, Ctrl-C."""
+"""Shared parts of the commands: game commands with the game's own options, common options, JSON, Ctrl-C, clusters."""
 
 from __future__ import annotations
 
@@ -25,30 +25,33 @@ if TYPE_CHECKING:
     from perfectplay.solve.options import Cluster
     from perfectplay.table.table import Table
 
+# Keys of `click.Context.meta`.
 _PLUGIN = "perfectplay.plugin"
 _OPTIONS = "perfectplay.game_options"
 _LINE = "perfectplay.line"
 _STDOUT = "perfectplay.stdout"
 _QUIET = "perfectplay.quiet"
-_ANY_OPTION = {"ignore_unknown_options": True, "allow_interspersed_args": True}
+
+
+# ---- commands on a game ----
 
 
 class GameOption(click.Option):
-    """An option of the game itself. Its value is checked by the game, in the game's words."""
+    """An option that the game declares. Click passes its text on unchecked; `read_options` checks it."""
 
     def __init__(self, option: Option) -> None:
         self.option = option
         self.destination = f"game_option_{option.name.replace('-', '_')}"
         switch = f"--{option.name}/--no-{option.name}" if option.is_flag else f"--{option.name}"
-        words = f"{option.help} ({option.range}; default: {spell(option.default)})"
+        text = f"{option.help} ({option.range}; default: {spell(option.default)})"
         metavar = None if option.is_flag else "WORD" if option.choices else "TEXT" if option.text else "N"
-        super().__init__([switch, self.destination], default=None, metavar=metavar, help=words.strip())
+        super().__init__([switch, self.destination], default=None, metavar=metavar, help=text.strip())
 
 
 class GameCommand(click.Command):
-    """A command on one game. The game's own options are the command's too, and `game` is its first parameter.
+    """A command on one game, which also has the game's own options. Its callback gets the game as `game`.
 
-    The game is given by `game_name`, or is an argument: the first, unless the command itself has it elsewhere.
+    The game is fixed by `game_name`, or given as the argument GAME, which is the first unless the command declares it.
     """
 
     def __init__(self, *args: Any, game_name: str | None = None, **kwargs: Any) -> None:
@@ -59,68 +62,87 @@ class GameCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_LINE] = shlex.join([*ctx.command_path.split(), *args])
-        # Which options there are depends on the game, so the game is found and loaded before the line is parsed.
-        if name := self.game_name or self._find_game(ctx, args):
-            from perfectplay.game.loading import declared_options
-
-            with redirect_stdout(sys.stderr):  # what a plugin prints is no part of the answer
-                plugin = ctx.meta[_PLUGIN] = plugins.load_plugin(name)
-                ctx.meta[_OPTIONS] = [GameOption(option) for option in declared_options(plugin)]
-            self.refuse_taken_options(ctx, plugin.name, ctx.meta[_OPTIONS])
+        # The options depend on the game, so the game is loaded before the line is parsed.
+        if name := self.game_name or self._find_game(args):
+            with redirect_stdout(sys.stderr):  # standard output is for the command's output only
+                plugin = ctx.meta[_PLUGIN] = self.load(name)
+            ctx.meta[_OPTIONS] = [GameOption(option) for option in plugin.options]
+            self.reject_option_clashes(ctx, plugin.name, ctx.meta[_OPTIONS])
         return super().parse_args(ctx, args)
 
-    def _find_game(self, ctx: click.Context, args: list[str]) -> str | None:
-        """The first word that names a game, and is not the value of one of the command's own options."""
-        options = [param for param in self.params if isinstance(param, click.Option)]
-        reader = click.Command(
-            self.name, params=[*options, click.Argument(["words"], nargs=-1)], context_settings=_ANY_OPTION
-        )
-        words = reader.make_context(ctx.info_name, list(args), parent=ctx.parent, resilient_parsing=True).params[
-            "words"
-        ]
+    def _find_game(self, args: Sequence[str]) -> str | None:
+        """Return the first word that names a game and is not the value of one of the command's own options."""
+        options = [param for param in self.params if isinstance(param, click.Option) and not param.is_flag]
+        expects_value = {switch for option in options for switch in option.opts}
         names = plugins.game_names()
-        return next((word for word in words if word in names or plugins.is_file(word)), None)
+        for previous, word in zip(["", *args], args, strict=False):
+            is_game = word in names or (plugins.is_file(word) and not word.startswith("-"))
+            if is_game and previous not in expects_value:
+                return word
+        return None
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, help_option = super().get_params(ctx)
         return [*own, *ctx.meta.get(_OPTIONS, []), help_option]
 
-    def refuse_taken_options(self, ctx: click.Context, game: str, options: Sequence[GameOption]) -> None:
-        """PluginError where the game has an option that this command has itself: one would hide the other."""
-        taken = {word for param in super().get_params(ctx) for word in (*param.opts, *param.secondary_opts)}
-        for each in options:
-            for word in sorted(taken.intersection((*each.opts, *each.secondary_opts))):
+    def reject_option_clashes(self, ctx: click.Context, game: str, options: Sequence[GameOption]) -> None:
+        """Raise PluginError if the game has an option with the name of one of this command's own options."""
+        own = {switch for param in super().get_params(ctx) for switch in (*param.opts, *param.secondary_opts)}
+        for option in options:
+            for switch in sorted(own.intersection((*option.opts, *option.secondary_opts))):
                 raise PluginError(
-                    f"{game}: its option '{each.option.name}' is taken: `{ctx.command_path}` has a {word} of its own; "
-                    f"call the option something else"
+                    f"{game}: rename the game's option '{option.option.name}', because `{ctx.command_path}` "
+                    f"already has an option {switch}"
                 )
 
     def invoke(self, ctx: click.Context) -> Any:
-        plugin = ctx.meta.get(_PLUGIN) or plugins.load_plugin(ctx.params["game"])
-        given = {each.option.name: ctx.params.pop(each.destination) for each in ctx.meta.get(_OPTIONS, [])}
-        options = {name: value for name, value in given.items() if value is not None}
+        plugin = ctx.meta.get(_PLUGIN) or self.load(ctx.params["game"])
+        values = {each.option.name: ctx.params.pop(each.destination) for each in ctx.meta.get(_OPTIONS, [])}
+        options = {name: value for name, value in values.items() if value is not None}
         with redirect_stdout(sys.stderr):
             ctx.params["game"] = self.build(plugin, options)
         return super().invoke(ctx)
 
+    def load(self, name: str) -> Plugin:
+        """Import the plugin of a game, and call its hook `options`."""
+        plugin = plugins.load_plugin(name)
+        _ = plugin.options
+        return plugin
+
     def build(self, plugin: Plugin, options: dict[str, Any]) -> Game:
-        """The game, as these options make it."""
+        """Create the variant of the game that these options choose."""
         from perfectplay.game.loading import build_game
 
         return build_game(plugin, options)
 
 
-def command_line(ctx: click.Context) -> str:
-    """The command as it was typed, to be run again."""
-    return str(ctx.meta[_LINE])
+def complete_game(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of an installed game in the shell."""
+    return [name for name in plugins.game_names() if name.startswith(incomplete)]
+
+
+def open_game_table(game: Game, directory: Path | None, *, memory: int | None = None) -> Table:
+    """Open the table of a game in `--dir`, or in the default directory. `memory` is passed to `open_table`."""
+    from perfectplay.table.locations import open_table, table_path
+
+    return open_table(game, table_path(game, directory), memory=memory)
+
+
+def note_outcomes_only(game: Game, table: Table) -> None:
+    """Print a note to standard error if the table stores outcomes only."""
+    if table.outcomes_only:
+        click.echo(click.style(wording.outcomes_only(puzzle=game.is_puzzle), dim=True), err=True)
+
+
+# ---- common options ----
 
 
 def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """The bytes that 256M, 1.5G or 2GiB stand for."""
+    """Convert 256M, 1.5G or 2GiB to bytes."""
     if value is None:
         return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", value.strip().lower())
-    size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", value.strip().lower())
+    size = int(float(match[1]) * 1024 ** " kmgt".index(match[2] or " ")) if match else 0
     if size <= 0:
         raise click.BadParameter(f"{value!r} is not a size; write it as 256M or 2G", ctx, param)
     return size
@@ -134,7 +156,7 @@ directory_option = click.option(
     "directory",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Where tables are kept (default: your data directory).",
+    help="Directory of the tables (default: in your data directory).",
 )
 quiet_option = click.option(
     "--quiet",
@@ -147,63 +169,49 @@ quiet_option = click.option(
 )
 
 
-def _keep_stdout(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
-    """With --json, standard output is for the JSON alone: what else is printed, by hooks say, goes to stderr."""
+def is_quiet() -> bool:
+    """Return whether the running command was given --quiet."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and bool(ctx.meta.get(_QUIET))
+
+
+def _reserve_stdout(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    """With --json, reserve standard output for the JSON. Anything else, such as a hook's output, goes to stderr."""
     if value and not ctx.resilient_parsing:
         ctx.meta[_STDOUT] = sys.stdout
         ctx.with_resource(redirect_stdout(sys.stderr))
     return value
 
 
-json_option = click.option("--json", "as_json", is_flag=True, is_eager=True, callback=_keep_stdout, help="Print JSON.")
-
-
-def is_quiet() -> bool:
-    """Whether the command that runs was told to be quiet."""
-    ctx = click.get_current_context(silent=True)
-    return ctx is not None and bool(ctx.meta.get(_QUIET))
-
-
-def complete_game(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion: the installed games."""
-    return [name for name in plugins.game_names() if name.startswith(incomplete)]
+json_option = click.option(
+    "--json", "as_json", is_flag=True, is_eager=True, callback=_reserve_stdout, help="Print JSON."
+)
 
 
 def print_json(data: object) -> None:
-    """Print the answer of a command with --json."""
+    """Print the output of a command with --json."""
     file = click.get_current_context().meta[_STDOUT]
     click.echo(json.dumps(data, indent=2, ensure_ascii=False), file=file)
 
 
-def open_game_table(game: Game, directory: Path | None, *, memory: int | None = None) -> Table:
-    """The finished table of a game, in `--dir` or where tables are kept; `memory` as `open_table` has it."""
-    from perfectplay.table.locations import table_path
-    from perfectplay.table.opening import open_table
-
-    return open_table(game, table_path(game, directory), memory=memory)
+# ---- interactive input and interrupts ----
 
 
-def say_what_is_unknown(game: Game, table: Table) -> None:
-    """On standard error, where a table knows outcomes alone, what it cannot tell; one that knows all needs no word."""
-    if table.outcomes_only:
-        click.echo(click.style(wording.outcomes_only(puzzle=game.is_puzzle), dim=True), err=True)
-
-
-def require_input() -> None:
-    """PerfectPlayError where there is nothing to read from."""
+def require_stdin(purpose: str) -> None:
+    """Raise PerfectPlayError, with this purpose in the message, if standard input is closed."""
     if sys.stdin is None:
-        raise PerfectPlayError("standard input is closed: there is nobody to answer to")
+        raise PerfectPlayError(f"standard input is closed; {purpose}")
 
 
 def interrupted(ctx: click.Context, *, kept: bool) -> Interrupted:
-    """What to say after Ctrl-C: whether anything was kept, and the command that resumes or starts again."""
-    what = "stopped; resume with" if kept else "stopped, nothing kept; start again with"
-    return Interrupted(f"{what}: {command_line(ctx)}")
+    """Return the error for Ctrl-C, with the command that resumes (if results were kept) or starts again."""
+    what = "stopped; resume with" if kept else "stopped, nothing saved; start again with"
+    return Interrupted(f"{what}: {ctx.meta[_LINE]}")
 
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or SIGTERM sets, so that work can stop in good order; the second one ends it at once."""
+    """Provide an event that Ctrl-C or SIGTERM sets, so that work can stop cleanly. A second signal ends it at once."""
     stop = threading.Event()
 
     def on_interrupt(number: int, frame: object) -> None:
@@ -220,11 +228,11 @@ def stop_on_interrupt() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-# The options of work on several machines: --workers, --address, --audit.
+# ---- clusters: --workers, --address, --audit ----
 
 
 def _read_share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """The share that 1% or 0.01 stands for."""
+    """Convert 1% or 0.01 to a number from 0 to 1."""
     if value is None:
         return None
     try:
@@ -237,12 +245,15 @@ def _read_share(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 audit_option = click.option(
-    "--audit", callback=_read_share, metavar="SHARE", help="Derive this share of the blocks twice, such as 1%."
+    "--audit",
+    callback=_read_share,
+    metavar="SHARE",
+    help="Have a second worker verify this share of the blocks, such as 1%.",
 )
 
 
 def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command --workers and --address, for `read_cluster` to make a cluster of."""
+    """Add --workers and --address to a command. `read_cluster` converts them to a cluster."""
     for option in (
         click.option(
             "--address", metavar="ADDRESS", help="Address of a running Ray cluster: auto, HOST:PORT or ray://HOST:PORT."
@@ -256,7 +267,7 @@ def worker_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_cluster(workers: int | None, address: str | None, audit: float | None = None) -> Cluster | None:
-    """What the options say; None where none was given."""
+    """Return the cluster that the options describe, or None if none of them is given."""
     from perfectplay.solve.options import Cluster
 
     if workers is None and address is None and audit is None:

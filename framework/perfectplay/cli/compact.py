@@ -1,4 +1,4 @@
-"""`solve compact GAME`: rewrite a finished table for keeping, small enough to send by e-mail."""
+"""`solve compact GAME`: compress a finished table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perfectplay.cli._common import (
     read_size,
     threads_option,
 )
-from perfectplay.cli._progress import ProgressDisplay
+from perfectplay.cli._terminal import ProgressDisplay
 from perfectplay.game import wording
 
 if TYPE_CHECKING:
@@ -27,18 +27,20 @@ if TYPE_CHECKING:
 
 @click.command("compact", cls=GameCommand)
 @directory_option
-@click.option("--output", type=click.Path(path_type=Path), help="Write it to this new directory, and keep the table.")
-@click.option("--memory", callback=read_size, metavar="SIZE", help="How much memory to use, such as 256M or 2G.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write to this new directory instead of replacing the table."
+)
+@click.option("--memory", callback=read_size, metavar="SIZE", help="Memory to use, such as 256M or 2G.")
 @threads_option
 @quiet_option
 @json_option
 def command(
     game: Game, directory: Path | None, output: Path | None, memory: int | None, threads: int | None, as_json: bool
 ) -> None:
-    """Rewrite the finished table of GAME compressed. Every probe stays exact; nothing else changes."""
-    from perfectplay.progress import Progress
+    """Compress the finished table of GAME. All values stay the same."""
     from perfectplay.table.compaction import compact_table
-    from perfectplay.table.opening import open_table
+    from perfectplay.table.locations import open_table
+    from perfectplay.threads import Progress
 
     started = time.monotonic()
     with open_game_table(game, directory) as table, ProgressDisplay(f"compact {game.identity}") as progress:
@@ -46,11 +48,11 @@ def command(
         slots, positions = sum(record.size for record in records), table.statistics.positions
         before = table.size_on_disk
 
-        def tell(done: int) -> None:
+        def report(done: int) -> None:
             seconds = time.monotonic() - started
             progress(Progress(phase="compressing", positions=done, total=slots, unit="slots", seconds=seconds))
 
-        path = compact_table(table, output, threads=threads, memory=memory, progress=tell)
+        path = compact_table(table, output, threads=threads, memory=memory, progress=report)
     with open_table(game, path) as compacted:
         after = compacted.size_on_disk
     if as_json:
@@ -67,6 +69,6 @@ def command(
         )
         return
     click.echo(
-        f"{game.identity}: {wording.size(before)} became {wording.size(after)} "
-        f"({8 * after / positions:.2f} bits per position), in {path}"
+        f"{game.identity}: compressed from {wording.size(before)} to {wording.size(after)} "
+        f"({8 * after / positions:.2f} bits per position) in {path}"
     )

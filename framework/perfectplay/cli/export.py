@@ -1,4 +1,4 @@
-"""`solve export GAME FORMAT FILE`: a table, or the positions of it that are wanted, in another format."""
+"""`solve export GAME FORMAT FILE`: write a table, or a selection of its positions, in another format."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
+    note_outcomes_only,
     print_json,
     quiet_option,
-    say_what_is_unknown,
 )
-from perfectplay.cli._progress import table_at_work
-from perfectplay.game import plugins, wording
+from perfectplay.cli._terminal import table_at_work
+from perfectplay.game import wording
 
 if TYPE_CHECKING:
     from perfectplay.analysis.dataset import DatasetReport
@@ -24,15 +24,19 @@ if TYPE_CHECKING:
 
 
 def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion: the formats that are there."""
-    return [name for name in plugins.host_registry().exporters if name.startswith(incomplete)]
+    """Complete the name of an installed format in the shell."""
+    from perfectplay.analysis.export import exporters
+
+    return [name for name in exporters() if name.startswith(incomplete)]
 
 
 @click.command("export", cls=GameCommand)
 @click.argument("format", shell_complete=_complete_format)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--outcome", type=click.Choice(["win", "draw", "loss"]), help="Only positions of this outcome for the side to move."
+    "--outcome",
+    type=click.Choice(["win", "draw", "loss"]),
+    help="Only positions with this outcome for the side to move.",
 )
 @click.option(
     "--max-remoteness", type=click.IntRange(min=0), metavar="N", help="Only positions that end within N plies."
@@ -42,20 +46,24 @@ def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Only the first N, in the order of the table; or a sample of N.",
+    help="Only the first N positions in the order of the table, or a sample of N with --features.",
 )
-@click.option("--features", is_flag=True, help="A data set for learners: board planes, legal and best moves (parquet).")
+@click.option(
+    "--features",
+    is_flag=True,
+    help="Write a data set for machine learning: board planes, legal and best moves (parquet).",
+)
 @click.option(
     "--sample",
     type=click.Choice(["uniform", "remoteness"]),
-    help="How --features draws --limit positions: each equally likely, or evenly by remoteness (default: uniform).",
+    help="With --features and --limit: sample uniformly (the default), or evenly by remoteness.",
 )
 @click.option(
     "--test",
     "test_share",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="SHARE",
-    help="With --features: keep this share of the positions apart, in a file for testing.",
+    help="With --features: write this share of the positions to a separate file for testing.",
 )
 @click.option("--seed", type=int, metavar="N", help="Seed of the sample (default: 0).")
 @directory_option
@@ -76,9 +84,9 @@ def command(
     directory: Path | None,
     as_json: bool,
 ) -> None:
-    """Write the table of GAME to FILE in a FORMAT: csv, gbl2, parquet, sqlite, or one that a plugin brings.
+    """Write the table of GAME to FILE. FORMAT is csv, gbl2, parquet, sqlite, or a plugin's format.
 
-    FILE is written atomically: it appears once it is complete, and then replaces an existing one.
+    FILE is written atomically: it appears, or replaces an existing file, only when it is complete.
     """
     from perfectplay.analysis.dataset import Sampling, export_dataset
     from perfectplay.analysis.export import export_table
@@ -86,7 +94,7 @@ def command(
     from perfectplay.errors import UsageError
     from perfectplay.values import Outcome
 
-    wanted = Selection(
+    selection = Selection(
         outcome=None if outcome is None else Outcome[outcome.upper()],
         max_remoteness=max_remoteness,
         tiers=frozenset(tiers) or None,
@@ -94,18 +102,18 @@ def command(
     )
     if features:
         if format != "parquet":
-            raise UsageError(f"--features are written as parquet, not {format}")
+            raise UsageError(f"--features needs the format parquet, not {format}")
         sampling = Sampling(limit, sample == "remoteness", test_share or 0.0, seed or 0)
         with table_at_work("export", game, directory) as (table, progress, stop):
-            say_what_is_unknown(game, table)
-            found = export_dataset(table, file, wanted, sampling, progress=progress, stop=stop)
-        _print_dataset(found, as_json)
+            note_outcomes_only(game, table)
+            dataset = export_dataset(table, file, selection, sampling, progress=progress, stop=stop)
+        _print_dataset(dataset, as_json)
         return
     if sample or test_share is not None or seed is not None:
-        raise UsageError("--sample, --test and --seed are for a data set: give --features too")
+        raise UsageError("--sample, --test and --seed need --features")
     with table_at_work("export", game, directory) as (table, progress, stop):
-        say_what_is_unknown(game, table)
-        report = export_table(table, format, file, wanted, progress=progress, stop=stop)
+        note_outcomes_only(game, table)
+        report = export_table(table, format, file, selection, progress=progress, stop=stop)
     if as_json:
         print_json(
             {
@@ -123,11 +131,11 @@ def command(
     click.echo(f"{report.path}: {wording.counted(report.positions, 'position')}, {size} ({time})")
 
 
-def _print_dataset(found: DatasetReport, as_json: bool) -> None:
+def _print_dataset(dataset: DatasetReport, as_json: bool) -> None:
     if as_json:
-        files = [{"file": str(path), "positions": count} for path, count in found.files.items()]
-        print_json({"files": files, "card": str(found.card)})
+        files = [{"file": str(path), "positions": count} for path, count in dataset.files.items()]
+        print_json({"files": files, "card": str(dataset.card)})
         return
-    for path, count in found.files.items():
+    for path, count in dataset.files.items():
         click.echo(f"{path}: {wording.counted(count, 'position')}, {wording.size(path.stat().st_size)}")
-    click.echo(f"{found.card}: what they are")
+    click.echo(f"{dataset.card}: dataset card")

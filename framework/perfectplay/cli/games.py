@@ -1,4 +1,4 @@
-"""`solve games`: what is installed, and what is wrong with what is broken."""
+"""`solve games`: list the installed games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli._common import directory_option, json_option, print_json
-from perfectplay.cli._text import hanging
+from perfectplay.cli._terminal import hanging
 from perfectplay.game.options import as_words, chosen
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Tables = list[dict[str, Any]]
 @directory_option
 @json_option
 def command(directory: Path | None, as_json: bool) -> None:
-    """List the installed games: name, version, rules in C or Python, options, and what is solved."""
+    """List the installed games: name, version, rules in C or Python, options, and solved tables."""
     from perfectplay.game.loading import installed_games
 
     games = installed_games()
@@ -32,7 +32,7 @@ def command(directory: Path | None, as_json: bool) -> None:
     elif games:
         _print_list(games, tables)
     else:
-        click.echo("No games are installed: a game is any package with an entry point in perfectplay.games.")
+        click.echo("No games are installed. A game is a package with an entry point in the group perfectplay.games.")
 
 
 def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None
     for game in games:
         state = _state(game, tables.get(game.name, []))
         title = game.title if game.title != game.name else ""
-        kind = "broken" if game.broken else "needs more" if game.needs else game.kind
+        kind = "broken" if game.broken else "incomplete" if game.needs else game.kind
         rows.append((game.name, title, game.version, kind, state))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     options = [[], *([as_words({each.name: each.default}) for each in game.options] for game in games)]
@@ -71,23 +71,23 @@ def _print_list(games: Sequence[GameInfo], tables: Mapping[str, Tables]) -> None
 
 
 def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
-    """What tables there are; one that cannot be read is another command's to complain about."""
+    """Return the readable tables of each game. `solve tables` reports the others."""
     from perfectplay.table.locations import find_tables
 
-    found: dict[str, Tables] = {}
+    tables: dict[str, Tables] = {}
     for info in (table.info for table in find_tables(directory) if table.info is not None):
         table = {"options": info.options, "status": info.status, "compact": info.compact}
-        found.setdefault(info.game, []).append(table)
-    return found
+        tables.setdefault(info.game, []).append(table)
+    return tables
 
 
 def _state(game: GameInfo, tables: Tables) -> str:
-    """What is solved of a game; of several variants only how many, as `solve tables` lists them."""
+    """Describe which variants of a game are solved. `solve tables` lists them if there are several."""
     if not tables:
         return "not solved"
     if len(tables) > 1:
         solved = sum(table["status"] == "complete" for table in tables)
         return f"{len(tables)} variants, {'all' if solved == len(tables) else solved} solved"
-    words = "solved" if tables[0]["status"] == "complete" else "unfinished"
+    status = "solved" if tables[0]["status"] == "complete" else "unfinished"
     options = " ".join(as_words(chosen(game.options, tables[0]["options"])))
-    return f"{words} ({options})" if options else words
+    return f"{status} ({options})" if options else status

@@ -1,4 +1,4 @@
-"""`solve line GAME [POSITION]`: best play by both sides, to the end."""
+"""`solve line GAME [POSITION]`: show best play by both sides to the end."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
+    note_outcomes_only,
     open_game_table,
     print_json,
-    say_what_is_unknown,
 )
-from perfectplay.cli._text import coloured, hanging, headline, painter
-from perfectplay.display.boards import draw
+from perfectplay.cli._terminal import coloured, hanging, headline, painter
 from perfectplay.game import wording
+from perfectplay.game.board_text import draw
 from perfectplay.game.match import Match
 from perfectplay.game.wording import game_verdict, sides, worth
 from perfectplay.values import Status, value_json
@@ -26,8 +26,8 @@ from perfectplay.values import Status, value_json
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
 
-LONGEST_UNGUIDED = 100
-"""Plies after which a line by outcomes alone is cut short: it might wander for thousands."""
+MAX_OUTCOME_PLIES = 100
+"""Maximum length of a line from a table of outcomes, which might otherwise have thousands of plies."""
 
 
 @click.command("line", cls=GameCommand)
@@ -37,14 +37,14 @@ LONGEST_UNGUIDED = 100
 def command(game: Game, position: str | None, directory: Path | None, as_json: bool) -> None:
     """Show best play by both sides from a POSITION of GAME (default: the start) to the end.
 
-    The winner hurries, the loser resists. Other moves that are just as good stand beside each move, one of those
-    that are the same up to symmetry. A table of outcomes knows no shortest way: its line keeps the outcome, and may go
-    round in circles, which is then said.
+    The winner plays for the quickest win, the loser for the slowest loss. Equally good moves are listed beside each
+    move, one of each group that is equivalent by symmetry. With a table of outcomes, each move only preserves the
+    outcome, so the line may cycle.
     """
     number = game.start() if position is None else game.encode(position)
     with open_game_table(game, directory) as table:
-        say_what_is_unknown(game, table)
-        line = best_line(game, table, number, limit=LONGEST_UNGUIDED if table.outcomes_only else None)
+        note_outcomes_only(game, table)
+        line = best_line(game, table, number, limit=MAX_OUTCOME_PLIES if table.outcomes_only else None)
     value = line.steps[0].value if line.steps else line.end_value
     movers = Match(game, [step.move for step in line.steps], start=number, exploring=True).movers
     verdict = game_verdict(game, value, movers[0])
@@ -71,20 +71,22 @@ def command(game: Game, position: str | None, directory: Path | None, as_json: b
 
 
 def _name(game: Game, mover: int | None, ply: int) -> str:
-    """Who makes a move; where the game does not tell, as seen from the first position."""
+    """Return the player of a move, relative to the first move if the game does not define the player to move."""
     return sides(game, None)[ply % 2] if mover is None else sides(game, mover)[0]
 
 
 def _ending(game: Game, line: Line, mover: int | None) -> str:
     if line.repeats is not None and line.end_value.outcome_only:
         return (
-            f"Round in a circle: this is the position of move {line.repeats + 1} again, up to symmetry. Each move "
-            f"keeps the outcome, and none need come nearer to an end."
+            f"Cycle: the position before move {line.repeats + 1} has occurred again, up to symmetry. Each move "
+            f"preserves the outcome, but may not lead towards the end."
         )
     if line.repeats is None and line.end_value.outcome_only and game.status(line.end) is Status.ONGOING:
-        return f"Cut short after {len(line.steps)} moves: each keeps the outcome, and none need come nearer to an end."
+        return (
+            f"Stopped after {len(line.steps)} moves. Each move preserves the outcome, but may not lead towards the end."
+        )
     if line.repeats is not None:
-        return f"And so on: this is the position of move {line.repeats + 1} again, up to symmetry."
+        return f"Play repeats: the position before move {line.repeats + 1} has occurred again, up to symmetry."
     if mover is None and len(line.steps) % 2:
         opponent, own = sides(game, None)
         return wording.verdict(line.end_value, own, opponent)

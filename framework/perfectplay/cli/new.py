@@ -1,23 +1,77 @@
-"""`solve new NAME`: the project of a new game."""
+"""`solve new NAME`: write the project of a new game, which can be installed and tested, with a small working game."""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import click
+
+from perfectplay.errors import UsageError
+from perfectplay.game import plugins
+
+_KERNEL_IMPORTS = """\
+from perfectplay_native.kernel import Kernel
+
+from @PACKAGE@._kernel import ffi, lib
+"""
+_KERNEL_HOOK = '''
+
+@hookimpl
+def kernel() -> Kernel:
+    """The same rules in C, for the engine. The functions above are their readable equivalent."""
+    return Kernel(ffi, lib.game_kernel)
+'''
+_KERNEL_NOTE = " `kernel.c` has the same rules in C, for the engine; `solve check` compares the two."
 
 
 @click.command("new")
 @click.argument("name")
 @click.option("--c", "with_kernel", is_flag=True, help="Add a kernel in C.")
 def command(name: str, with_kernel: bool) -> None:
-    """Write the project of a new game NAME into a directory of that name: a working little game to change."""
-    from perfectplay.authoring.scaffold import write_project
-
-    for path in write_project(name, Path(name), with_kernel=with_kernel):
+    """Write the project of a new game NAME, a small working game to change, into a directory of that name."""
+    for path in _write_project(name, Path(name), with_kernel=with_kernel):
         click.echo(f"wrote {path}")
-    click.echo("\nInstall it, and try it:\n")
-    # Without isolation a kernel is built against the perfectplay that is installed, wherever that came from.
+    click.echo("\nInstall and try it:\n")
+    # Without isolation a kernel is built with the installed perfectplay, wherever that came from.
     install = ("pip install 'setuptools>=77'", f"pip install --no-build-isolation -e {name}")
     for line in (*install, f"solve check {name}", f"solve {name}"):
         click.echo(f"    {line}")
+
+
+def _write_project(name: str, directory: Path, *, with_kernel: bool) -> list[Path]:
+    """Write the project to a directory that must not exist, and return the files."""
+    package = "perfectplay_" + name.replace("-", "_")
+    plugins.check_new_name(name, package)
+    if directory.exists():
+        raise UsageError(f"directory {directory} already exists; choose another name, or work in another directory")
+    build_requires = ["setuptools>=77", "cffi>=2", "perfectplay"] if with_kernel else ["setuptools>=77"]
+    replacements = {
+        "@KERNEL_IMPORTS@": _KERNEL_IMPORTS if with_kernel else "",
+        "@KERNEL_HOOK@\n": _KERNEL_HOOK if with_kernel else "",
+        "@KERNEL_NOTE@": _KERNEL_NOTE if with_kernel else "",
+        "@BUILD_REQUIRES@": ", ".join(f'"{each}"' for each in build_requires),
+        "@NAME@": name,
+        "@PACKAGE@": package,  # last, because the kernel's parts contain it
+    }
+    targets = {
+        "pyproject.toml": "pyproject.toml",
+        "README.md": "README.md",
+        "plugin.py": f"{package}/plugin.py",
+        "test_rules.py": "tests/test_rules.py",
+    }
+    if with_kernel:
+        targets |= {"setup.py": "setup.py", "build_kernel.py": "build_kernel.py", "kernel.c": f"{package}/kernel.c"}
+    paths = [_write(directory / package / "__init__.py", f'"""The game {name} for perfectplay."""\n')]
+    for template, target in targets.items():
+        text = (files("perfectplay.authoring") / "templates" / f"{template}.template").read_text()
+        for placeholder, replacement in replacements.items():
+            text = text.replace(placeholder, replacement)
+        paths.append(_write(directory / target, text))
+    return sorted(paths)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path

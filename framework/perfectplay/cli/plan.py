@@ -1,8 +1,7 @@
-"""`solve plan GAME`: the cost of a solve, before it starts."""
+"""`solve plan GAME`: estimate the time, memory and disk space of a solve."""
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     "--seconds",
     type=click.FloatRange(min=0.1),
     metavar="N",
-    help="Processor time to count and measure in; more makes estimates better (default: 8).",
+    help="CPU time for counting and measuring; a longer time gives better estimates (default: 8).",
 )
 @threads_option
 @directory_option
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 def command(
     ctx: click.Context, game: Game, seconds: float | None, threads: int | None, directory: Path | None, as_json: bool
 ) -> None:
-    """Estimate what solving GAME takes: positions, time, memory and disk, and recommend a method that fits."""
+    """Estimate the positions, time, memory and disk space of solving GAME, and recommend a command for this machine."""
     from perfectplay.plan.plan import SECONDS, plan_solve
 
     with stop_on_interrupt() as stop:
@@ -110,9 +109,9 @@ def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
         ),
         ("memory", f"{more}{size(shape.memory_backend)} with --backend memory"),
         ("", f"{more}{size(shape.lmdb_backend)} with --backend lmdb, {size(plan.least_memory)} with --memory"),
-        ("", f"{size(plan.available_memory)} is available ({plan.memory_limit})"),
-        ("disk", f"{more}{size(shape.table_bytes)}, and {size(shape.scratch_bytes)} meanwhile with --memory"),
-        ("", f"{size(plan.free_disk)} is free"),
+        ("", f"{size(plan.available_memory)} available ({plan.memory_limit})"),
+        ("disk", f"{more}{size(shape.table_bytes)}, and temporarily {size(shape.scratch_bytes)} with --memory"),
+        ("", f"{size(plan.free_disk)} free"),
         (
             "outcomes",
             f"{more}{size(outcomes.memory_backend)} with --backend memory, {size(outcomes.lmdb_backend)} with "
@@ -128,42 +127,43 @@ def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
 
 
 _FITS = {
-    "memory": "It fits in memory, which is the fastest way",
-    "lmdb": "It fits on disk, but not in memory",
-    "prove": "A table of all positions does not fit. To prove a single position",
+    "memory": "The solve fits in memory, which is fastest",
+    "lmdb": "The solve fits on disk, but not in memory",
+    "prove": "A table of all positions does not fit; to prove a single position, use",
 }
 _OUTCOMES_FIT = {
-    "memory": "Distances do not fit, but outcomes fit in memory",
-    "lmdb": "Distances do not fit, but outcomes fit on disk",
+    "memory": "Full values do not fit, but outcomes fit in memory",
+    "lmdb": "Full values do not fit, but outcomes fit on disk",
 }
 
 
 def _positions(plan: Plan) -> str:
     shape = plan.shape
     if plan.counted == "lower bound":
-        return f"at least {shape.positions:,}; too many to estimate in this time (try --seconds 60)"
+        return f"at least {shape.positions:,}, too many to estimate in this time; try --seconds 60"
     if plan.counted == "estimate":
-        return f"about {rounded(shape.positions):,} (estimated)"
+        return f"about {round_estimate(shape.positions):,} (estimated)"
     if shape.positions == shape.slots:
         return f"{shape.positions:,}"
-    return f"about {rounded(shape.positions):,}, in {shape.slots:,} slots"
+    return f"about {round_estimate(shape.positions):,}, in {shape.slots:,} slots"
 
 
-def rounded(count: int) -> int:
-    """A count rounded to two digits, the precision of an estimate.
+def round_estimate(count: int) -> int:
+    """Round an estimate to two digits.
 
-    >>> rounded(16_776_019), rounded(7)
+    >>> round_estimate(16_776_019), round_estimate(7)
     (17000000, 7)
     """
     return round(count, 2 - len(str(count)))
 
 
 def _command(game: Game, plan: Plan, directory: Path | None) -> str:
-    options = {
-        "memory": [],
-        "lmdb": ["--backend", "lmdb", *(["--memory", f"{plan.budget >> 20}M"] if plan.budget else [])],
-        "prove": [],
-    }[plan.method]
-    options += ["--values", plan.values] if plan.values != FULL else []
-    words = ["solve", *(["prove"] if plan.method == "prove" else []), game.command_word, *game.option_words]
-    return shlex.join([*words, *options, *(["--dir", str(directory)] if directory else [])])
+    """Return the recommended command."""
+    options = ["--backend", "lmdb"] if plan.method == "lmdb" else []
+    if plan.budget:
+        options += ["--memory", f"{plan.budget >> 20}M"]
+    if plan.values != FULL:
+        options += ["--values", plan.values]
+    if directory:
+        options += ["--dir", str(directory)]
+    return game.command_line(*options, command="prove" if plan.method == "prove" else None)

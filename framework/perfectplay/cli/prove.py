@@ -1,4 +1,4 @@
-"""`solve GAME --method alphabeta`: prove one position, and say what was found."""
+"""`solve prove GAME [POSITION]`: prove who wins one position by search, without solving the game."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from perfectplay.cli._common import interrupted, print_json, stop_on_interrupt
-from perfectplay.cli._progress import ProgressDisplay
-from perfectplay.cli._text import coloured
-from perfectplay.errors import Interrupted, UsageError
+from perfectplay.cli._common import (
+    GameCommand,
+    directory_option,
+    interrupted,
+    json_option,
+    print_json,
+    quiet_option,
+    stop_on_interrupt,
+)
+from perfectplay.cli._terminal import ProgressDisplay, coloured
+from perfectplay.errors import Interrupted
 from perfectplay.game import wording
-from perfectplay.game.match import mover_of
 from perfectplay.game.wording import sides
 from perfectplay.values import Outcome
 
@@ -21,85 +26,68 @@ if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.prove.proof import Proof
 
-METHOD = "alphabeta"
 
-from_option = click.option(
-    "--from", "root", metavar="POSITION", help="With --method alphabeta: the position to prove (default: the start)."
-)
-checkpoint_option = click.option(
+@click.command("prove", cls=GameCommand)
+@click.argument("position", required=False)
+@click.option(
     "--checkpoint",
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
-    help="With --method alphabeta: how often to save what is proven (default: 60).",
+    help="Time between two writes of the proof file (default: 60).",
 )
-prune_option = click.option(
+@click.option(
     "--prune/--no-prune",
     default=True,
-    help="With --method alphabeta: stop at the proof, or continue to every position that play can reach.",
+    help="Stop when the position is proven (the default), or continue and prove every reachable position.",
 )
-
-table_option = click.option(
-    "--use-table",
-    is_flag=True,
-    help="With --method alphabeta: do not search what the game's table knows, finished or not.",
+@click.option(
+    "--table/--no-table",
+    "use_table",
+    default=False,
+    help="Look positions up in the game's table, complete or not, before searching them (default: no).",
 )
-
-_OWN_OPTIONS = {"root": "--from", "checkpoint": "--checkpoint", "prune": "--no-prune", "use_table": "--use-table"}
-_OTHERS_OPTIONS = {"backend": "--backend", "memory": "--memory", "threads": "--threads", "values": "--values"}
-
-
-def check_options(ctx: click.Context, method: str) -> None:
-    """UsageError where an option was given that the method does not have."""
-    foreign = _OTHERS_OPTIONS if method == METHOD else _OWN_OPTIONS
-    for parameter, option in foreign.items():
-        if ctx.get_parameter_source(parameter) not in (ParameterSource.DEFAULT, None):
-            only = f"only works with --method {METHOD}" if method != METHOD else f"does not work with --method {METHOD}"
-            raise UsageError(f"{option} {only}")
-
-
-def prove(
+@click.option("--save/--no-save", default=True, help="Read and write the proof file (the default), or ignore it.")
+@directory_option
+@quiet_option
+@json_option
+@click.pass_context
+def command(
     ctx: click.Context,
     game: Game,
-    root: str | None,
-    *,
-    directory: Path | None,
-    save: bool,
+    position: str | None,
     checkpoint: float,
     prune: bool,
     use_table: bool,
+    save: bool,
+    directory: Path | None,
     as_json: bool,
 ) -> None:
-    """Prove the position and print what was found."""
-    from perfectplay.prove.proof import proof_path, prove_position
+    """Prove who wins a POSITION of GAME (default: the start) by alpha-beta search, without solving the game.
 
-    position = game.start() if root is None else game.encode(root)
+    The search finds the outcome, not the number of moves. Every outcome proven on the way is stored in the game's proof
+    file, and later runs start from it.
+    """
+    from perfectplay.prove.proof import ProofOptions, proof_path, prove_position
+
+    root = game.start() if position is None else game.encode(position)
+    options = ProofOptions(directory=directory, save=save, checkpoint=checkpoint, prune=prune, use_table=use_table)
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
-            proof = prove_position(
-                game,
-                position,
-                directory=directory,
-                save=save,
-                checkpoint=checkpoint,
-                prune=prune,
-                use_table=use_table,
-                progress=progress,
-                stop=stop,
-            )
+            proof = prove_position(game, root, options, progress=progress, stop=stop)
         except Interrupted as error:
             raise interrupted(ctx, kept=save and proof_path(game, directory).exists()) from error
     summary = summarize(game, proof, prune=prune)
     if as_json:
         print_json(summary)
     else:
-        click.echo(summary_text(summary))
+        click.echo(format_summary(summary))
 
 
 def summarize(game: Game, proof: Proof, *, prune: bool) -> dict[str, Any]:
-    """Everything the summary says, as data."""
+    """Return the facts of a proof, as `--json` prints them."""
     counts = proof.counts
-    mover, opponent = sides(game, mover_of(game, proof.position))
+    mover, opponent = sides(game, game.mover(proof.position))
     summary = {
         "game": game.name,
         "options": game.options,
@@ -125,33 +113,33 @@ def summarize(game: Game, proof: Proof, *, prune: bool) -> dict[str, Any]:
         "peak_memory": proof.peak_rss,
         "file": None if proof.file is None else str(proof.file),
     }
-    if prune:  # a full walk proves positions of either player, so "who" means nothing there
+    if prune:  # with --no-prune positions of both players are searched, so the winners have no fixed names
         summary["terminals"] = dict(zip((mover, opponent, "draw"), counts.terminals, strict=True))
     return summary
 
 
-def summary_text(summary: dict[str, Any]) -> str:
-    """The summary as people read it."""
-    known = f", {summary['known_before']:,} of them before" if summary["known_before"] else ""
-    rows = [("proven", f"{wording.counted(summary['proven'], 'position')}{known}")]
+def format_summary(summary: dict[str, Any]) -> str:
+    """Format the facts of `summarize` for the terminal."""
+    earlier = f", {summary['known_before']:,} of them by earlier runs" if summary["known_before"] else ""
+    rows = [("proven", f"{wording.counted(summary['proven'], 'position')}{earlier}")]
     rows += [(f"  {kind}", f"{summary[kind]:,}") for kind in ("wins", "losses", "draws") if summary[kind]]
-    speed = wording.rate(summary["evaluated"], summary["seconds"])
-    rows += [("evaluated", wording.counted(summary["evaluated"], "position")), ("table hits", f"{summary['hits']:,}")]
+    rows += [
+        ("evaluated", wording.counted(summary["evaluated"], "position")),
+        ("transpositions", f"{summary['hits']:,}"),
+    ]
     if summary["below"]:
-        rows.append(("known below", f"{summary['below']:,}, by the table of all positions"))
+        rows.append(("table hits", f"{summary['below']:,}, in the game's table"))
     if "terminals" in summary:
         by_winner = ", ".join(f"{who} {count:,}" for who, count in summary["terminals"].items())
         rows.append(("settled by rule", by_winner))
+    speed = wording.rate(summary["evaluated"], summary["seconds"])
     rows += [
         ("repetitions", f"{summary['cycles']:,}"),
-        (
-            "draws by them",
-            f"{summary['confirmed_draws']:,} confirmed, {summary['forgotten_draws']:,} forgotten",
-        ),
+        ("repetition draws", f"{summary['confirmed_draws']:,} confirmed, {summary['forgotten_draws']:,} forgotten"),
         ("deepest path", wording.plies(summary["max_depth"])),
         ("time", f"{wording.seconds(summary['seconds'])} (CPU {wording.seconds(summary['cpu_seconds'])}), {speed}"),
         ("peak memory", f"{wording.size(summary['peak_memory'])}, search {wording.size(summary['table_memory'])}"),
-        ("kept in", summary["file"] or "no file (--no-save)"),
+        ("proof file", summary["file"] or "none"),
     ]
     facts = "\n".join(f"  {name:<16}  {text}" for name, text in rows)
     return f"{coloured(summary['verdict'], Outcome[summary['outcome'].upper()], bold=True)}\n\n{facts}"

@@ -1,4 +1,4 @@
-"""`solve rules GAME`: what the game is called, who plays, and how."""
+"""`solve rules GAME`: show the title, the players and the rules of a game."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay.cli._common import GameCommand, json_option, print_json
-from perfectplay.cli._text import terminal_width, wrapped
+from perfectplay.cli._terminal import terminal_width, wrapped
 from perfectplay.game.options import spell
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
 
-WIDTH = 80
-"""Wider lines of prose are hard to read."""
+MAX_WIDTH = 80
+"""Longer lines of prose are hard to read."""
 
 
 @click.command("rules", cls=GameCommand)
@@ -27,9 +27,9 @@ def command(game: Game, as_json: bool) -> None:
         return
     click.secho(about.title, bold=True)
     click.echo(f"{'A puzzle for one player' if game.is_puzzle else ' against '.join(game.players)}\n")
-    paragraphs = about.rules.strip().split("\n\n") if about.rules.strip() else ["The plugin does not give the rules."]
-    width = min(WIDTH, terminal_width())
+    paragraphs = (about.rules.strip() or "The plugin does not describe the rules.").split("\n\n")
+    width = min(MAX_WIDTH, terminal_width())
     click.echo("\n\n".join("\n".join(wrapped(each.split(), width)) for each in paragraphs))
     for option in game.declared_options:
-        words = f"--{option.name}: {option.help} ({option.range}; default: {spell(option.default)})"
-        click.echo("\n" + "\n".join(wrapped(words.split(), width)))
+        text = f"--{option.name}: {option.help} ({option.range}; default: {spell(option.default)})"
+        click.echo("\n" + "\n".join(wrapped(text.split(), width)))

@@ -1,4 +1,4 @@
-"""`solve serve`: the page in a browser, and the JSON behind it."""
+"""`solve serve`: the web page and its JSON API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from perfectplay.cli._common import directory_option
-from perfectplay.cli._text import hanging
+from perfectplay.cli._terminal import hanging
 from perfectplay.errors import PerfectPlayError, UsageError, needs_extra
 from perfectplay.game import plugins
 
@@ -22,11 +22,19 @@ _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="Port; 0 for any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8017,
+    show_default=True,
+    help="Port to listen on; 0 for any free port.",
 )
-@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another name this server is known by.")
+@click.option(
+    "--allow-host", "names", multiple=True, metavar="NAME", help="Another host name of this server; may be repeated."
+)
 @directory_option
-@click.option("--open/--no-open", "open_page", default=None, help="Open the page (default: in a terminal).")
+@click.option(
+    "--open/--no-open", "open_page", default=None, help="Open the page in a browser (default: if run in a terminal)."
+)
 def command(
     files: tuple[str, ...],
     host: str,
@@ -37,14 +45,13 @@ def command(
 ) -> None:
     """Explore solved games in a browser, and play against perfect play.
 
-    Games in a FILE (./mygame.py) are served beside the installed ones. Only this machine is served unless --host says
-    otherwise. Programs find the JSON interface under /api.
+    Games in a FILE (./mygame.py) are served in addition to the installed ones. By default only this machine can
+    connect; see --host. The JSON API is under /api.
     """
     with needs_extra("web", "`solve serve`"):
         import uvicorn
 
-        from perfectplay.web.app import make_app
-        from perfectplay.web.connections import server_options
+        from perfectplay.web.app import make_app, server_options
         from perfectplay.web.library import Library
 
     listener = _listen(host, port)
@@ -58,30 +65,31 @@ def command(
     click.echo(hanging("Solved: ", ", ".join(ready).split()) if ready else "No game is solved yet.")
     if sys.stdout.isatty() if open_page is None else open_page:
         webbrowser.open(address)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **server_options())
+    options = server_options(open_to_others=not local)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **options)
     uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Take the port before anything else, so that a taken one is said at once."""
+    """Open the port first, so that a port in use is reported at once."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen()  # so that a browser opened before the server runs only waits
+        listener.listen()  # a browser that connects before the server runs will wait
     except (UnicodeError, socket.gaierror):
-        raise PerfectPlayError(f"cannot listen on {host}: it is not the name of a host") from None
+        raise PerfectPlayError(f"cannot listen on {host}: it is not a valid host name or address") from None
     except OSError as error:
         raise PerfectPlayError(
-            f"cannot listen on {host}, port {port}: {error.strerror}; try another --port, or --port 0 for any free one"
+            f"cannot listen on {host}, port {port}: {error.strerror}; try another --port, or --port 0 for any free port"
         ) from error
     return listener
 
 
 def _game_file(word: str) -> str:
     if not plugins.is_file(word):
-        raise UsageError(f"{word!r} is not a file with a game: installed games are all served, so name none of them")
+        raise UsageError(f"{word!r} is not a Python file; installed games are always served, so do not list them")
     return word
 
 

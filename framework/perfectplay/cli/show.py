@@ -1,4 +1,4 @@
-"""`solve show GAME POSITION`: one position, who wins it, and what each move is worth."""
+"""`solve show GAME [POSITION]`: show a position, who wins it, and the value of each move."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from perfectplay.cli._common import (
     GameCommand,
     directory_option,
     json_option,
+    note_outcomes_only,
     open_game_table,
     print_json,
-    say_what_is_unknown,
 )
-from perfectplay.cli._text import headline, painter, rated_lines
-from perfectplay.display.boards import draw
-from perfectplay.game.match import mover_of
+from perfectplay.cli._terminal import headline, painter, rated_lines
+from perfectplay.game.board_text import draw
 from perfectplay.game.wording import game_verdict
 from perfectplay.values import Status, value_json
 
@@ -34,18 +33,18 @@ if TYPE_CHECKING:
 def command(game: Game, position: str | None, directory: Path | None, as_json: bool) -> None:
     """Show a POSITION of GAME, in any of its notations (default: the start).
 
-    Every legal move is listed with its worth for the player who makes it, best first; moves that are the same
-    up to symmetry share a line.
+    Every legal move is listed with its value for the player who makes it, best first. Moves that are equivalent by
+    symmetry are grouped.
     """
     number = game.start() if position is None else game.encode(position)
     with open_game_table(game, directory) as table:
-        # An unfinished table says what it knows; a finished one knows all there is.
+        # In a finished table a missing value is an error.
         value = table.probe(number) if table.complete else table.get(number)
         rated = rate_moves(game, table, number, known_only=not table.complete)
-        unknown = f"Not known: {table.unfinished()}"
-        say_what_is_unknown(game, table)
+        no_value = f"No value yet: {table.unfinished()}"
+        note_outcomes_only(game, table)
     board = game.board(number)
-    verdict = unknown if value is None else game_verdict(game, value, mover_of(game, number))
+    verdict = no_value if value is None else game_verdict(game, value, game.mover(number))
     if as_json:
         print_json(_json(game, number, value, verdict, rated))
         return

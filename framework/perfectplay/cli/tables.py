@@ -1,4 +1,4 @@
-"""`solve tables`: what is on disk, and removing it."""
+"""`solve tables`: list and remove tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli._common import directory_option, json_option, print_json
-from perfectplay.cli._text import terminal_width
+from perfectplay.cli._terminal import terminal_width
 from perfectplay.errors import UsageError, did_you_mean
 from perfectplay.game import wording
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from perfectplay.table.locations import FoundTable
 
 
-def _table_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """For shell completion: the tables that are there."""
+def _complete_table(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a table in the shell."""
     from perfectplay.table.locations import find_tables
 
     names = (table.path.name for table in find_tables(ctx.params.get("directory")))
@@ -32,15 +32,15 @@ def _table_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     "unwanted",
     metavar="TABLE",
     multiple=True,
-    shell_complete=_table_names,
+    shell_complete=_complete_table,
     help="Delete this table; may be repeated.",
 )
 @directory_option
 @json_option
 def command(unwanted: tuple[str, ...], directory: Path | None, as_json: bool) -> None:
-    """List the tables on disk: size, whether they are finished, and age. With --remove, delete some.
+    """List the tables on disk with size, status and age. With --remove, delete some of them.
 
-    A table is named after its game and options, as this list shows it.
+    A table is named after its game and options, as shown in the list.
     """
     from perfectplay.table.locations import find_tables, table_directory
 
@@ -58,16 +58,15 @@ def command(unwanted: tuple[str, ...], directory: Path | None, as_json: bool) ->
 
 
 def _remove(unwanted: tuple[str, ...], tables: list[FoundTable], place: Path) -> None:
-    from perfectplay.table.locations import remove_table
+    from perfectplay.table.lmdb_store import remove_table
 
-    known = {table.path.name: table for table in tables}
-    for name in unwanted:  # all are looked up before the first is gone
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise UsageError(f"there is no table '{name}' in {place}{hint}")
+    by_name = {table.path.name: table for table in tables}
+    for name in unwanted:  # find all of them before the first is removed
+        if name not in by_name:
+            raise UsageError(f"there is no table '{name}' in {place}{did_you_mean(name, by_name)}")
     for name in dict.fromkeys(unwanted):
-        remove_table(known[name].path)
-        click.echo(f"removed {name} ({wording.size(known[name].size_on_disk)})")
+        remove_table(by_name[name].path)
+        click.echo(f"removed {name} ({wording.size(by_name[name].size_on_disk)})")
 
 
 def _print(tables: list[FoundTable], place: Path) -> None:
@@ -76,7 +75,7 @@ def _print(tables: list[FoundTable], place: Path) -> None:
     names, *widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     room = min(names, max(20, terminal_width() - sum(widths) - 2 * len(widths)))
     for name, size, status, age in rows:
-        if len(name) > room:  # a line of its own, and the rest below
+        if len(name) > room:  # put the name on a separate line
             click.echo(name)
             name = ""
         click.echo(f"{name:<{room}}  {size:>{widths[0]}}  {status:<{widths[1]}}  {age}".rstrip())
@@ -96,7 +95,7 @@ def _status(table: FoundTable) -> str:
 
 
 def _changed(table: FoundTable) -> float:
-    """When its newest file was written."""
+    """Return the time when its newest file was written."""
     return max((file.stat().st_mtime for file in table.path.iterdir() if file.is_file()), default=time.time())
 
 

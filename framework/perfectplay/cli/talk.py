@@ -1,4 +1,4 @@
-"""`solve talk GAME`: a line of JSON in, a line of JSON out. For engines, agents and shell pipes."""
+"""`solve talk GAME`: answer queries in JSON, one per line, for engines, agents and shell pipes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.analysis.moves import rate_each_move
-from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_input
+from perfectplay.analysis.moves import best_of, rate_each_move
+from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_stdin
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.values import value_json
 
@@ -23,66 +23,65 @@ if TYPE_CHECKING:
 @click.command("talk", cls=GameCommand)
 @directory_option
 def command(game: Game, directory: Path | None) -> None:
-    """Answer questions about positions of GAME, one a line, until the input ends.
+    """Answer queries about positions of GAME, one per line, until the input ends.
 
-    A question is a position, as JSON: a text in any of the game's notations, a number, or an object
-    {"position": …, "moves": true} to have every move with its value. The answer is an object on one line, in the order
-    of the questions; a question that cannot be answered gets {"error": …}.
+    A query is a position in JSON: a text in any of the game's notations, a number, or an object {"position": …,
+    "moves": true} to get the value of every move. Each query gets one line with a JSON object, in the same order. An
+    invalid query gets {"error": …}.
     """
-    require_input()
-    answers = sys.stdout  # for answers alone: what hooks print goes to stderr
+    require_stdin("`talk` reads queries from it")
+    output = sys.stdout  # reserved for answers; the output of hooks goes to stderr
     with redirect_stdout(sys.stderr), open_game_table(game, directory) as table:
         for line in sys.stdin.buffer:
             if line.strip():
-                answers.write(json.dumps(answer(table, line)) + "\n")  # ASCII, whatever the terminal's encoding
-                answers.flush()  # whoever asks one by one waits for this
+                output.write(json.dumps(answer(table, line)) + "\n")  # ASCII, so that any encoding works
+                output.flush()  # the client may wait for the answer
 
 
 def answer(table: Table, line: str | bytes) -> dict[str, Any]:
-    """The answer to one line."""
+    """Answer one line."""
     try:
-        position, with_moves = _read(table.game, line)
-        return _about(table, position, with_moves)
+        position, with_moves = _parse_query(table.game, line)
+        return _describe(table, position, with_moves)
     except PerfectPlayError as error:
         return {"error": str(error)}
 
 
-def _read(game: Game, line: str | bytes) -> tuple[int, bool]:
-    """The position a question is about, and whether all its moves are wanted."""
+def _parse_query(game: Game, line: str | bytes) -> tuple[int, bool]:
+    """Return the position of a query, and whether it asks for the values of all moves."""
     try:
-        question = json.loads(line)
-    except (ValueError, RecursionError) as error:  # a wrong letter, a wrong byte, a number or brackets without end
-        raise UsageError(f"not a line of JSON: {error}") from None
-    given, with_moves = question, False
-    if isinstance(question, dict):
-        if unknown := question.keys() - {"position", "moves"}:
-            raise UsageError(f"a question has 'position' and 'moves', not '{min(unknown)}'")
-        if "position" not in question:
-            raise UsageError("a question needs a 'position'")
-        given, with_moves = question["position"], question.get("moves", False)
+        query = json.loads(line)
+    except (ValueError, RecursionError) as error:  # wrong syntax or bytes, a huge number, or too many brackets
+        raise UsageError(f"the line is not valid JSON: {error}") from None
+    position, with_moves = query, False
+    if isinstance(query, dict):
+        if unknown := query.keys() - {"position", "moves"}:
+            raise UsageError(f"unknown key '{min(unknown)}'; a query has the keys 'position' and 'moves'")
+        if "position" not in query:
+            raise UsageError("the query has no 'position'")
+        position, with_moves = query["position"], query.get("moves", False)
         if not isinstance(with_moves, bool):
-            raise UsageError("'moves' is true or false")
-    if isinstance(given, str):
-        return game.encode(given), with_moves
-    if isinstance(given, int) and not isinstance(given, bool) and game.valid(given):
-        return given, with_moves
-    shown = json.dumps(given)
+            raise UsageError("'moves' must be true or false")
+    if isinstance(position, str):
+        return game.encode(position), with_moves
+    if isinstance(position, int) and not isinstance(position, bool) and game.valid(position):
+        return position, with_moves
+    shown = json.dumps(position)
     raise UsageError(f"{shown if len(shown) <= 80 else shown[:80] + '…'} is not a position of {game.name}")
 
 
-def _about(table: Table, position: int, with_moves: bool) -> dict[str, Any]:
+def _describe(table: Table, position: int, with_moves: bool) -> dict[str, Any]:
     game = table.game
     rated = rate_each_move(game, table, position)
-    best = [each for each in rated if each.value is not None and each.value == rated[0].value]
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         "position": game.decode(position),
         "id": position,
         "status": game.status(position).name.lower(),
         **value_json(table.get(position), scored=game.has_score),
-        "best": [game.format_move(position, each.move) for each in best],
+        "best": [game.format_move(position, each.move) for each in best_of(rated)],
     }
     if with_moves:
-        found["moves"] = [
+        description["moves"] = [
             {
                 "move": game.format_move(position, each.move),
                 "id": each.child,
@@ -90,4 +89,4 @@ def _about(table: Table, position: int, with_moves: bool) -> dict[str, Any]:
             }
             for each in rated
         ]
-    return found
+    return description

@@ -1,4 +1,4 @@
-"""`solve verify GAME`: prove a table, position by position, from the rules alone."""
+"""`solve verify GAME`: prove every value of a table from the rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perfectplay.cli._common import (
     threads_option,
     worker_options,
 )
-from perfectplay.cli._progress import table_at_work
+from perfectplay.cli._terminal import table_at_work
 from perfectplay.errors import UsageError
 from perfectplay.game import wording
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "--memory",
     callback=read_size,
     metavar="SIZE",
-    help="How much memory to use, such as 256M or 2G: only a table of outcomes needs more than a little.",
+    help="Memory to use, such as 256M or 2G. Only a table of outcomes needs much.",
 )
 @directory_option
 @quiet_option
@@ -50,24 +50,24 @@ def command(
     directory: Path | None,
     as_json: bool,
 ) -> None:
-    """Prove the table of GAME: derive every stored value again from the rules alone. Exit code 1 if one is wrong.
+    """Prove every value in the table of GAME from the rules alone. Exit code 1 if a value is wrong.
 
-    With --workers or --address, processes do it that Ray connects, on this machine or on many.
+    With --workers or --address, the work is done by Ray workers on one or several machines.
     """
     cluster = read_cluster(workers, address)
     if cluster is not None and threads is not None:
-        raise UsageError("a worker has one thread: leave out --threads")
+        raise UsageError("--threads cannot be combined with --workers or --address, because each worker has one thread")
     if cluster is not None and memory is not None:
-        raise UsageError("--memory is for this process's own threads: leave out --workers and --address, or --memory")
+        raise UsageError("--memory cannot be combined with --workers or --address")
     with table_at_work("verify", game, directory) as (table, progress, stop):
         if cluster is None:
             from perfectplay.solve.verification import verify_table
 
             report = verify_table(table, threads=threads, memory=memory, progress=progress, stop=stop)
         else:
-            from perfectplay.cluster.verification import verify_by_workers
+            from perfectplay.cluster.verification import verify_with_workers
 
-            report = verify_by_workers(table, cluster, progress=progress, stop=stop)
+            report = verify_with_workers(table, cluster, progress=progress, stop=stop)
         outcomes_only = table.outcomes_only
     if as_json:
         print_json(
@@ -87,8 +87,8 @@ def command(
         )
     else:
         checked = wording.counted(report.checked, "position")
-        right = "right, outcomes alone" if outcomes_only else "right"
-        result = f"proven, all {checked} {right}" if report.bad == 0 else f"{report.bad:,} bad of {checked}"
+        result = f"{report.bad:,} of {checked} wrong" if report.bad else f"proven, all {checked} correct"
+        result += ", outcomes only" if outcomes_only else ""
         times = f"{wording.seconds(report.seconds)}, CPU {wording.seconds(report.cpu_seconds)}"
         click.echo(f"{game.identity}: {result} ({times})")
         for bad in report.examples:
@@ -97,5 +97,5 @@ def command(
 
 
 def _name(game: Game, bad: BadPosition) -> str:
-    """The position in people's notation, or the slot where there should be none."""
+    """Return the position in the game's notation, or the slot if it should contain no position."""
     return f"tier {bad.tier}, index {bad.index}" if bad.position is None else game.decode(bad.position)

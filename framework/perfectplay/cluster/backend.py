@@ -1,4 +1,4 @@
-"""Registers the ray backend. Ray itself is loaded only once it is chosen, and named only in pool.py."""
+"""Registers the ray backend. Separate from driver.py so that listing the backends does not load the driver or Ray."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from perfectplay.table.store import Store
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.solve.options import Cluster
-    from perfectplay.solve.solve import Solve
+    from perfectplay.solve.steps import SolveState, Steps
 
 
 class RayBackend:
-    """Workers on one machine or many; the table is an ordinary one, and grows tier by tier as with lmdb."""
+    """Workers on one or several machines. The table is an ordinary LMDB table, written tier by tier."""
 
     durable = True
     store = LmdbStore
@@ -29,14 +29,14 @@ class RayBackend:
         return open_to_solve(game, path, info)
 
     def read(self, path: Path) -> Store | None:
-        return None  # lmdb does
+        return None  # the lmdb backend reads these tables
 
-    def solver(self, cluster: Cluster) -> Callable[..., Solve]:
-        from perfectplay.cluster.driver import ClusterSolve
+    def make_steps_factory(self, cluster: Cluster) -> Callable[[SolveState], Steps]:
+        from perfectplay.cluster.driver import ClusterSteps
         from perfectplay.cluster.pool import load_ray
 
-        load_ray()  # before anything is written
-        return partial(ClusterSolve, cluster=cluster)
+        load_ray()  # fail before anything is written
+        return partial(ClusterSteps, cluster=cluster)
 
 
 @hookimpl

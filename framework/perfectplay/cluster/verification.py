@@ -1,6 +1,6 @@
-"""The proof of a table by workers: each derives the values of some blocks again, and needs only the tiers they lead to.
+"""Verifies a table with workers: each derives the values of some blocks again, with only the tiers they lead to.
 
-It gains where the rules are in Python, which threads cannot speed up, and where one machine is too slow.
+This helps where the rules are in Python, which threads cannot speed up, and where one machine is too slow.
 """
 
 from __future__ import annotations
@@ -9,159 +9,155 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 
-from perfectplay.cluster.component import Pool
-from perfectplay.cluster.holdings import Holdings
-from perfectplay.cluster.messages import Checked, Ref, game_spec
-from perfectplay.cluster.pool import RayPool, WorkerLost
+from perfectplay.cluster.driver import MAX_LOSSES
+from perfectplay.cluster.messages import BlockReport, Ref, VerifyTask
+from perfectplay.cluster.pool import Pool, RayPool, WorkerLost, sum_cpu_seconds
+from perfectplay.cluster.transfer import TierTransfer
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game.engine import cpu_seconds, translate_error
-from perfectplay.progress import Progress
 from perfectplay.solve.options import Cluster
 from perfectplay.solve.verification import (
     EXAMPLES,
     VerifyReport,
-    bad_position,
-    check_tiers,
+    check_structure,
     compare_counts,
-    damaged,
-    positions_of,
+    count_positions,
+    damage_error,
+    describe_fault,
 )
 from perfectplay.table.table import Table
+from perfectplay.threads import Progress
 from perfectplay.tiers.order import tier_children
-from perfectplay_native.engine import BLOCK_SLOTS
+from perfectplay_native.limits import BLOCK_SLOTS
 
 SLOW_SLOTS = 1 << 12
-"""Slots at a time of a game in Python; of one in C, a block."""
+"""Slots per part for a game in Python; for a game in C, a part is a block."""
 
-ASKED_AHEAD = 2
-"""Parts that a worker has to do, so that it does not wait for us."""
-
-MAX_LOSSES = 12
-"""So many workers lost one after the other without a part proven, and we give up."""
+PARTS_PER_WORKER = 2
+"""Parts that a worker has at a time, so that it never waits for the driver."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """Slots of a tier, all in one block."""
+    """Consecutive slots of one block."""
 
     tier: int
     first: int
     count: int
 
 
-def verify_by_workers(
+def verify_with_workers(
     table: Table,
     cluster: Cluster,
     *,
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> VerifyReport:
-    """What `verify_table` does, with the workers of a cluster."""
-    table.require_complete()
+    """Check every value of a finished table as `verify_table` does, with the workers of a cluster."""
     if table.outcomes_only:
-        raise UsageError("outcomes alone are proven by threads, not by workers: leave out --workers and --address")
-    check_tiers(table)
-    if table.slot(table.game.start()) is None:
-        raise damaged(table, "the start is not in it")
-    verification = Verification(table, progress)
-    pool = RayPool(cluster, game_spec(table.game), None, stop or threading.Event(), verification.tell)
-    try:
-        return verification.run(pool)
-    except BaseException as error:
-        raise translate_error(error, table.game) from None
-    finally:
-        pool.close()
+        raise UsageError(
+            "a table of outcomes is verified by threads, not by workers; leave out --workers and --address"
+        )
+    check_structure(table)
+    verification = ClusterVerification(table, progress)
+    stop = stop or threading.Event()
+    with closing(RayPool(cluster, table.game, None, stop, verification.report_progress)) as pool:
+        try:
+            return verification.run(pool)
+        except BaseException as error:
+            raise translate_error(error, table.game) from None
 
 
-class Verification:
-    """One run: which parts are to be proven, who does which, and what was found."""
+class ClusterVerification:
+    """The state of one verification: the parts to verify, those at the workers, and the results."""
 
-    def __init__(self, table: Table, progress: Callable[[Progress], None] | None) -> None:
+    def __init__(
+        self, table: Table, progress: Callable[[Progress], None] | None, *, slow_slots: int = SLOW_SLOTS
+    ) -> None:
         self.table, self.progress = table, progress
         self.started, self.cpu_started = time.monotonic(), cpu_seconds()
-        self.todo: deque[Part] = deque()
-        for record in sorted(table.records.values(), key=lambda each: each.tier):
-            length = BLOCK_SLOTS if table.kernel.cheap else SLOW_SLOTS
+        length = BLOCK_SLOTS if table.kernel.cheap else slow_slots
+        self.waiting: deque[Part] = deque()
+        for _, record in sorted(table.records.items()):
             for first in range(0, record.size, length):
-                self.todo.append(Part(record.tier, first, min(length, record.size - first)))
-        self.users: Counter[int] = Counter()  # by tier: parts that need it
-        for part in self.todo:
-            self.users.update(self._needed(part))
-        self.asked: dict[Ref, tuple[Part, int]] = {}
+                self.waiting.append(Part(record.tier, first, min(length, record.size - first)))
+        self.uses: Counter[int] = Counter()  # by tier, the number of parts that need it
+        for part in self.waiting:
+            self.uses.update(self._needed_tiers(part))
+        self.running: dict[Ref, tuple[Part, int]] = {}
         self.counts: dict[int, Counter[int]] = {tier: Counter() for tier in table.records}
-        self.bad: list[tuple[Part, Checked]] = []
+        self.bad: list[tuple[Part, BlockReport]] = []
         self.done = 0
 
     def run(self, pool: Pool) -> VerifyReport:
         table = self.table
         sizes = {tier: record.size for tier, record in table.records.items()}
-        holdings = Holdings(pool, table.store, sizes, table.keys, table.records)
+        transfer = TierTransfer(pool, table.store, sizes, table.keys, table.records)
         losses = 0
-        while self.todo or self.asked:
+        while self.waiting or self.running:
             try:
-                self._ask(pool, holdings)
-                self._collect(pool, holdings)
+                self._start_parts(pool, transfer)
+                self._collect(pool, transfer)
                 losses = 0
             except WorkerLost as loss:
                 losses += 1
                 if losses > MAX_LOSSES:
-                    raise PerfectPlayError(f"{MAX_LOSSES} times in a row a worker was lost ({loss})") from None
-                self.todo.extendleft(sorted((part for part, _ in self.asked.values()), reverse=True))
-                self.asked.clear()
-                pool.revive()
-                holdings.begin_again()
+                    raise PerfectPlayError(f"lost a worker {MAX_LOSSES} times in a row ({loss})") from None
+                self.waiting.extendleft(sorted((part for part, _ in self.running.values()), reverse=True))
+                self.running.clear()
+                pool.restart()
+                transfer.reset()
         for record in table.records.values():
             compare_counts(table, record, self.counts[record.tier])
-        return self._report(pool)
+        return self._make_report(pool)
 
-    def _ask(self, pool: Pool, holdings: Holdings) -> None:
+    def _start_parts(self, pool: Pool, transfer: TierTransfer) -> None:
         """Give parts to the workers that have the fewest."""
-        burden = [0 for _ in range(pool.size)]
-        for _, worker in self.asked.values():
-            burden[worker] += 1
-        while self.todo and min(burden) < ASKED_AHEAD:
-            worker, part = burden.index(min(burden)), self.todo[0]
-            *finished, pieces = holdings.bring(worker, dict.fromkeys(self._needed(part), True))
-            ref = pool.call(worker, "verify", *finished, part.tier, part.first, part.count, EXAMPLES, *pieces)
-            self.asked[ref] = (self.todo.popleft(), worker)
-            burden[worker] += 1
+        load = [0 for _ in range(pool.size)]
+        for _, worker in self.running.values():
+            load[worker] += 1
+        while self.waiting and min(load) < PARTS_PER_WORKER:
+            worker, part = load.index(min(load)), self.waiting[0]
+            attachment = transfer.prepare(worker, dict.fromkeys(self._needed_tiers(part), True))
+            task = VerifyTask(attachment.message, part.tier, part.first, part.count, EXAMPLES)
+            ref = pool.call(worker, "verify_block", task, *attachment.pieces)
+            self.running[ref] = (self.waiting.popleft(), worker)
+            load[worker] += 1
 
-    def _needed(self, part: Part) -> set[int]:
-        """The tiers without which a part cannot be proven."""
+    def _needed_tiers(self, part: Part) -> set[int]:
         keys = self.table.keys.get(part.tier)
         return {part.tier, *(tier_children(self.table.kernel, part.tier) if keys is None else keys.children)}
 
-    def _collect(self, pool: Pool, holdings: Holdings) -> None:
-        for ref in pool.wait(list(self.asked)):
-            (checked,) = pool.get([ref])
-            part, _ = self.asked.pop(ref)
-            if checked.lost is not None:
-                raise damaged(self.table, f"position {checked.lost} of tier {part.tier} cannot be found")
-            self.counts[part.tier].update(checked.counts)
-            if checked.wrong:
-                self.bad.append((part, checked))
+    def _collect(self, pool: Pool, transfer: TierTransfer) -> None:
+        for ref in pool.wait(list(self.running)):
+            report: BlockReport = pool.get([ref])[0]
+            part, _ = self.running.pop(ref)
+            if report.lost is not None:
+                raise damage_error(self.table, f"position {report.lost} of tier {part.tier} cannot be found")
+            self.counts[part.tier].update(report.counts)
+            if report.wrong:
+                self.bad.append((part, report))
             self.done += part.count
-            for tier in self._needed(part):
-                self.users[tier] -= 1
-                if not self.users[tier]:
-                    holdings.forget(tier)
+            for tier in self._needed_tiers(part):
+                self.uses[tier] -= 1
+                if not self.uses[tier]:
+                    transfer.discard(tier)
 
-    def _report(self, pool: Pool) -> VerifyReport:
-        greetings = pool.get([pool.call(worker, "hello") for worker in range(pool.size)])
-        cpu_elsewhere = sum(each["cpu_seconds"] for each in greetings)
-        faults = [fault for _, checked in sorted(self.bad, key=lambda each: each[0]) for fault in checked.faults]
+    def _make_report(self, pool: Pool) -> VerifyReport:
+        faults = [fault for _, report in sorted(self.bad, key=lambda each: each[0]) for fault in report.faults]
         return VerifyReport(
-            checked=sum(positions_of(self.table, record) for record in self.table.records.values()),
-            bad=sum(checked.wrong for _, checked in self.bad),
-            examples=[bad_position(fault) for fault in faults[:EXAMPLES]],
+            checked=sum(count_positions(self.table, record) for record in self.table.records.values()),
+            bad=sum(report.wrong for _, report in self.bad),
+            examples=[describe_fault(fault) for fault in faults[:EXAMPLES]],
             seconds=time.monotonic() - self.started,
-            cpu_seconds=cpu_seconds() - self.cpu_started + cpu_elsewhere,
+            cpu_seconds=cpu_seconds() - self.cpu_started + sum_cpu_seconds(pool),
             workers=pool.size,
         )
 
-    def tell(self) -> None:
+    def report_progress(self) -> None:
         if self.progress is not None:
             self.progress(
                 Progress(

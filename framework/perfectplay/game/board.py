@@ -1,8 +1,8 @@
-"""What a board looks like: enough for a terminal and a browser to draw any game and to play it by clicking.
+"""The description of a board: a terminal and a browser can draw any game from it, and play it by clicking.
 
-A board has cells, each with a stack of pieces, and trays of pieces not in play. Cells stand in rows and columns, or
-anywhere, joined by edges: a star, a graph, hexagons. A move is played by clicking its target, after its source where
-it has one; a move that is not on the board at all, such as a pass, is a button beside it.
+A board has cells, each with a stack of pieces, and trays of pieces not in play. Cells are in rows and columns, or
+anywhere, joined by edges (a star, a graph, hexagons). To play a move, the player clicks its source, if it has one, and
+then its target. A move without a place on the board, such as a pass, is a button next to it.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from itertools import chain
 from xml.sax.saxutils import escape
 
 MAX_SIDE = 64
-"""The most rows and columns that can be drawn."""
+"""The largest number of rows and columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One piece. `owner` is 0 for the player who begins, 1 for the other, None for a piece of nobody's."""
+    """One piece. `owner` is 0 for the first player, 1 for the second, None for a neutral piece."""
 
     owner: int | None
     label: str
     """One to three characters for a terminal, and the accessible name in a browser."""
     size: float = 1.0
-    """Relative to its cell, above 0 up to 1."""
+    """Relative to its cell; above 0 and at most 1."""
     shape: str = "circle"
-    """circle, square, triangle, diamond, pentagon, hexagon, cross, star, block or text; a browser draws `label` for any
-    other.
+    """circle, square, triangle, diamond, pentagon, hexagon, cross, star, block or text; for others a browser draws
+    `label`.
 
-    A pentagon points away from its owner, as the pieces of shogi do. A block fills its cell, whatever the cell's shape.
+    A pentagon points away from its owner, as in shogi. A block fills its cell.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One place on the board. `row` 0 is the top; `stack` runs from the bottom to the visible top.
+    """One cell of the board. `row` 0 is the top; `stack` is ordered from the bottom to the visible top.
 
-    Rows and columns may be fractions: the middle of a cell is at (column + ½, row + ½) from the top left corner.
+    Rows and columns may be fractions. The centre of a cell is at (column + ½, row + ½) from the top left corner.
     """
 
     id: str
@@ -49,11 +49,11 @@ class Cell:
     column: float
     stack: tuple[Piece, ...] = ()
     label: str = ""
-    """The cell's name, drawn in it; not needed where rows and columns have names."""
+    """A name to draw in the cell, for boards whose rows and columns have no names."""
     width: float = 1.0
-    """How wide it is drawn, in columns: a line to be drawn is long and thin."""
+    """In columns. A cell for a line is long and thin."""
     height: float = 1.0
-    """How high it is drawn, in rows."""
+    """In rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +67,24 @@ class Tray:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """How a move is made by hand: `source` first (a cell or tray id, None where the target says it all).
+    """The clicks that make a move: first `source` (the id of a cell or tray, or None), then `target`.
 
-    Without a target it is a button beside the board. Where several moves share source and target, the player is asked.
+    Without a target the move is a button next to the board. The player chooses between moves with the same clicks.
     """
 
     move: int
     target: str | None
     source: str | None = None
     label: str = ""
-    """What the button or the choice says, such as "Pass" or "to a queen"; empty for the move's own text."""
+    """The text of the button or choice, such as "Pass" or "to a queen"; by default that of `format_move`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How the labels on a board make a text that `encode` reads, so that an editor can write it.
+    """How to write the board as a text that `encode` reads, for an editor.
 
-    Row by row from the top, cell by cell, each stack from the bottom up; `ending` is for the two players to move.
-    `pieces` are all there are, to choose from.
+    The text has the labels of the pieces row by row from the top, cell by cell, each stack from the bottom up. `ending`
+    has the suffixes for the first and the second player to move. `pieces` are all pieces to choose from.
     """
 
     pieces: tuple[Piece, ...]
@@ -96,66 +96,66 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A whole position, ready to draw."""
+    """A position, ready to draw."""
 
     rows: float
     columns: float
     cells: tuple[Cell, ...]
     to_move: int
-    """0 if the player who begins is to move, else 1."""
+    """0 for the first player, 1 for the second."""
     players: tuple[str, ...] = ("First", "Second")
-    """Two names, or one: a puzzle."""
+    """Two names, or one for a puzzle."""
     trays: tuple[Tray, ...] = ()
     clicks: tuple[Click, ...] = ()
     """One for each legal move."""
     blocked: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Why not: for a source id, the target ids it may not go to, each with the reason in a few words."""
+    """Short reasons why a move is illegal, by source id and target id."""
     warnings: dict[str, str] = field(default_factory=dict)
-    """What taking hold of a source would bring about, in a few words; only where a player should know."""
+    """Short warnings to show when a source is selected, by its id."""
     spelling: Spelling | None = None
-    """How an editor may write the position; None where only `encode` knows."""
+    """How an editor writes the position; None for a board that cannot be edited."""
     edges: tuple[tuple[str, str], ...] = ()
-    """Lines between cells, by their ids. With edges, cells are drawn as points on the lines, not as squares."""
+    """Lines between cells, by their ids. With edges, cells are drawn as points, not as squares."""
     zones: tuple[tuple[str, ...], ...] = ()
-    """Cells that belong together by the rules, drawn as one area, each by its ids."""
+    """Groups of cells to draw as one area, by their ids."""
     highlight: tuple[str, ...] = ()
-    """Cells to point out, such as the line that has won."""
+    """Cells to highlight, such as a winning line."""
     colours: tuple[str, ...] = ()
-    """The players' colours, out of COLOURS; by default that of a player's name ("Red"), else orange and blue."""
+    """The players' colours, from COLOURS; by default those of the players' names ("Red"), else orange and blue."""
     row_labels: tuple[str, ...] = ()
-    """Names of the rows from the top; by default what the cells' ids tell."""
+    """Names of the rows from the top; by default derived from the ids of the cells."""
     column_labels: tuple[str, ...] = ()
-    """Names of the columns from the left; by default what the cells' ids tell."""
+    """Names of the columns from the left; by default derived from the ids of the cells."""
 
 
 COLOURS = ("orange", "blue", "red", "green", "purple", "teal", "yellow", "pink", "brown", "black", "white", "grey")
-"""The colours a player may have: each is drawn so that it can be told apart on a light and on a dark page."""
+"""The possible colours of a player; each is readable on a light and on a dark page."""
 
 
 def player_colours(board: Board) -> tuple[str, str]:
-    """The two players' colours: those the board gives, else by the players' names, else orange and blue."""
-    named = [*board.colours, *(name.lower() for name in board.players[len(board.colours) :])]
-    known = [name if name in COLOURS else "" for name in named[:2]] + ["", ""]
-    first = known[0] or next(name for name in ("orange", "blue") if name != known[1])
-    return first, known[1] or next(name for name in ("blue", "orange") if name != first)
+    """Return the two players' colours: those of the board, else of the players' names, else orange and blue."""
+    names = [*board.colours, *(name.lower() for name in board.players[len(board.colours) :])]
+    colours = [name if name in COLOURS else "" for name in names[:2]] + ["", ""]
+    first = colours[0] or next(name for name in ("orange", "blue") if name != colours[1])
+    return first, colours[1] or next(name for name in ("blue", "orange") if name != first)
 
 
 def headings(board: Board) -> tuple[Sequence[str], Sequence[str]]:
-    """Names of rows and columns: those given, or what ids such as `b2` and `(1,1)` are made of; else empty ones."""
+    """Return the names of rows and columns: those of the board, else the parts of ids such as `b2` and `(1,1)`."""
     rows, columns = math.ceil(board.rows), math.ceil(board.columns)
     if board.row_labels or board.column_labels:
         return _filled(board.row_labels, rows), _filled(board.column_labels, columns)
-    return _told_by_ids(rows, columns, tuple((cell.id, cell.row, cell.column) for cell in board.cells))
+    return _headings_from_ids(rows, columns, tuple((cell.id, cell.row, cell.column) for cell in board.cells))
 
 
-@lru_cache(maxsize=200)  # all boards of a game have the same places
-def _told_by_ids(
+@lru_cache(maxsize=200)  # all boards of a game have the same cells
+def _headings_from_ids(
     rows: int, columns: int, places: tuple[tuple[str, float, float], ...]
 ) -> tuple[Sequence[str], Sequence[str]]:
-    nothing = [""] * rows, [""] * columns
+    empty = [""] * rows, [""] * columns
     by_number = {name: (int(row), int(column)) for name, row, column in places}
     if not places or any((row, column) != by_number[name] for name, row, column in places):
-        return nothing
+        return empty
     if all(name == f"({row},{column})" for name, (row, column) in by_number.items()):
         return [str(row) for row in range(rows)], [str(column) for column in range(columns)]
     row_of = {row: name[1:] for name, (row, _) in by_number.items()}
@@ -163,7 +163,7 @@ def _told_by_ids(
     chess_like = all(re.fullmatch(r"[A-Za-z][0-9]+", name) for name in by_number)
     if chess_like and all(name == column_of[column] + row_of[row] for name, (row, column) in by_number.items()):
         return [row_of.get(row, "") for row in range(rows)], [column_of.get(column, "") for column in range(columns)]
-    return nothing
+    return empty
 
 
 def _filled(labels: Sequence[str], count: int) -> list[str]:
@@ -171,85 +171,82 @@ def _filled(labels: Sequence[str], count: int) -> list[str]:
 
 
 def board_fault(board: Board) -> str | None:
-    """Why a board cannot be drawn or clicked, in a few words; None if it can.
+    """Return why a board cannot be drawn or clicked, or None.
 
-    Types are not promises: whatever a plugin puts into a board, either it can be drawn or this says why not.
+    Annotations are not enforced, so a plugin may put anything into a board.
     """
     try:
         return next(_faults(board), None)
     except (TypeError, ValueError, AttributeError) as error:
-        return f"its parts are not what they should be: {error}"
+        return f"it contains values of the wrong type: {error}"
 
 
 def _faults(board: Board) -> Iterator[str]:
     for name, side in (("rows", board.rows), ("columns", board.columns)):
         if not _is_number(side) or not 0 < side <= MAX_SIDE:
-            yield f"{name} is {side!r}: a number above 0 up to {MAX_SIDE} was expected"
+            yield f"{name} is {side!r}; expected a number above 0, at most {MAX_SIDE}"
     if board.to_move not in range(len(board.players)) or len(board.players) not in (1, 2):
         yield f"to_move is {board.to_move!r} among {len(board.players)} players"
     ids = [cell.id for cell in board.cells] + [tray.id for tray in board.trays]
-    known = set(ids)
-    if len(known) != len(ids):
-        yield from (f"there are {count} places {name!r}" for name, count in Counter(ids).items() if count > 1)
+    yield from (f"{count} cells or trays have the id {name!r}" for name, count in Counter(ids).items() if count > 1)
     last_row, last_column = board.rows - 0.5, board.columns - 0.5
     yield from _odd_numbers(board.cells)
     for cell in board.cells:
         if not (-1 < cell.row <= last_row and -1 < cell.column <= last_column):
             yield f"cell {cell.id!r} at row {cell.row}, column {cell.column} is outside the board"
         if not (0 < cell.width <= board.columns and 0 < cell.height <= board.rows):
-            yield f"cell {cell.id!r} is {cell.width} wide and {cell.height} high: the board has no room for it"
+            yield f"cell {cell.id!r} is {cell.width} wide and {cell.height} high, which exceeds the board"
     for tray in board.trays:
         if not isinstance(tray.count, int) or tray.count < 0:
-            yield f"tray {tray.id!r} holds {tray.count!r} pieces"
+            yield f"tray {tray.id!r} has {tray.count!r} pieces"
     pieces = [piece for cell in board.cells for piece in cell.stack] + [tray.piece for tray in board.trays]
-    for piece in {id(piece): piece for piece in pieces}.values():  # many are the same object
+    for piece in {id(piece): piece for piece in pieces}.values():  # many cells share one object
         if fault := _piece_fault(piece):
             yield fault
-    named = {click.target for click in board.clicks} | {click.source for click in board.clicks}
-    named = named.union(board.highlight, *board.edges, *board.zones) - known - {None}
-    yield from (f"there is no place {name!r}" for name in named)
+    used = {click.target for click in board.clicks} | {click.source for click in board.clicks}
+    unknown = used.union(board.highlight, *board.edges, *board.zones) - {*ids, None}
+    yield from (f"there is no cell or tray with the id {name!r}" for name in unknown)
     yield from (f"edge {edge!r} does not join two cells" for edge in board.edges if len(edge) != 2)
     texts = [*ids, *board.players, *board.row_labels, *board.column_labels, *board.colours]
     texts += {click.label for click in board.clicks} | {cell.label for cell in board.cells}
     texts += [*board.warnings, *board.warnings.values()]
-    for refused in board.blocked.values():
-        texts += refused
-        texts += refused.values()
+    for reasons in board.blocked.values():
+        texts += [*reasons, *reasons.values()]
     if {*map(type, texts)} != {str}:
-        yield from (f"{text!r} is not a text" for text in texts if not isinstance(text, str))
+        yield from (f"{text!r} is not a str" for text in texts if not isinstance(text, str))
 
 
 def _odd_numbers(cells: Sequence[Cell]) -> Iterator[str]:
-    """Which cells are not where numbers say, if any: all are looked at together first, for they hardly ever are."""
+    """Yield the cells whose place or size is not a number. All are checked together first, which is faster."""
     numbers = [(cell.row, cell.column, cell.width, cell.height) for cell in cells]
     if not {*map(type, chain.from_iterable(numbers))} <= {int, float}:
         for cell, own in zip(cells, numbers, strict=True):
             if not all(map(_is_number, own)):
-                yield f"cell {cell.id!r} has row, column, width and height {own!r}: numbers were expected"
+                yield f"cell {cell.id!r} has row, column, width and height {own!r}; expected numbers"
 
 
 def _piece_fault(piece: Piece) -> str | None:
     if piece.owner not in (0, 1, None) or not isinstance(piece.label, str) or not isinstance(piece.shape, str):
-        return f"{piece!r} is not a piece that can be drawn"
+        return f"{piece!r} has an owner, label or shape of the wrong type"
     if not _is_number(piece.size) or not 0 < piece.size <= 1:
-        return f"a piece's size is {piece.size!r}: a number above 0 up to 1 was expected"
+        return f"the size of a piece is {piece.size!r}; expected a number above 0, at most 1"
     return None
 
 
-def _is_number(thing: object) -> bool:
-    return isinstance(thing, (int, float)) and not isinstance(thing, bool) and math.isfinite(thing)
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-# A Board as a small SVG picture, for notebooks: cells, lines, pieces with their labels, and who is to move.
+# ---- a small SVG picture, for notebooks ----
 
 _UNIT = 48
 _MARGIN = 8
-_NOBODY = "grey"
+_NEUTRAL = "grey"
 _LINE = "#9ca3af"
 
 
 def svg(board: Board, *, over: bool = False) -> str:
-    """The picture as the text of an SVG file; without who is to move where the game is over or one plays alone."""
+    """Return an SVG picture. It shows who is to move, unless the game is over or a puzzle."""
     width, height = board.columns * _UNIT + 2 * _MARGIN, board.rows * _UNIT + 2 * _MARGIN + 24
     places = {cell.id: _middle(cell) for cell in board.cells}
     parts = [_edge(places[one], places[other]) for one, other in board.edges]
@@ -289,8 +286,8 @@ def _cell(cell: Cell, colours: tuple[str, str], *, point: bool, highlight: bool)
         parts = [f'<circle cx="{x:g}" cy="{y:g}" r="4" fill="{_LINE}"/>']
     else:
         parts = [_rectangle(cell, "#fef08a" if highlight else "none")]
-    for piece in cell.stack:  # from the bottom up: larger pieces below stay visible around smaller ones
-        colour = _NOBODY if piece.owner is None else colours[piece.owner]
+    for piece in cell.stack:  # from the bottom up, so that larger pieces stay visible around smaller ones
+        colour = _NEUTRAL if piece.owner is None else colours[piece.owner]
         if piece.shape == "block":
             return [*parts, _rectangle(cell, colour)]
         radius = _UNIT * 0.44 * piece.size * min(cell.width, cell.height)

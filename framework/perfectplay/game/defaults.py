@@ -1,4 +1,4 @@
-"""What stands in for the hooks that a plugin leaves out: its kernel's functions, and the bare rules for the engine."""
+"""Default implementations of hooks that a plugin omits, and the unchecked rules for the engine."""
 
 from __future__ import annotations
 
@@ -6,69 +6,105 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from perfectplay.errors import PluginError
-from perfectplay.game import plugins
-from perfectplay.game.hooks import MAX_POSITION, Guard, Hook
-from perfectplay.game.plugins import Plugin
+from perfectplay.game.hooks import DECODE, FORMAT_MOVE, MAX_POSITION, MOVES, Checked, Hook, Hooks, WrongResult
+from perfectplay.game.plugins import REQUIRED_HOOKS, Plugin
 from perfectplay.values import Status
-from perfectplay_native.rules import Rules
+from perfectplay_native.python_rules import PythonRules
 
 if TYPE_CHECKING:
     from perfectplay_native.kernel import Kernel
 
 KERNEL_HOOKS = ("valid", "undo", "canonicalize", "mover", "score", "tier", "parents")
-"""What a kernel may give besides the required rules."""
+"""Functions that a kernel may have in addition to the required ones."""
+
+_STATUS_NUMBERS = frozenset(map(int, Status))
 
 
-def load_kernel(guard: Guard, plugin: Plugin) -> Kernel | None:
-    """The plugin's kernel, if it has one."""
+def load_kernel(plugin: Plugin) -> Kernel | None:
+    """Return the plugin's kernel, or None if it has none. Raises PluginError for an incomplete one."""
     if "kernel" not in plugin.hooks:
         return None
-    from perfectplay_native.kernel import Kernel  # loads the engine: only where a game has a kernel
+    from perfectplay_native.kernel import Kernel  # loads the engine, which a game in Python may not need
 
-    kernel = guard.call("kernel", plugin.hooks["kernel"])
-    if not isinstance(kernel, Kernel):
-        raise guard.refuse("kernel", None, kernel, "a perfectplay_native.kernel.Kernel was expected")
-    missing = [name for name in plugins.REQUIRED_HOOKS if not kernel.has(name)]
-    if missing:
-        raise PluginError(f"{plugin.name}: the kernel leaves the required {', '.join(missing)} NULL")
+    def check(result: object) -> Kernel:
+        if not isinstance(result, Kernel):
+            raise WrongResult(result, "expected a perfectplay_native.kernel.Kernel")
+        return result
+
+    kernel = Hooks(plugin.name, plugin.hooks).call(Checked("kernel", check))
+    if missing := [name for name in REQUIRED_HOOKS if not kernel.has(name)]:
+        raise PluginError(f"{plugin.name}: in the kernel the required {', '.join(missing)} is NULL")
     return kernel
 
 
-def of_kernel(kernel: Kernel | None) -> dict[str, Hook]:
-    """The hooks that a kernel stands in for."""
+def kernel_hooks(kernel: Kernel | None) -> dict[str, Hook]:
+    """Return the hooks that a kernel implements."""
     if kernel is None:
         return {}
-    given = [name for name in KERNEL_HOOKS if kernel.has(name)]
-    hooks: dict[str, Hook] = {name: getattr(kernel, name) for name in (*plugins.REQUIRED_HOOKS, *given)}
+    optional = [name for name in KERNEL_HOOKS if kernel.has(name)]
+    hooks: dict[str, Hook] = {name: getattr(kernel, name) for name in (*REQUIRED_HOOKS, *optional)}
 
     def status(position: int) -> Status | int:
         number = kernel.status(position)
-        return Status(number) if number in _STATUS_NUMBERS else number  # any other is refused where it is checked
+        return Status(number) if number in _STATUS_NUMBERS else number  # `Hooks.status` rejects other numbers
 
     return {**hooks, "status": status}
 
 
-def kernel_players(kernel: Kernel | None) -> int:
-    """How many players a kernel has; two where there is none."""
-    return 2 if kernel is None else kernel.players
+def default_hooks(hooks: Hooks) -> dict[str, Hook]:
+    """Return the defaults that need no kernel. They call other hooks of the same game."""
+
+    def find_move(position: int, text: str) -> int:
+        legal = hooks.call(MOVES, position)
+        for move in legal:
+            if hooks.call(FORMAT_MOVE, position, move) == text.strip():
+                return move
+        raise ValueError(list_moves(hooks, position, legal))
+
+    return {
+        "valid": lambda position: True,
+        "canonicalize": lambda position: position,
+        "encode": _read_number,
+        "decode": str,
+        "notations": lambda position: {"text": hooks.call(DECODE, position)},
+        "format_move": lambda position, move: str(move),
+        "parse_move": find_move,
+    }
 
 
-def bare_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> Rules:
-    """The hooks that an engine asks, called as they are."""
+def list_moves(hooks: Hooks, position: int, legal: Sequence[int]) -> str:
+    """Return the part of an error message that lists the legal moves, at most ten of them."""
+    if not legal:
+        return "the game is over"
+    names = ", ".join(hooks.format_moves(position, legal[:10]))
+    return f"the legal moves are {names}" + (f" and {len(legal) - 10} more" if len(legal) > 10 else "")
+
+
+def _read_number(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ValueError("expected a number")
+    number = int(text)
+    if number > MAX_POSITION:
+        raise ValueError("the number is too large for a position")
+    return number
+
+
+def engine_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> PythonRules:
+    """Return the hooks that the engine calls. Results are not checked, except that a status must be a Status."""
     status, apply, canonicalize = hooks["status"], hooks["apply"], hooks["canonicalize"]
 
     def strict_status(position: int) -> Status:
-        answer: Status = status(position)
-        if type(answer) is not Status:  # the engine would take a bool or a score for one
+        result: Status = status(position)
+        if type(result) is not Status:  # the engine would accept a bool or a score
             raise TypeError("not a Status")
-        return answer
+        return result
 
     def follow(position: int, moves: Sequence[int]) -> tuple[list[int], list[int]]:
         children = [apply(position, move) for move in moves]
         return children, [canonicalize(child) for child in children]
 
     by_kernel = kernel is not None and (apply, canonicalize) == (kernel.apply, kernel.canonicalize)
-    return Rules(
+    return PythonRules(
         start=hooks["start"],
         valid=hooks["valid"],
         moves=hooks["moves"],
@@ -84,16 +120,3 @@ def bare_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int
         walk=hooks.get("walk"),
         players=players,
     )
-
-
-def read_number(text: str) -> int:
-    """The position of a text, where the game has no notation of its own."""
-    if not text.strip().isdecimal():
-        raise ValueError("a number was expected")
-    number = int(text)
-    if number > MAX_POSITION:
-        raise ValueError("it is too large for a position")
-    return number
-
-
-_STATUS_NUMBERS = frozenset(map(int, Status))

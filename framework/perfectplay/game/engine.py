@@ -1,7 +1,7 @@
-"""The kernel an engine asks: a game's own in C, or one that calls its Python functions.
+"""Connects a game to the engine: its kernel, the explanation of its failures, and a thread for long runs.
 
-The engine's calls of Python functions are unchecked, for speed. When one fails, the same question is asked here again,
-step by step and with every check on: the first step that fails is the one to blame, and says so itself.
+The engine calls the hooks of a game in Python without checks, for speed. When a call fails, `explain_fault` repeats it
+step by step through `Game`, with all checks. The first step that fails raises an error that names the hook.
 """
 
 from __future__ import annotations
@@ -16,113 +16,105 @@ from perfectplay.game.game import Game
 from perfectplay.values import Status
 from perfectplay_native.errors import EngineError, EngineOutOfMemory, EngineStopped, RulesError
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.python_kernel import MAX_TIERS, PythonKernel
-from perfectplay_native.rules import MAX_MOVES
-from perfectplay_native.studied import WrongStudyError
+from perfectplay_native.limits import MAX_PYTHON_MOVES
+from perfectplay_native.memo import BatchError
+from perfectplay_native.python_kernel import PythonKernel
+
+REPORT_SECONDS = 0.2
+"""How often `run_in_background` reports progress."""
+
+_RULES = ("status", "moves", "apply", "canonicalize", "mover", "score")
 
 
 def game_kernel(game: Game) -> Kernel:
-    """The game's C kernel, or one that calls its Python functions."""
+    """Return the game's C kernel, or one that calls its Python functions."""
     if game.kernel is not None:
         return game.kernel
     return PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
 
 
+# ---- failures ----
+
+
 def explain_fault(game: Game, question: str, position: int, error: BaseException) -> PerfectPlayError:
-    """The error to raise for `question` (as `Explain` says) about `position`, which ended in `error`."""
-    if question == "walk":  # of no one position: the words are in the error
-        return _fault_of_walk(game, error)
+    """Return the error to raise when a call of the engine (see `Explain`) on `position` has raised `error`."""
+    if isinstance(error, BatchError):
+        return PluginError(f"{game.name}: hook 'walk' returned a wrong result: {error}; {game.advice}")
+    if question == "walk":
+        return game.hook_error("walk", None, error)
     try:
-        _ask_again(game, question, position)
-    except PluginError as found:
-        return PluginError(f"{found}; {game.advice}")
-    except PerfectPlayError as found:  # the plugin's own words
-        return found
-    # Asked again, all is well: the hook is not a pure function.
+        _repeat(game, question, position)
+    except PluginError as fault:
+        return PluginError(f"{fault}; {game.advice}")
+    except PerfectPlayError as fault:  # raised by the plugin itself
+        return fault
+    # The repetition succeeded, so the hook is not a pure function. The traceback shows which one it was.
+    codes = {getattr(getattr(game.rules, name), "__code__", None): name for name in _RULES}
+    names = [codes[frame.f_code] for frame, _ in walk_tb(error.__traceback__) if frame.f_code in codes]
     fallback = {"children": "moves", "all": "status"}.get(question, question)
-    return game.hook_error(_raising_hook(game, error) or fallback, position, error)
+    return game.hook_error(names[0] if names else fallback, position, error)
 
 
-def _fault_of_walk(game: Game, error: BaseException) -> PerfectPlayError:
-    if isinstance(error, WrongStudyError):
-        return PluginError(f"{game.name}: hook 'walk' answered wrongly: {error}; {game.advice}")
-    return game.hook_error("walk", None, error)
-
-
-_STUDIED = ("status", "moves", "apply", "canonicalize", "mover", "score")
-
-
-def _raising_hook(game: Game, error: BaseException) -> str | None:
-    """The hook that was asked when an error was raised, however deep inside it."""
-    asked = {getattr(getattr(game.rules, name), "__code__", None): name for name in _STUDIED}
-    return next((asked[frame.f_code] for frame, _ in walk_tb(error.__traceback__) if frame.f_code in asked), None)
-
-
-def _ask_again(game: Game, question: str, position: int) -> None:
-    if question not in ("start", "valid") and not game.valid(position):
-        raise PluginError(f"{game.name}: play leads to position {position}, which hook 'valid' refuses")
-    if question == "all":
-        _ask_all(game, position)
-    elif question == "children":
-        _ask_children(game, position)
-    elif question == "tier":
-        tier = game.tier(position)
-        if tier >= MAX_TIERS:
-            raise PluginError(
-                f"{game.name}: hook 'tier' returned {tier} in position {position}: a Python game has tiers below "
-                f"{MAX_TIERS:,}; number them more densely, if the game has an end at all"
-            )
-    elif question == "start":
+def _repeat(game: Game, question: str, position: int) -> None:
+    if question == "start":
         game.start()
-    elif question in ("apply", "undo"):  # of which move is not known: try all
-        _ask_children(game, position)
+        return
+    if question != "valid" and not game.valid(position):
+        raise PluginError(f"{game.name}: play leads to position {position}, which hook 'valid' rejects")
+    if question == "all":
+        status = game.status(position)
+        if status == Status.ONGOING:
+            _check_children(game, position)
+        if game.has_mover:
+            game.mover(position)
+        if game.has_score and status != Status.ONGOING:
+            game.score(position)
+    elif question in ("children", "apply", "undo"):  # the move is not known, so all are checked
+        _check_children(game, position)
     else:
-        answer = getattr(game, question)(position)
+        result = getattr(game, question)(position)
         if question in ("moves", "parents"):
-            _refuse_too_many(game, question, position, len(answer))
+            _check_count(game, question, position, len(result))
 
 
-def _ask_all(game: Game, position: int) -> None:
-    status = game.status(position)
-    if status == Status.ONGOING:
-        _ask_children(game, position)
-    if game.has_mover:
-        game.mover(position)
-    if game.has_score and status != Status.ONGOING:
-        game.score(position)
-
-
-def _ask_children(game: Game, position: int) -> None:
+def _check_children(game: Game, position: int) -> None:
     moves = game.moves(position)
-    _refuse_too_many(game, "moves", position, len(moves))
+    _check_count(game, "moves", position, len(moves))
     if not moves:
         raise PluginError(
-            f"{game.name}: hook 'status' says ONGOING in position {position}, but hook 'moves' has no move there: "
-            f"let 'status' say what being stuck means, LOST, DRAWN or WON"
+            f"{game.name}: hook 'status' returned ONGOING in position {position}, but hook 'moves' returned no move; "
+            f"'status' must return LOST, DRAWN or WON for a player who cannot move"
         )
     for move in moves:
         child = game.apply(position, move)
         if not game.valid(child):
             raise PluginError(
-                f"{game.name}: hook 'apply' returned {child} for move {move} in position {position}: "
-                f"hook 'valid' refuses that position"
+                f"{game.name}: hook 'apply' returned {child} for move {move} in position {position}, "
+                f"which hook 'valid' rejects"
             )
         game.canonicalize(child)
         if game.has_mover:
             game.mover(child)
 
 
-def _refuse_too_many(game: Game, hook: str, position: int, count: int) -> None:
-    if count > MAX_MOVES:
-        raise PluginError(
-            f"{game.name}: hook '{hook}' returned {count:,} answers in position {position}: {MAX_MOVES:,} are the most"
-        )
+def _check_count(game: Game, hook: str, position: int, count: int) -> None:
+    if count > MAX_PYTHON_MOVES:
+        limit = f"the limit is {MAX_PYTHON_MOVES:,}"
+        raise PluginError(f"{game.name}: hook '{hook}' returned {count:,} results in position {position}; {limit}")
 
 
-# Runs the engine in a thread of its own, so that its caller can tell of the progress and stop it at any moment.
+def translate_error(failure: BaseException, game: Game) -> BaseException:
+    """Return an error of the engine as one of perfectplay; any other error unchanged."""
+    if isinstance(failure, EngineStopped):
+        return Interrupted("interrupted")
+    if isinstance(failure, EngineOutOfMemory):
+        return PerfectPlayError(f"not enough memory: {failure}; increase --memory or use --backend lmdb")
+    if isinstance(failure, RulesError):
+        return PluginError(f"{game.name}: {failure}; {game.advice}")
+    return TableError(str(failure)) if isinstance(failure, EngineError) else failure
 
-REPORT_SECONDS = 0.2
-"""How often `tell` is called."""
+
+# ---- long runs ----
 
 
 def run_in_background(
@@ -131,26 +123,29 @@ def run_in_background(
     game: Game,
     stop: threading.Event,
     cancel: Callable[[], None] = lambda: None,
-    tell: Callable[[], None] = lambda: None,
+    report: Callable[[], None] = lambda: None,
 ) -> None:
-    """Do `work`, calling `tell` meanwhile, and `cancel` once `stop` is set. What went wrong is raised here."""
+    """Run `work` in another thread until it ends, so that the caller can report progress and stop it.
+
+    Calls `report` at regular intervals, and `cancel` once `stop` is set. Raises the error of `work`, or Interrupted.
+    """
     failure: list[BaseException] = []
     done = threading.Event()
 
-    def guarded() -> None:
+    def run() -> None:
         try:
             work()
         except BaseException as error:  # raised again below, in the caller's thread
             failure.append(error)
         done.set()
 
-    thread = threading.Thread(target=guarded, name="engine", daemon=True)
+    thread = threading.Thread(target=run, name="engine", daemon=True)
     thread.start()
     try:
         while not done.wait(REPORT_SECONDS):
             if stop.is_set():
                 cancel()
-            tell()
+            report()
     except BaseException:  # Ctrl-C in the caller's thread
         cancel()
         raise
@@ -162,20 +157,9 @@ def run_in_background(
         raise Interrupted("interrupted")
 
 
-def translate_error(failure: BaseException, game: Game) -> BaseException:
-    """The engine's failures as errors for people; any other as it is."""
-    if isinstance(failure, EngineStopped):
-        return Interrupted("interrupted")
-    if isinstance(failure, EngineOutOfMemory):
-        return PerfectPlayError(f"not enough memory: {failure}; give --memory more, or use --backend lmdb")
-    if isinstance(failure, RulesError):
-        return PluginError(f"{game.name}: {failure}; {game.advice}")
-    return TableError(str(failure)) if isinstance(failure, EngineError) else failure
-
-
 def cpu_seconds() -> float:
-    """Processor time of this process so far, all threads, user and system."""
-    import resource  # only where it is asked for: not every system has it
+    """Return the CPU time of this process so far, of all threads, user and system."""
+    import resource  # not available on every system
 
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime

@@ -1,76 +1,98 @@
-"""One game, ready to use: what every part of the host talks to instead of a plugin.
+"""A game that is ready to use: the interface between plugins and all other parts of the host.
 
-A plugin gives what it likes: all rules in Python, or a kernel in C and nothing else. `Game` fills the gaps
-and checks what goes in and what comes out. Engines that call a billion times use `kernel` or `rules`.
+A plugin may have all rules in Python, or a C kernel and nothing else. `Game` adds defaults for omitted hooks and checks
+arguments and results. The engine, which needs billions of calls, uses `Game.kernel` or `Game.rules` directly.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import index
-from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, cast
 from zlib import crc32
 
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
-from perfectplay.game import defaults as default_hooks
-from perfectplay.game import plugins
-from perfectplay.game.board import Board
-from perfectplay.game.hooks import CheckedHooks, Guard, Hook, as_int, brief
+from perfectplay.game import hooks
+from perfectplay.game.board import Board, svg
+from perfectplay.game.defaults import default_hooks, engine_rules, kernel_hooks, list_moves, load_kernel
+from perfectplay.game.hooks import Checked, Hook, Hooks, WrongResult, as_int, brief
 from perfectplay.game.options import Option, OptionValue, as_words, chosen, identity
-from perfectplay.game.plugins import Plugin
-from perfectplay.game.position import Position
+from perfectplay.game.plugins import Plugin, require_rules, unmarked_hooks
 from perfectplay.game.spec import About
-from perfectplay.values import Status
+from perfectplay.values import Status, Value
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from perfectplay_native.engine import Positions
     from perfectplay_native.kernel import Kernel
-
+    from perfectplay_native.positions import Positions
 
 DEFAULT_PLAYERS = ("First", "Second")
 
 
 class Game:
-    """A game in one variant, from `load_game`, or from `make_game` for a plugin that is not installed.
+    """A game in one variant, returned by `load_game`, or by `make_game` for a plugin that is not installed.
 
-    Every method takes positions that `valid` accepts and raises UsageError for others; a hook that raises, or
-    returns what it must not, is a PluginError. Methods may be called from several threads if the hooks may.
+    Every method checks its position and raises UsageError for one that `valid` rejects, because it cannot know whether
+    the caller has checked it. A hook that raises or returns a wrong result is a PluginError. Methods are thread-safe if
+    the hooks are.
     """
 
     def __init__(self, plugin: Plugin, declared: Sequence[Option], options: Mapping[str, OptionValue]) -> None:
         self.name = plugin.name
         self.version = plugin.version
         self.file = plugin.file
-        """The file that the game was loaded from, where it is not installed."""
+        """The file that the game was loaded from, unless it is installed."""
         self.command_word = self.name if self.file is None else str(self.file)
-        """What the command line calls the game."""
-        self.found_by_name = bool(plugin.code)
-        """Whether `load_game(command_word)` gives it in another process too."""
-        self.unmarked_hooks = plugins.unmarked_hooks(plugin)
-        """What is called like a hook, but not marked as one, and so never asked."""
+        """The game's name or file on the command line."""
+        self.is_loadable = bool(plugin.code)
+        """Whether `load_game(command_word)` returns the same game in another process."""
+        self.unmarked_hooks = unmarked_hooks(plugin)
+        """Functions named like hooks but not marked @hookimpl, so they are never called."""
         self.declared_options = tuple(declared)
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
-        """Names this variant among all games, and its table among all tables."""
-        self._last_checked: int | None = None
-        guard = Guard(plugin.name)
-        self.kernel: Kernel | None = default_hooks.load_kernel(guard, plugin)
+        """The unique name of this variant and of its table."""
+        self.kernel: Kernel | None = load_kernel(plugin)
         if self.kernel is None:
-            plugins.require_rules(plugin)
-        self._ask = CheckedHooks(guard, {**self._defaults(), **default_hooks.of_kernel(self.kernel), **plugin.hooks})
+            require_rules(plugin)
+        functions: dict[str, Hook] = {}
+        self._hooks = Hooks(plugin.name, functions)
+        functions.update({**default_hooks(self._hooks), **kernel_hooks(self.kernel), **plugin.hooks})
+        self.has_undo, self.has_tier, self.has_parents = (
+            "undo" in functions,
+            "tier" in functions,
+            "parents" in functions,
+        )
+        self.has_score = "score" in functions
+        self.has_mover = "mover" in functions
+        """Whether the game has the hook `mover`; without it turns alternate."""
+        self._has_board = "board" in functions
         self.rules_version = _rules_version(plugin, self.kernel)
         self.dates_rules_by_code = self.kernel is None and plugin.rules_version is None and bool(plugin.code)
-        """Whether any change of the code counts as one of the rules, as the game does not say itself."""
+        """Whether any change of the code counts as a change of the rules, because the game has no RULES_VERSION."""
         self._try_start()
-        self._players = self._declared_players()
-        self.rules = default_hooks.bare_rules(self._ask.functions, self.kernel, players=len(self._players))
+        names = self._hooks.players()
+        count = 2 if self.kernel is None else self.kernel.players
+        self._names_players = bool(names)
+        self._players = names or DEFAULT_PLAYERS[:count]
+        if self.kernel is not None and len(self._players) != count:
+            raise PluginError(f"{self.name}: hook 'players' returned {len(names)} names, but the kernel has {count}")
+        self.rules = engine_rules(functions, self.kernel, players=len(self._players))
+        """The rules without checks, for the engine."""
+
+    def _try_start(self) -> None:
+        """Call the required hooks once, so that a game that cannot work is rejected when it is loaded."""
+        start = self._hooks.call(hooks.START)
+        if not self._hooks.valid(start):
+            raise PluginError(f"{self.name}: hook 'start' returned {start}, which hook 'valid' rejects")
+        self._hooks.call(hooks.CANONICALIZE, start)
+        self._hooks.call(hooks.STATUS, start)
+        self._hooks.call(hooks.MOVES, start)
 
     def __repr__(self) -> str:
         return f"<Game {self.identity} ({self.kind})>"
@@ -79,160 +101,154 @@ class Game:
     def kind(self) -> str:
         return "Python" if self.kernel is None else "C kernel"
 
-    # ---- the rules ----
+    # ---- rules ----
 
     def start(self) -> int:
-        """The position in which play begins."""
-        return self._ask.start()
+        """Return the start position."""
+        return self._hooks.call(hooks.START)
 
     def valid(self, position: object) -> bool:
-        """Whether this is a position of the game. Anything may be asked."""
+        """Return whether this is a position of the game. Takes any object."""
+        return self._hooks.valid(as_int(position))
+
+    def _checked(self, position: SupportsIndex) -> int:
         number = as_int(position)
-        if not self._ask.valid(number):
-            return False
-        self._last_checked = number
-        return True
+        if number is None or not self._hooks.valid(number):
+            raise UsageError(f"{brief(position)} is not a position of {self.name}")
+        return number
 
     def moves(self, position: SupportsIndex) -> list[int]:
-        """The legal moves; none when the game is over."""
-        return self._ask.moves(self._checked(position))
+        """Return the legal moves; empty when the game is over."""
+        return self._hooks.call(hooks.MOVES, self._checked(position))
 
     def apply(self, position: SupportsIndex, move: SupportsIndex) -> int:
-        """The position after one of its `moves`; UsageError for any other move."""
+        """Return the position after a legal move. Raises UsageError for an illegal one.
+
+        The moves are generated to check that, because hooks need not reject illegal moves. Loops over all moves use
+        `rules.follow` or `move_classes`, which do not.
+        """
         position = self._checked(position)
-        legal, number = self._ask.moves(position), as_int(move)
+        legal, number = self._hooks.call(hooks.MOVES, position), as_int(move)
         if number is None or number not in legal:
-            raise UsageError(f"{brief(move)} is not a legal move here: {self._some_moves(position, legal)}")
-        return self._ask.apply(position, number)
+            raise self._illegal_move(move, position, legal)
+        return self._hooks.call(hooks.APPLY, position, number)
+
+    def _illegal_move(self, move: object, position: int, legal: Sequence[int]) -> UsageError:
+        return UsageError(f"{brief(move)} is not a legal move here: {list_moves(self._hooks, position, legal)}")
+
+    def move_classes(self, position: SupportsIndex) -> list[list[int]]:
+        """Return the legal moves, grouped by the canonical form of the resulting position."""
+        call, position = self._hooks.call, self._checked(position)
+        classes: dict[int, list[int]] = {}
+        for move in call(hooks.MOVES, position):
+            classes.setdefault(call(hooks.CANONICALIZE, call(hooks.APPLY, position, move)), []).append(move)
+        return list(classes.values())
 
     def undo(self, position: SupportsIndex, move: SupportsIndex) -> int:
-        """The position before `move`, which led to this one; only where `has_undo`."""
-        position = self._checked(position)
-        if not self.has_undo:
-            raise PluginError(f"{self.name}: there is no hook 'undo'; ask `has_undo` first")
-        return self._ask.undo(position, index(move))
+        """Return the position before `move`, which led to this one. Requires `has_undo`."""
+        self._require_hook("undo")
+        return self._hooks.call(hooks.UNDO, self._checked(position), index(move))
 
     def canonicalize(self, position: SupportsIndex) -> int:
-        """The representative of all positions that are the same up to symmetry."""
-        return self._ask.canonicalize(self._checked(position))
+        """Return the canonical form: the representative of all positions that are equal up to symmetry."""
+        return self._hooks.call(hooks.CANONICALIZE, self._checked(position))
 
     def status(self, position: SupportsIndex) -> Status:
-        """How the position stands by rule alone, for the side to move."""
-        return self._ask.status(self._checked(position))
+        """Return whether the game is over, and the result for the side to move."""
+        return self._hooks.call(hooks.STATUS, self._checked(position))
+
+    def score(self, position: SupportsIndex) -> int:
+        """Return the mover's margin of victory in a finished game, negative for a loss. Requires `has_score`."""
+        self._require_hook("score")
+        return self._hooks.call(hooks.SCORE, self._checked(position))
+
+    def tier(self, position: SupportsIndex) -> int:
+        """Return the tier, which never decreases during play; 0 for a game without tiers."""
+        position, tier = self._checked(position), hooks.PYTHON_TIER if self.kernel is None else hooks.KERNEL_TIER
+        return self._hooks.call(tier, position) if self.has_tier else 0
+
+    def parents(self, position: SupportsIndex) -> list[int]:
+        """Return the canonical positions with a move to an image of this one. Requires `has_parents`."""
+        self._require_hook("parents")
+        return self._hooks.call(hooks.PARENTS, self._checked(position))
+
+    def _require_hook(self, hook: str) -> None:
+        if not self._hooks.has(hook):
+            raise PluginError(f"{self.name}: there is no hook '{hook}'; check `has_{hook}` first")
+
+    # ---- players and turns ----
 
     @cached_property
     def players(self) -> tuple[str, ...]:
-        """The names, who begins first; a puzzle has one. Where the game names nobody, they are those on the board."""
-        if self.is_puzzle or self._names_players or not self._ask.has("board"):
+        """The players' names, first player first; a puzzle has one. Defaults to the names on the board."""
+        if self.is_puzzle or self._names_players or not self._has_board:
             return self._players
-        return self._ask.board(self._ask.start()).players
+        return self._hooks.call(hooks.BOARD, self._hooks.call(hooks.START)).players
 
     @property
     def is_puzzle(self) -> bool:
-        """Whether one player plays alone: WON is solved, and LOST a dead end."""
+        """Whether there is a single player, for whom WON means solved and LOST a dead end."""
         return len(self._players) == 1
 
     @property
-    def has_mover(self) -> bool:
-        """Whether the game itself says whose turn it is; otherwise turns alternate."""
-        return self._ask.has("mover")
-
-    @property
     def turns_alternate(self) -> bool:
-        """Whether every move passes the turn, as it does without `mover`, and as a kernel may promise."""
+        """Whether every move passes the turn: without the hook `mover`, or if the kernel declares it."""
         if self.is_puzzle:
             return False
         return not self.has_mover or (self.kernel is not None and self.kernel.turns_alternate)
 
-    @property
-    def has_score(self) -> bool:
-        return self._ask.has("score")
-
     def mover(self, position: SupportsIndex) -> int | None:
-        """Who is to move, 0 being the player who begins; None where the game does not tell.
+        """Return who is to move: 0 for the first player, 1 for the second, None if unknown.
 
-        A game without the hook tells if it has a board.
+        Without the hook `mover` it is read from the board. Without a board it is known for the start position only.
         """
         position = self._checked(position)
         if self.has_mover:
-            return self._ask.mover(position)
+            return self._hooks.call(hooks.MOVER, position)
         if self.is_puzzle:
             return 0
-        return self._ask.board(position).to_move if self._ask.has("board") else None
+        if self._has_board:
+            return self._hooks.call(hooks.BOARD, position).to_move
+        return 0 if position == self._hooks.call(hooks.START) else None
+
+    def movers(self, positions: Positions) -> npt.NDArray[np.int8] | None:
+        """Return `mover` of each position in an array; None for a game without the hook `mover` and without a board."""
+        import numpy as np
+
+        if self.kernel is not None:
+            from perfectplay_native.positions import movers_of_many
+
+            movers = movers_of_many(self.kernel, positions)
+            if movers is not None:
+                return np.asarray(movers, dtype=np.int8)
+        if not (self.has_mover or self.is_puzzle or self._has_board):
+            return None
+        return np.array([self.mover(int(position)) for position in positions], dtype=np.int8)
 
     def keeps_turn(self, parent: SupportsIndex, child: SupportsIndex) -> bool:
-        """Whether a move from one position to the other leaves the turn with the same player."""
+        """Return whether the same player is to move in both positions."""
         if self.is_puzzle:
             return True
         return self.has_mover and self.mover(parent) == self.mover(child)
 
-    def score(self, position: SupportsIndex) -> int:
-        """By how much the mover wins a finished game, negative if the mover loses; only where `has_score`."""
-        position = self._checked(position)
-        if not self.has_score:
-            raise PluginError(f"{self.name}: there is no hook 'score'; ask `has_score` first")
-        return self._ask.score(position)
-
-    def move_classes(self, position: SupportsIndex) -> list[list[int]]:
-        """The legal moves, those that lead to the same position up to symmetry together."""
-        ask, position = self._ask, self._checked(position)
-        classes: dict[int, list[int]] = {}
-        for move in ask.moves(position):
-            classes.setdefault(ask.canonicalize(ask.apply(position, move)), []).append(move)
-        return list(classes.values())
-
-    # ---- structure, where the game has it ----
-
-    @property
-    def has_undo(self) -> bool:
-        return self._ask.has("undo")
-
-    @property
-    def has_tier(self) -> bool:
-        return self._ask.has("tier")
-
-    @property
-    def has_parents(self) -> bool:
-        return self._ask.has("parents")
-
-    def tier(self, position: SupportsIndex) -> int:
-        """The tier, which never falls as play goes on; 0 for a game without tiers."""
-        position = self._checked(position)
-        return self._ask.tier(position) if self.has_tier else 0
-
-    def parents(self, position: SupportsIndex) -> list[int]:
-        """The canonical positions with a move into an image of this one; only where `has_parents`."""
-        position = self._checked(position)
-        if not self.has_parents:
-            raise PluginError(f"{self.name}: there is no hook 'parents'; ask `has_parents` first")
-        return self._ask.parents(position)
-
-    # ---- many positions at once, as numpy arrays ----
-
-    def movers(self, positions: Positions) -> npt.NDArray[np.int8] | None:
-        """For each position 0 if the player who begins is to move, else 1; None where the game does not tell."""
-        import numpy as np
-
-        if self.kernel is not None:
-            from perfectplay_native.engine import movers_of_many
-
-            found = movers_of_many(self.kernel, positions)
-            if found is not None:
-                return np.asarray(found, dtype=np.int8)
-        turns = [self.mover(int(position)) for position in positions]
-        return None if None in turns else np.array(turns, dtype=np.int8)
-
     def colour_swapped(self, positions: Positions) -> Positions | None:
-        """For each position the other one that shares its slot in the table; None where slots are not shared."""
-        if not self._ask.has("colour_swapped"):
-            return None
-        swapped: Positions = self._ask.array("colour_swapped", positions)
-        return swapped
+        """Return for each position the other one that shares its slot in the table; None if slots are not shared."""
 
-    # ---- what people read and write ----
+        def same_length(result: Any) -> Positions:
+            if getattr(result, "shape", None) != positions.shape:
+                raise WrongResult(result, f"expected an array of length {len(positions)}")
+            return cast("Positions", result)
+
+        return (
+            self._hooks.call(Checked("colour_swapped", same_length), positions)
+            if self._hooks.has("colour_swapped")
+            else None
+        )
+
+    # ---- notation, boards and names ----
 
     def position(self, place: str | SupportsIndex | None = None) -> Position:
-        """A position to hold, from a text in any notation or a number; by default the start.
+        """Return a Position object for a text in any notation or a number; by default the start position.
 
         >>> from perfectplay import load_game
         >>> load_game("gobblet").position("74242").apply("L(1,1)")
@@ -243,152 +259,160 @@ class Game:
         return Position(self, self.encode(place) if isinstance(place, str) else self._checked(place))
 
     def encode(self, text: str) -> int:
-        """The position a text describes, in any notation of the game; UsageError if it describes none."""
-        position = self._ask.encode(text)
-        if not self.valid(position):
+        """Return the position that a text in any notation describes. Raises UsageError if there is none."""
+        position = self._hooks.read(hooks.ENCODE, f"position of {self.name}", text)
+        if not self._hooks.valid(position):
             raise UsageError(f"{brief(text)} is not a position of {self.name} that can occur")
         return position
 
     def decode(self, position: SupportsIndex) -> str:
-        """The text people use for a position; `encode` reads it back."""
-        return self._ask.decode(self._checked(position))
+        """Return the position as a text, which `encode` reads."""
+        return self._hooks.call(hooks.DECODE, self._checked(position))
 
     def notations(self, position: SupportsIndex) -> dict[str, str]:
-        """Every notation of a position, by name."""
-        return self._ask.notations(self._checked(position))
+        """Return the position in all notations, by name."""
+        return self._hooks.call(hooks.NOTATIONS, self._checked(position))
 
     def format_move(self, position: SupportsIndex, move: SupportsIndex) -> str:
-        """The text people use for a move."""
-        return self._ask.format_move(self._checked(position), index(move))
+        """Return a move as a text."""
+        return self._hooks.call(hooks.FORMAT_MOVE, self._checked(position), index(move))
 
     def format_moves(self, position: SupportsIndex, moves: Sequence[int]) -> list[str]:
-        """The texts of several moves of a position, which is checked once."""
-        return self._ask.format_moves(self._checked(position), moves)
+        """Return several moves of one position as texts."""
+        return self._hooks.format_moves(self._checked(position), moves)
 
     def parse_move(self, position: SupportsIndex, text: str) -> int:
-        """The legal move that a text names; UsageError if it names none."""
+        """Return the legal move that a text describes. Raises UsageError if there is none."""
         position = self._checked(position)
-        legal = self._ask.moves(position)
-        move = self._ask.parse_move(position, text)
+        legal = self._hooks.call(hooks.MOVES, position)
+        move = self._hooks.read(hooks.PARSE_MOVE, "move here", position, text)
         if move not in legal:
-            raise UsageError(f"{brief(text)} is not a legal move here: {self._some_moves(position, legal)}")
+            raise self._illegal_move(text, position, legal)
         return move
 
     def board(self, position: SupportsIndex) -> Board | None:
-        """The board to draw and to click, with the names that `players` gives; None where the game has no drawing."""
+        """Return the board to draw, with the players' names; None if the game has no drawing."""
         position = self._checked(position)
-        if not self._ask.has("board"):
+        if not self._has_board:
             return None
-        board = self._ask.board(position)
+        board = self._hooks.call(hooks.BOARD, position)
         unnamed = board.players == DEFAULT_PLAYERS and self._players != DEFAULT_PLAYERS
         return replace(board, players=self._players) if unnamed else board
 
     @property
     def about(self) -> About:
-        """The title and the rules, for people."""
-        return self._ask.about() if self._ask.has("about") else About(self.name)
+        """The title and the rules for people."""
+        return self._hooks.call(hooks.ABOUT) if self._hooks.has("about") else About(self.name)
 
-    # ---- helpers ----
+    def benchmarks(self) -> Iterable[tuple[str, float, str]]:
+        """Yield the game's measurements for `solve bench`; none by default."""
+        return self._hooks.benchmarks() if self._hooks.has("benchmarks") else ()
 
-    def solve_command(
-        self, *, backend: str | None = None, values: str | None = None, directory: Path | None = None
-    ) -> str:
-        """The command line that solves this variant, or with its backend resumes it.
+    # ---- commands and errors ----
+
+    def command_line(self, *arguments: str, command: str | None = None) -> str:
+        """Return the shell command that solves this variant, or that runs another `command` on it.
 
         >>> from perfectplay import load_game
-        >>> load_game("gobblet").solve_command(backend="lmdb")
+        >>> load_game("gobblet").command_line("--backend", "lmdb")
         'solve gobblet --backend lmdb'
         """
-        words = ["solve", self.command_word, *self.option_words]
-        words += ["--backend", backend] if backend else []
-        words += ["--values", values] if values else []
-        words += ["--dir", str(directory)] if directory else []
-        return shlex.join(words)
+        options = as_words(chosen(self.declared_options, self.options))
+        return shlex.join(["solve", *([command] if command else []), self.command_word, *options, *arguments])
 
     @property
     def advice(self) -> str:
-        """What to do where the plugin is at fault."""
-        return f"run `{shlex.join(['solve', 'check', self.command_word, *self.option_words])}`"
-
-    @property
-    def option_words(self) -> list[str]:
-        """The options of this variant that are not the default, as a command line has them."""
-        return as_words(chosen(self.declared_options, self.options))
-
-    def benchmarks(self) -> Iterable[tuple[str, float, str]]:
-        """The game's own measurements for `solve bench`; none by default."""
-        return self._ask.benchmarks() if self._ask.has("benchmarks") else ()
+        """The end of an error message about a mistake in the plugin."""
+        return f"run `{self.command_line(command='check')}`"
 
     def hook_error(self, hook: str, position: int | None, error: BaseException) -> PerfectPlayError:
-        """The error for an engine to raise when one of `rules` raised: it names game, hook and position."""
-        return self._ask.guard.raised(hook, position, error)
-
-    def _checked(self, position: SupportsIndex) -> int:
-        """The position as an int, if it is one; UsageError if not."""
-        number = as_int(position)
-        if number is None or (number != self._last_checked and not self._ask.valid(number)):
-            raise UsageError(f"{brief(position)} is not a position of {self.name}")
-        self._last_checked = number  # many things are asked of the same position, one after the other
-        return number
-
-    # ---- filling the gaps ----
-
-    def _defaults(self) -> dict[str, Hook]:
-        """For every hook that needs no kernel to be derived, how."""
-        return {
-            "valid": lambda position: True,
-            "canonicalize": lambda position: position,
-            "encode": default_hooks.read_number,
-            "decode": str,
-            "notations": lambda position: {"text": self._ask.decode(position)},
-            "format_move": lambda position, move: str(move),
-            "parse_move": self._find_move,
-        }
-
-    def _find_move(self, position: int, text: str) -> int:
-        legal = self._ask.moves(position)
-        for move in legal:
-            if self._ask.format_move(position, move) == text.strip():
-                return move
-        raise ValueError(self._some_moves(position, legal))
-
-    def _some_moves(self, position: int, legal: Sequence[int]) -> str:
-        if not legal:
-            return "the game is over"
-        names = ", ".join(self._ask.format_move(position, move) for move in legal[:10])
-        return f"legal are {names}" + (f" and {len(legal) - 10} more" if len(legal) > 10 else "")
-
-    def _try_start(self) -> None:
-        """Ask each rule once, so that a game that cannot work is refused when it is loaded."""
-        start = self._ask.start()
-        if not self._ask.valid(start):
-            raise PluginError(f"{self.name}: hook 'start' returned {start}, which hook 'valid' refuses")
-        self._ask.canonicalize(start)
-        self._ask.status(start)
-        self._ask.moves(start)
-
-    def _declared_players(self) -> tuple[str, ...]:
-        count = default_hooks.kernel_players(self.kernel)
-        named = self._ask.players()
-        self._names_players = bool(named)
-        names = named or DEFAULT_PLAYERS[:count]
-        if self.kernel is not None and len(names) != count:
-            raise PluginError(
-                f"{self.name}: hook 'players' has {len(names)} names, but the kernel's players is {count}"
-            )
-        return names
+        """Return the error for the engine to raise when one of `rules` raised `error`."""
+        return hooks.hook_error(self.name, hook, () if position is None else (position,), error)
 
 
 def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
-    """What the plugin declares; where it declares nothing, any change of its code may be one of the rules."""
+    """Return the declared version. A game in Python without one gets a checksum of its code."""
     declared = plugin.rules_version
     if kernel is not None:
         if declared not in (None, kernel.rules_version):
             raise PluginError(
                 f"{plugin.name}: RULES_VERSION is {declared}, but the kernel's rules_version is "
-                f"{kernel.rules_version}: raise them together, or leave RULES_VERSION out"
+                f"{kernel.rules_version}; change both together, or remove RULES_VERSION"
             )
         return kernel.rules_version
     if declared is not None:
         return declared
     return crc32(b"".join(file.read_bytes() for file in plugin.code)) if plugin.code else 1
+
+
+class ValueSource(Protocol):
+    """Has values of positions: a `Table`."""
+
+    def probe(self, position: SupportsIndex) -> Value: ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Position:
+    """A position together with its game, returned by `Game.position`. It is immutable.
+
+    Every function that takes a position as a number also takes one of these.
+
+    >>> from perfectplay import load_game
+    >>> start = load_game("gobblet").position()
+    >>> start
+    <Position of gobblet: .,.,./.,.,./.,.,.:orange>
+    >>> after = start.apply("L(1,1)")
+    >>> str(after), len(after.moves), after.is_over
+    ('.,.,./.,L,./.,.,.:blue', 24, False)
+    """
+
+    game: Game
+    number: int
+
+    def __index__(self) -> int:
+        return self.number
+
+    __int__ = __index__
+
+    def __str__(self) -> str:
+        return self.game.decode(self.number)
+
+    def __repr__(self) -> str:
+        return f"<Position of {self.game.identity}: {self}>"
+
+    @property
+    def moves(self) -> list[str]:
+        """The legal moves as texts; empty when the game is over."""
+        return self.game.format_moves(self.number, self.game.moves(self.number))
+
+    def apply(self, move: str | SupportsIndex) -> Position:
+        """Return the position after a move, given as a text or a number. Raises UsageError for an illegal move."""
+        number = self.game.parse_move(self.number, move) if isinstance(move, str) else move
+        return Position(self.game, self.game.apply(self.number, number))
+
+    @property
+    def status(self) -> Status:
+        """Whether the game is over, and the result for the side to move."""
+        return self.game.status(self.number)
+
+    @property
+    def is_over(self) -> bool:
+        return self.status is not Status.ONGOING
+
+    def canonical(self) -> Position:
+        """Return the canonical form."""
+        return Position(self.game, self.game.canonicalize(self.number))
+
+    def value(self, table: ValueSource) -> Value:
+        """Return the value for the side to move. Raises NotInTable if the table has none."""
+        return table.probe(self.number)
+
+    @property
+    def board(self) -> Board | None:
+        """The board to draw; None if the game has no drawing."""
+        return self.game.board(self.number)
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture that a notebook shows."""
+        board = self.board
+        return None if board is None else svg(board, over=self.is_over)

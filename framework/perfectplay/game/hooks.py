@@ -1,6 +1,8 @@
-"""Checks a plugin's functions against the specification of the hooks. Beside `hookspecs`, nothing else knows pluggy.
+"""Calls a game's hooks and checks their results, so that a mistake in a plugin is reported as the plugin's.
 
-pluggy is for checking only: a pluggy call costs microseconds, so what leaves this module are plain functions.
+pluggy validates the names and arguments of hooks when a plugin is registered. `register_hooks` is the only place that
+does so, for games and for host plugins. The hooks of a game are then called directly, because a call through pluggy
+costs microseconds. Such a call has three frames: a method of `Game`, `Hooks.call`, and the plugin's function.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from itertools import repeat
 from operator import index
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import pluggy
 
@@ -21,336 +23,334 @@ from perfectplay.game.spec import PROJECT, About
 from perfectplay.values import Status
 
 Hook = Callable[..., Any]
+T = TypeVar("T")
+
+# In perfectplay.h a position has 64 bits, where all ones mean "no position", and a move has 32. The limits of tiers and
+# scores are in perfectplay_native.limits, which loads the engine and is therefore imported only when it is needed.
+MAX_POSITION = 2**64 - 2
+MAX_MOVE = 2**32 - 1
 
 
-def hooks_of(source: object, name: str, spec: type) -> dict[str, Hook]:
-    """Let pluggy check one plugin against a specification; return its plain functions."""
+def plugin_manager(spec: type) -> pluggy.PluginManager:
+    """Return a pluggy manager for the hooks of one specification class."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(spec)
+    return manager
+
+
+def register_hooks(manager: pluggy.PluginManager, source: object, name: str, spec: type) -> dict[str, Hook]:
+    """Register a plugin (module or object) and return its functions by hook name.
+
+    Raises PluginError for an unknown hook or wrong arguments; the plugin is not registered then.
+    """
     try:
         manager.register(source, name)
-    except pluggy.PluginValidationError as error:  # arguments that the hook does not have
+        callers = manager.get_hookcallers(source) or []
+        names = [hook for hook in vars(spec) if not hook.startswith("_")]
+        return {caller.name: _plain_function(name, caller, source, names) for caller in callers}
+    except pluggy.PluginValidationError as error:  # an argument that the hook does not have
+        manager.unregister(name=name)
         raise PluginError(f"{name}: {_misnamed_argument(source, spec) or ' '.join(str(error).split())}") from error
-    known = [caller.name for caller in vars(manager.hook).values() if caller.has_spec()]
-    return {caller.name: _plain_function(name, caller, known) for caller in manager.get_hookcallers(source) or []}
+    except PluginError:
+        manager.unregister(name=name)
+        raise
 
 
 def _misnamed_argument(source: object, spec: type) -> str | None:
-    """What to call an argument that a hook does not have; None where no hook has one too many."""
+    """Find a hook with a wrongly named argument and return the advice to its author."""
     for hook, specified in vars(spec).items():
         function = getattr(source, hook, None)
         if hook.startswith("_") or not callable(function):
             continue
-        right = list(inspect.signature(specified).parameters)[1:]  # without self
-        given = list(inspect.signature(function).parameters)
-        for argument, name in zip(given, right, strict=False):
-            if argument not in right and name not in given:
-                return f"hook '{hook}' has an argument '{argument}': call it '{name}'"
+        expected = list(inspect.signature(specified).parameters)[1:]  # without self
+        actual = list(inspect.signature(function).parameters)
+        for argument, name in zip(actual, expected, strict=False):
+            if argument not in expected and name not in actual:
+                return f"hook '{hook}' has an argument '{argument}'; rename it to '{name}'"
     return None
 
 
-def _plain_function(plugin: str, caller: pluggy.HookCaller, known: list[str]) -> Hook:
+def _plain_function(plugin: str, caller: pluggy.HookCaller, source: object, names: list[str]) -> Hook:
     if caller.spec is None:
-        hint = did_you_mean(caller.name, known)
+        hint = did_you_mean(caller.name, names)
         raise PluginError(f"{plugin}: '{caller.name}' is marked @hookimpl but is not a hook{hint}")
-    (implementation,) = caller.get_hookimpls()
+    (implementation,) = [each for each in caller.get_hookimpls() if each.plugin is source]
     if implementation.argnames != caller.spec.argnames or implementation.wrapper or implementation.hookwrapper:
-        # Hooks are called directly, so the arguments must be exactly these.
+        # Hooks are called directly, so they must take exactly these arguments.
         signature = f"{caller.name}({', '.join(caller.spec.argnames)})"
         raise PluginError(f"{plugin}: hook '{caller.name}' must be a plain function {signature}")
     return implementation.function
 
 
-# Calls a plugin's hooks and checks their answers, so that a plugin's mistake is reported as the plugin's.
-#
-# Every error says which game, which hook, on which position or text, and what was expected.
-
-MAX_POSITION = 2**64 - 2
-"""The largest position; all ones stands for "no position" in the engine."""
-MAX_MOVE = 2**32 - 1
-MAX_TIER = 2**24 - 1
-MAX_SCORE = 2**15 - 1
-
-Subject = int | str | None
-"""What a hook was asked about: a position, a text, or nothing."""
-
-
 class HookWatcher(Protocol):
-    """Hears of every question that a hook is asked: before it is asked, and once it is answered."""
+    """Notified before and after every hook call. `solve check` uses it to name the hook that crashed."""
 
-    def asks_hook(self, hook: str, arguments: tuple[Any, ...]) -> None: ...
+    def before_hook(self, hook: str, arguments: tuple[Any, ...]) -> None: ...
 
     def ran_out_of_memory(self) -> None: ...
 
-    def answered(self) -> None: ...
+    def after_call(self) -> None: ...
 
 
-class Guard:
-    """The guard of one game's hooks."""
+class Checked(Generic[T]):
+    """The name of a hook and the check of its result, which returns the result or raises WrongResult."""
 
-    __slots__ = ("game",)
+    def __init__(self, name: str, check: Callable[[Any], T]) -> None:
+        self.name = name
+        self.check = check
+
+
+class WrongResult(Exception):
+    """A hook returned something that it must not."""
+
+    def __init__(self, result: object, expected: str) -> None:
+        super().__init__(expected)
+        self.result = result
+
+
+class Hooks:
+    """The hooks of one game. Arguments are not checked here, because `Game` has done so."""
 
     watcher: ClassVar[HookWatcher | None] = None
-    """Set in a process of its own alone, as `solve check` starts one."""
+    """Set only in the child processes of `solve check`."""
 
-    def __init__(self, game: str) -> None:
+    def __init__(self, game: str, functions: Mapping[str, Hook]) -> None:
         self.game = game
-
-    def call(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a hook; whatever it raises becomes a PluginError."""
-        try:
-            return function(*arguments) if Guard.watcher is None else self.ask(hook, function, *arguments)
-        except PLUGIN_FAULTS as error:
-            raise self.raised(hook, arguments[0] if arguments else None, error) from error
-
-    def ask(self, hook: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a hook; what it raises is the caller's to deal with."""
-        watcher = Guard.watcher
-        if watcher is None:
-            return function(*arguments)
-        watcher.asks_hook(hook, arguments)
-        try:
-            return function(*arguments)
-        except (MemoryError, SystemError):  # Python has only the latter to say where memory ends in a deep recursion
-            watcher.ran_out_of_memory()
-            raise
-        finally:
-            watcher.answered()
-
-    def raised(self, hook: str, subject: object, error: BaseException) -> PerfectPlayError:
-        """The error for a hook that raised; our own errors stay what they are."""
-        if isinstance(error, PerfectPlayError):
-            return error
-        text = " ".join(str(error).split())
-        what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-        return PluginError(f"{self.game}: hook '{hook}' raised {what}{_where(subject)}")
-
-    def refuse(self, hook: str, subject: Subject, answer: object, expected: str) -> PluginError:
-        """The error for an answer that is not what the hook promises."""
-        return PluginError(f"{self.game}: hook '{hook}' returned {brief(answer)}{_where(subject)}: {expected}")
-
-    def position(self, hook: str, subject: Subject, answer: Any) -> int:
-        return self._number(hook, subject, answer, "a position", MAX_POSITION)
-
-    def move(self, hook: str, subject: Subject, answer: Any) -> int:
-        return self._number(hook, subject, answer, "a move", MAX_MOVE)
-
-    def tier(self, subject: Subject, answer: Any) -> int:
-        return self._number("tier", subject, answer, "a tier", MAX_TIER)
-
-    def mover(self, subject: Subject, answer: Any) -> int:
-        number = as_int(answer)
-        if number not in (0, 1):
-            raise self.refuse("mover", subject, answer, "0 for the player who begins, or 1 for the other, was expected")
-        return number
-
-    def score(self, subject: Subject, answer: Any) -> int:
-        number = as_int(answer)
-        if number is None or isinstance(answer, bool):
-            raise self.refuse(
-                "score", subject, answer, "a score is an int: by how much the mover wins, or loses if < 0"
-            )
-        if abs(number) > MAX_SCORE:
-            raise self.refuse("score", subject, answer, f"a score is between -{MAX_SCORE:,} and {MAX_SCORE:,}")
-        return number
-
-    def text(self, hook: str, subject: Subject, answer: Any) -> str:
-        if not isinstance(answer, str):
-            raise self.refuse(hook, subject, answer, "a text was expected")
-        return answer
-
-    def sequence(self, hook: str, subject: Subject, answer: Any, expected: str) -> Sequence[Any]:
-        if not isinstance(answer, Sequence) or isinstance(answer, str):
-            raise self.refuse(hook, subject, answer, f"{expected} was expected")
-        return answer
-
-    def _number(self, hook: str, subject: Subject, answer: Any, what: str, largest: int) -> int:
-        number = as_int(answer)
-        if number is None:
-            pack = "; `Grid` and `Fields` in perfectplay.authoring pack things into one"
-            raise self.refuse(
-                hook, subject, answer, f"{what} is an int{pack if isinstance(answer, Collection) else ''}"
-            )
-        if not 0 <= number <= largest:
-            bits = largest.bit_length()
-            limit = f"2**{bits}-{2**bits - largest}"
-            raise self.refuse(hook, subject, answer, f"{what} must fit {bits} bits, from 0 to {limit}")
-        return number
-
-
-def as_int(thing: Any) -> int | None:
-    """The integer that something is, numpy's included; None if it is not one."""
-    try:
-        return index(thing)
-    except TypeError:
-        return None
-
-
-def brief(thing: object) -> str:
-    """A short repr, for messages of one line."""
-    text = repr(thing)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _where(subject: object) -> str:
-    if isinstance(subject, int):
-        return f" in position {subject}"
-    return f" on the text {brief(subject)}" if isinstance(subject, str) else ""
-
-
-# A game's hooks, each called and its answer checked: for positions that are known to be positions.
-#
-# `Game` checks what people hand in, once, and then asks here; so nothing is checked twice on its way through.
-
-
-class CheckedHooks:
-    """The hooks of one game by name. A hook that raises, or returns what it must not, is a PluginError."""
-
-    def __init__(self, guard: Guard, functions: Mapping[str, Hook]) -> None:
-        self.guard = guard
         self.functions = functions
 
     def has(self, hook: str) -> bool:
         return hook in self.functions
 
-    def call(self, hook: str, *arguments: Any) -> Any:
-        """What a hook returns, unchecked."""
-        return self.guard.call(hook, self.functions[hook], *arguments)
+    def call(self, hook: Checked[T], *arguments: Any) -> T:
+        """Call a hook and return its checked result.
 
-    # ---- the rules ----
+        Raises PluginError, which names the game, the hook, the position and the result, if the hook raises or its
+        result is wrong. Errors of perfectplay itself pass through.
+        """
+        function = self.functions[hook.name]
+        try:
+            result = function(*arguments) if Hooks.watcher is None else watched_call(hook.name, function, *arguments)
+            return hook.check(result)
+        except WrongResult as error:
+            wrong = f"returned {brief(error.result)}{_location(arguments)}: {error}"
+            raise PluginError(f"{self.game}: hook '{hook.name}' {wrong}") from None
+        except PerfectPlayError:
+            raise
+        except PLUGIN_FAULTS as error:
+            raise hook_error(self.game, hook.name, arguments, error) from error
 
-    def start(self) -> int:
-        return self.guard.position("start", None, self.call("start"))
+    def read(self, hook: Checked[int], noun: str, *arguments: Any) -> int:
+        """Call `encode` or `parse_move`. A ValueError means that the user's text is wrong; it becomes a UsageError."""
+        function, text = self.functions[hook.name], brief(arguments[-1])
+
+        def read(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except ValueError as error:
+                reason = re.sub(rf"^{re.escape(text)} is not a \w+: ", "", str(error))  # would be a repetition
+                raise UsageError(f"cannot read {text} as a {noun}: {reason}") from error
+
+        return Hooks(self.game, {hook.name: read}).call(hook, *arguments)
 
     def valid(self, position: object) -> bool:
-        """Whether this is a position of the game. Anything may be asked."""
-        in_range = isinstance(position, int) and 0 <= position <= MAX_POSITION
-        return in_range and bool(self.call("valid", position))
-
-    def moves(self, position: int) -> list[int]:
-        answer = self.guard.sequence("moves", position, self.call("moves", position), "a list of moves")
-        return [self.guard.move("moves", position, move) for move in answer]
-
-    def apply(self, position: int, move: int) -> int:
-        return self._next_position("apply", position, move)
-
-    def undo(self, position: int, move: int) -> int:
-        return self._next_position("undo", position, move)
-
-    def canonicalize(self, position: int) -> int:
-        return self._next_position("canonicalize", position)
-
-    def status(self, position: int) -> Status:
-        answer = self.call("status", position)
-        if not isinstance(answer, Status):
-            expected = "a Status was expected, such as Status.LOST if the player to move has lost"
-            if as_int(answer) is not None and not isinstance(answer, bool):
-                expected += "; by how much is for the hook 'score'"
-            raise self.guard.refuse("status", position, answer, expected)
-        return answer
-
-    def mover(self, position: int) -> int:
-        return self.guard.mover(position, self.call("mover", position))
-
-    def score(self, position: int) -> int:
-        return self.guard.score(position, self.call("score", position))
+        """Return whether this is a position of the game. Takes any object."""
+        return isinstance(position, int) and 0 <= position <= MAX_POSITION and self.call(VALID, position)
 
     def players(self) -> tuple[str, ...]:
-        """What the hook says, or `about`; nobody where neither does."""
+        """Return the names from the hook `players`, else from `about`; empty if neither has any."""
         if self.has("players"):
-            return self._names("players", self.call("players"))
-        named = self.about().players if self.has("about") else ()
-        return self._names("about", named) if named else ()
-
-    def _names(self, hook: str, given: object) -> tuple[str, ...]:
-        answer = self.guard.sequence(hook, None, given, "a list of one name or two")
-        names = tuple(self.guard.text(hook, None, name) for name in answer)
-        if not 1 <= len(set(names)) == len(names) <= 2 or not all(map(str.strip, names)):
-            raise self.guard.refuse(hook, None, answer, "two different names were expected, or one for a puzzle")
-        return names
-
-    def about(self) -> About:
-        answer = self.call("about")
-        if not isinstance(answer, About) or not answer.title.strip():
-            raise self.guard.refuse("about", None, answer, "an About with a title was expected")
-        return answer
-
-    def tier(self, position: int) -> int:
-        return self.guard.tier(position, self.call("tier", position))
-
-    def parents(self, position: int) -> list[int]:
-        answer = self.guard.sequence("parents", position, self.call("parents", position), "a list of positions")
-        return [self.guard.position("parents", position, parent) for parent in answer]
-
-    def _next_position(self, hook: str, position: int, *move: int) -> int:
-        return self.guard.position(hook, position, self.call(hook, position, *move))
-
-    # ---- what people read and write ----
-
-    def encode(self, text: str) -> int:
-        """The position a text describes, which may yet be one that cannot occur; UsageError if it describes none."""
-        return self.guard.position("encode", text, self._read("encode", text, what=f"position of {self.guard.game}"))
-
-    def parse_move(self, position: int, text: str) -> int:
-        """The move that a text names, which may yet be illegal; UsageError if it names none."""
-        return self.guard.move("parse_move", position, self._read("parse_move", position, text, what="move here"))
-
-    def _read(self, hook: str, *arguments: Any, what: str) -> Any:
-        """What a hook makes of a text; its ValueError is the user's mistake, anything else the plugin's."""
-        try:
-            return self.guard.ask(hook, self.functions[hook], *arguments)
-        except ValueError as error:
-            text = brief(arguments[-1])
-            reason = re.sub(rf"^{re.escape(text)} is not a \w+: ", "", str(error))  # that is said already
-            raise UsageError(f"cannot read {text} as a {what}: {reason}") from error
-        except PLUGIN_FAULTS as error:
-            raise self.guard.raised(hook, arguments[0], error) from error
-
-    def decode(self, position: int) -> str:
-        return self.guard.text("decode", position, self.call("decode", position))
-
-    def notations(self, position: int) -> dict[str, str]:
-        answer = self.call("notations", position)
-        if not isinstance(answer, Mapping):
-            raise self.guard.refuse("notations", position, answer, "texts by name were expected")
-        return {name: self.guard.text("notations", position, text) for name, text in answer.items()}
-
-    def format_move(self, position: int, move: int) -> str:
-        return self.guard.text("format_move", position, self.call("format_move", position, move))
+            return self.call(PLAYERS)
+        return tuple(self.call(ABOUT).players) if self.has("about") else ()
 
     def format_moves(self, position: int, moves: Sequence[int]) -> list[str]:
-        """The texts of several moves, asked without a detour; one by one where one is wrong, to say which."""
-        if self.guard.watcher is None:
+        """Return the texts of several moves. The checks are made together, and one by one if something is wrong."""
+        if Hooks.watcher is None:
             with suppress(*PLUGIN_FAULTS):
                 texts = list(map(self.functions["format_move"], repeat(position), moves))
                 if {*map(type, texts)} <= {str}:
                     return texts
-        return [self.format_move(position, move) for move in moves]
-
-    def board(self, position: int) -> Board:
-        answer = self.call("board", position)
-        if not isinstance(answer, Board):
-            raise self.guard.refuse("board", position, answer, "a Board was expected")
-        return answer
+        return [self.call(FORMAT_MOVE, position, move) for move in moves]
 
     def benchmarks(self) -> Iterator[tuple[str, float, str]]:
-        """The game's own measurements, each made when it is asked for."""
-        answer = self.call("benchmarks")
-        if not isinstance(answer, Iterable):
-            raise self.guard.refuse("benchmarks", None, answer, "(what, rate, unit) of each measurement was expected")
-        measuring = iter(answer)
-        while (found := self.guard.call("benchmarks", next, measuring, None)) is not None:
-            match found:
-                case (str(what), int() | float() as rate, str(unit)):
-                    yield what, rate, unit
-                case _:
-                    raise self.guard.refuse("benchmarks", None, found, "(what, rate, unit) was expected")
+        """Yield the game's benchmarks. Each is measured when it is requested."""
+        measurements = self.call(BENCHMARKS)
+        steps = Hooks(self.game, {"benchmarks": lambda: next(measurements, None)})
+        while (measurement := steps.call(BENCHMARK)) is not None:
+            yield measurement
 
-    # ---- many positions at once ----
 
-    def array(self, hook: str, positions: Any) -> Any:
-        """The answer of a hook that takes an array: one of the same length."""
-        answer = self.call(hook, positions)
-        if getattr(answer, "shape", None) != positions.shape:
-            raise self.guard.refuse(hook, None, answer, f"an array of length {len(positions)} was expected")
-        return answer
+def watched_call(hook: str, function: Hook, *arguments: Any) -> Any:
+    """Call a function and notify the watcher, if there is one. Exceptions pass through."""
+    watcher = Hooks.watcher
+    if watcher is None:
+        return function(*arguments)
+    watcher.before_hook(hook, arguments)
+    try:
+        return function(*arguments)
+    except (MemoryError, SystemError):  # CPython raises the latter when memory runs out in a deep recursion
+        watcher.ran_out_of_memory()
+        raise
+    finally:
+        watcher.after_call()
+
+
+def hook_error(game: str, hook: str, arguments: Sequence[Any], error: BaseException) -> PerfectPlayError:
+    """Return the error for a hook that raised `error`."""
+    if isinstance(error, PerfectPlayError):
+        return error
+    text = " ".join(str(error).split())
+    description = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return PluginError(f"{game}: hook '{hook}' raised {description}{_location(arguments)}")
+
+
+def _location(arguments: Sequence[Any]) -> str:
+    subject = arguments[0] if arguments else None
+    if isinstance(subject, int):
+        return f" in position {subject}"
+    return f" on the text {brief(subject)}" if isinstance(subject, str) else ""
+
+
+def as_int(value: Any) -> int | None:
+    """Return an integer as an int, numpy's integers included; None for anything else."""
+    try:
+        return index(value)
+    except TypeError:
+        return None
+
+
+def brief(value: object) -> str:
+    """Return a short repr for messages of one line."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+# ---- checks of results ----
+
+
+def _number(result: Any, noun: str, largest: int) -> int:
+    number = as_int(result)
+    if number is None:
+        advice = "; `Grid` and `Fields` in perfectplay.authoring pack several numbers into one"
+        raise WrongResult(result, f"{noun} is an int{advice if isinstance(result, Collection) else ''}")
+    if not 0 <= number <= largest:
+        bits = largest.bit_length()
+        raise WrongResult(result, f"{noun} must fit {bits} bits, from 0 to 2**{bits}-{2**bits - largest}")
+    return number
+
+
+def _position(result: Any) -> int:
+    return _number(result, "a position", MAX_POSITION)
+
+
+def _move(result: Any) -> int:
+    return _number(result, "a move", MAX_MOVE)
+
+
+def _sequence(result: Any, noun: str) -> Sequence[Any]:
+    if not isinstance(result, Sequence) or isinstance(result, str):
+        raise WrongResult(result, f"expected {noun}")
+    return result
+
+
+def _text(result: Any) -> str:
+    return _instance(result, str, "expected a str")
+
+
+def _instance(result: Any, kind: type[T], expected: str) -> T:
+    if not isinstance(result, kind):
+        raise WrongResult(result, expected)
+    return result
+
+
+def _status(result: Any) -> Status:
+    margin = as_int(result) is not None and not isinstance(result, bool)
+    hint = "; return a margin of victory from the hook 'score'" if margin else ""
+    return _instance(result, Status, f"expected a Status, such as Status.LOST if the player to move has lost{hint}")
+
+
+def _mover(result: Any) -> int:
+    if (number := as_int(result)) not in (0, 1):
+        raise WrongResult(result, "expected 0 (first player) or 1 (second player)")
+    return number
+
+
+def _score(result: Any) -> int:
+    from perfectplay_native.limits import MAX_SCORE
+
+    number = as_int(result)
+    if number is None or isinstance(result, bool):
+        raise WrongResult(result, "expected an int, the mover's margin of victory, negative for a loss")
+    if abs(number) > MAX_SCORE:
+        raise WrongResult(result, f"a score is between -{MAX_SCORE:,} and {MAX_SCORE:,}")
+    return number
+
+
+def _tier(result: Any, *, kernel: bool) -> int:
+    from perfectplay_native.limits import MAX_PYTHON_TIERS, MAX_TIERS
+
+    number, limit = as_int(result), MAX_TIERS if kernel else MAX_PYTHON_TIERS
+    if number is None or number < 0:
+        raise WrongResult(result, "a tier is an int from 0 up")
+    if number >= limit:
+        kind = "with a kernel" if kernel else "in Python"
+        raise WrongResult(result, f"a game {kind} has tiers below {limit:,}; number them without large gaps")
+    return number
+
+
+def _names(result: Any) -> tuple[str, ...]:
+    names = tuple(_text(name) for name in _sequence(result, "a list of one or two names"))
+    if not 1 <= len(set(names)) == len(names) <= 2 or not all(map(str.strip, names)):
+        raise WrongResult(result, "expected two different names, or one for a puzzle")
+    return names
+
+
+def _about(result: Any) -> About:
+    if not isinstance(result, About) or not result.title.strip():
+        raise WrongResult(result, "expected an About with a title")
+    if result.players:
+        _names(result.players)
+    return result
+
+
+def _texts_by_name(result: Any) -> dict[str, str]:
+    if not isinstance(result, Mapping):
+        raise WrongResult(result, "expected a mapping from names to texts")
+    return {name: _text(text) for name, text in result.items()}
+
+
+def _measurements(result: Any) -> Iterator[Any]:
+    if not isinstance(result, Iterable):
+        raise WrongResult(result, "expected an iterable of (name, rate, unit)")
+    return iter(result)
+
+
+def _measurement(result: Any) -> tuple[str, float, str] | None:
+    match result:
+        case None | (str(), int() | float(), str()):
+            return result
+    raise WrongResult(result, "expected (name, rate, unit)")
+
+
+START = Checked("start", _position)
+VALID = Checked("valid", bool)
+MOVES = Checked("moves", lambda result: [_move(move) for move in _sequence(result, "a list of moves")])
+APPLY = Checked("apply", _position)
+UNDO = Checked("undo", _position)
+CANONICALIZE = Checked("canonicalize", _position)
+STATUS = Checked("status", _status)
+MOVER = Checked("mover", _mover)
+SCORE = Checked("score", _score)
+KERNEL_TIER = Checked("tier", lambda result: _tier(result, kernel=True))
+PYTHON_TIER = Checked("tier", lambda result: _tier(result, kernel=False))
+PARENTS = Checked("parents", lambda result: [_position(each) for each in _sequence(result, "a list of positions")])
+PLAYERS = Checked("players", _names)
+ABOUT = Checked("about", _about)
+ENCODE = Checked("encode", _position)
+DECODE = Checked("decode", _text)
+NOTATIONS = Checked("notations", _texts_by_name)
+FORMAT_MOVE = Checked("format_move", _text)
+PARSE_MOVE = Checked("parse_move", _move)
+BOARD = Checked("board", lambda result: _instance(result, Board, "expected a Board"))
+CONFIGURE: Checked[object] = Checked("configure", lambda result: result)
+BENCHMARKS = Checked("benchmarks", _measurements)
+BENCHMARK = Checked("benchmarks", _measurement)

@@ -1,37 +1,38 @@
-"""Gets a game by its name: finds its plugin, reads the options of the variant, and lists what is installed."""
+"""Loads a game by its name or from a file, in the variant that its options choose, and lists the installed games."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game import plugins
 from perfectplay.game.game import Game
-from perfectplay.game.hooks import Guard
+from perfectplay.game.hooks import CONFIGURE, Hooks
 from perfectplay.game.options import Option, OptionValue, read_options
 from perfectplay.game.plugins import Plugin
 
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """One line of `solve games`. A broken game has a reason in `broken`, and little else."""
+    """One line of `solve games`."""
 
     name: str
     version: str
     kind: str
     options: tuple[Option, ...] = ()
     broken: str | None = None
+    """The error, if the game is broken."""
     title: str = ""
     needs: str | None = None
-    """What must be installed before it can be used; it is not broken then."""
+    """The error, if something else must be installed before the game can be used."""
 
 
 def load_game(name: str, /, **options: object) -> Game:
     """Return an installed game, or the game in a file (`./mygame.py`).
 
-    Options are those of the command, `load_game("kalah", pits=4, either_row=True)`: hyphens become underscores.
-    UsageError if there is none of this name or an option is wrong, PluginError if the game is broken.
+    Options are those of the command line, with underscores for hyphens: `load_game("kalah", pits=4, either_row=True)`.
+    Raises UsageError for an unknown game or a wrong option, PluginError for a broken game.
     """
     return build_game(plugins.load_plugin(name), options)
 
@@ -41,52 +42,37 @@ def make_game(source: object, /, *, name: str = "game", version: str = "", **opt
     return build_game(plugins.make_plugin(source, name=name, version=version), options)
 
 
-def build_game(plugin: Plugin, given: Mapping[str, object]) -> Game:
+def build_game(plugin: Plugin, chosen: Mapping[str, object]) -> Game:
     """Return the variant of a loaded plugin that these options choose."""
-    declared = declared_options(plugin)
-    options = read_options(plugin.name, declared, given)
+    declared = plugin.options
+    options = read_options(plugin.name, declared, chosen)
     if "configure" in plugin.hooks:
-        source = _configured(plugin, options)
-        variant = plugins.make_plugin(source, name=plugin.name, version=plugin.version)
+        variant = plugins.make_plugin(_configured(plugin, options), name=plugin.name, version=plugin.version)
         rules_version = plugin.rules_version if variant.rules_version is None else variant.rules_version
         plugin = replace(variant, file=plugin.file, code=plugin.code, rules_version=rules_version)
     return Game(plugin, declared, options)
 
 
 def _configured(plugin: Plugin, options: Mapping[str, OptionValue]) -> object:
-    """What `configure` makes of the options. A ValueError is its word for options that do not go together."""
-
-    def configure(given: Mapping[str, OptionValue]) -> object:
+    def configure(options: Mapping[str, OptionValue]) -> object:
         try:
-            return plugin.hooks["configure"](given)
-        except ValueError as error:
+            return plugin.hooks["configure"](options)
+        except ValueError as error:  # these options cannot be combined
             raise UsageError(f"{plugin.name}: {' '.join(str(error).split())}") from error
 
-    return Guard(plugin.name).call("configure", configure, options)
-
-
-def declared_options(plugin: Plugin) -> tuple[Option, ...]:
-    """The options that a plugin has."""
-    if "options" not in plugin.hooks:
-        return ()
-    guard = Guard(plugin.name)
-    declared = guard.call("options", plugin.hooks["options"])
-    if not isinstance(declared, Sequence) or not all(isinstance(option, Option) for option in declared):
-        raise guard.refuse("options", None, declared, "a list of Option was expected")
-    return tuple(declared)
+    return Hooks(plugin.name, {"configure": configure}).call(CONFIGURE, options)
 
 
 def installed_games() -> list[GameInfo]:
-    """Every installed game, the broken ones with their reason."""
+    """Return all installed games. Broken ones are included, with the error."""
     return [_info(name) for name in plugins.game_names()]
 
 
 def _info(name: str) -> GameInfo:
     try:
         game = load_game(name)
-        title = game.about.title
-    except UsageError as error:  # nobody chose an option: `configure` refuses the default, as something is missing
+        return GameInfo(name, game.version, game.kind, game.declared_options, title=game.about.title)
+    except UsageError as error:  # `configure` refuses the default options because a requirement is missing
         return GameInfo(name, plugins.game_version(name), "", needs=str(error).removeprefix(f"{name}: "))
     except PerfectPlayError as error:
         return GameInfo(name, plugins.game_version(name), "", broken=str(error).removeprefix(f"{name}: "))
-    return GameInfo(name, game.version, game.kind, game.declared_options, title=title)

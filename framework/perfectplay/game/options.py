@@ -1,4 +1,4 @@
-"""A game's variants: options a plugin declares, and their values as part of a table's identity."""
+"""The options of a game. Their values choose a variant and are part of the name of its table."""
 
 from __future__ import annotations
 
@@ -11,24 +11,18 @@ from perfectplay.errors import UsageError, did_you_mean
 
 OptionValue = int | str | bool
 
-# Values become part of a directory name, and are typed in a shell: nothing there needs quoting.
-_WORD = re.compile(r"[a-z][a-z0-9_-]*")
+# Values become part of directory names and are typed in a shell, so they contain nothing that needs quoting.
+_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _CHOICE = re.compile(r"[A-Za-z0-9_.+]+")
-_YES = {
-    "yes": True,
-    "true": True,
-    "on": True,
-    "1": True,
-    "no": False,
-    "false": False,
-    "off": False,
-    "0": False,
+_FLAGS = {
+    **dict.fromkeys(("yes", "true", "on", "1"), True),
+    **dict.fromkeys(("no", "false", "off", "0"), False),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a game, an integer in a range, a word out of a list, or a flag: `--name value`.
+    """An option of a game, `--name value`: an integer in a range, one of several words, any text, or a flag.
 
     >>> Option("width", 7, "columns of the board", minimum=4, maximum=9).read("5")
     5
@@ -41,57 +35,59 @@ class Option:
     maximum: int | None = None
     choices: tuple[str, ...] = ()
     text: bool = False
-    """Whether any word will do, such as another program's name for something."""
+    """Whether any text is allowed, such as a name in another program."""
     spelling: Callable[[str], str] | None = None
-    """Of a text: the one way to write what can be written in several, so that there is one table for it."""
+    """Converts a text to its standard spelling, so that equal variants share one table."""
 
     def __post_init__(self) -> None:
-        if not _WORD.fullmatch(self.name):
-            raise ValueError(f"option name {self.name!r} must be lower-case letters, digits, '-' and '_'")
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"option name {self.name!r} must consist of lower-case letters, digits, '-' and '_'")
         if self.name.startswith("no-"):
-            raise ValueError(f"option name '{self.name}' begins with 'no-', which turns a flag off: choose another")
+            raise ValueError(f"option name '{self.name}' begins with 'no-', which is reserved for turning flags off")
         if isinstance(self.default, str) and not self.choices and not self.text:
-            raise ValueError(
-                f"option '{self.name}' takes a word: say which `choices` there are, or that any `text` will do"
-            )
+            raise ValueError(f"option '{self.name}' has a str as default; give its `choices`, or `text=True`")
         for choice in self.choices:
             if not _CHOICE.fullmatch(choice):
-                raise ValueError(f"choice {choice!r} of option '{self.name}' must be letters and digits")
+                raise ValueError(f"choice {choice!r} of option '{self.name}' must consist of letters and digits")
         try:
             self.read(self.default)
         except UsageError as error:
-            raise ValueError(f"the default breaks the option's own rule: {error}") from error
+            raise ValueError(f"the default of an option is not allowed by the option: {error}") from error
 
     @property
     def is_flag(self) -> bool:
         return isinstance(self.default, bool)
 
     def read(self, value: object) -> OptionValue:
-        """Return `value`, or the value that a text stands for; raise UsageError that says what is allowed."""
+        """Return the option's value for a Python value or a text. Raises UsageError if it is not allowed."""
+        result: OptionValue | None
         if self.is_flag:
-            flag = _YES.get(value.lower()) if isinstance(value, str) else value
-            if not isinstance(flag, bool):
-                raise UsageError(f"--{self.name} is yes or no, not {value!r}")
-            return flag
-        if self.text:
-            if not isinstance(value, str) or not value.strip():
-                raise UsageError(f"--{self.name} is a text, not {value!r}")
-            return value.strip() if self.spelling is None else self.spelling(value.strip())
-        if self.choices:
-            if value not in self.choices:
-                hint = did_you_mean(str(value), self.choices)
-                raise UsageError(f"--{self.name} is one of {', '.join(self.choices)}, not {value!r}{hint}")
-            return str(value)
-        number = _integer(value)
-        above = self.minimum is None or (number is not None and number >= self.minimum)
-        below = self.maximum is None or (number is not None and number <= self.maximum)
-        if number is None or not (above and below):
-            raise UsageError(f"--{self.name} is {self.range}, not {value!r}")
-        return number
+            flag = _FLAGS.get(value.lower()) if isinstance(value, str) else value
+            result = flag if isinstance(flag, bool) else None
+        elif self.text:
+            text = value.strip() if isinstance(value, str) else ""
+            result = (text if self.spelling is None else self.spelling(text)) if text else None
+        elif self.choices:
+            result = str(value) if value in self.choices else None
+        else:
+            result = self._read_integer(value)
+        if result is None:
+            allowed = f"one of {self.range}" if self.choices else self.range
+            raise UsageError(f"--{self.name} is {allowed}, not {value!r}{did_you_mean(str(value), self.choices)}")
+        return result
+
+    def _read_integer(self, value: object) -> int | None:
+        if isinstance(value, str) and re.fullmatch(r"-?[0-9]+", value):
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        above = self.minimum is None or value >= self.minimum
+        below = self.maximum is None or value <= self.maximum
+        return value if above and below else None
 
     @property
     def range(self) -> str:
-        """What is allowed, in words."""
+        """A description of the allowed values."""
         if self.is_flag:
             return "yes or no"
         if self.text:
@@ -105,33 +101,33 @@ class Option:
         return "a whole number" if self.maximum is None else f"a whole number up to {self.maximum}"
 
 
-def read_options(game: str, declared: Iterable[Option], given: Mapping[str, object]) -> dict[str, OptionValue]:
-    """Return a value for every declared option, sorted; UsageError on an unknown one or a wrong value.
+def read_options(game: str, declared: Iterable[Option], chosen: Mapping[str, object]) -> dict[str, OptionValue]:
+    """Return a value for every declared option, sorted by name. Raises UsageError for an unknown or wrong option.
 
-    Python's words have no hyphens: `either_row` is `either-row`, too.
+    Python identifiers cannot contain hyphens, so `either_row` is accepted for `either-row`.
     """
-    known = {option.name: option for option in declared}
-    given = {name if name in known else name.replace("_", "-"): value for name, value in given.items()}
-    for name in given:
-        if name not in known:
-            hint = did_you_mean(name, known) or f": it has {', '.join(f'--{word}' for word in known) or 'none'}"
+    options = {option.name: option for option in declared}
+    chosen = {name if name in options else name.replace("_", "-"): value for name, value in chosen.items()}
+    for name in chosen:
+        if name not in options:
+            hint = did_you_mean(name, options) or f"; it has {', '.join(f'--{each}' for each in options) or 'none'}"
             raise UsageError(f"{game} has no option --{name}{hint}")
-    return {name: option.read(given.get(name, option.default)) for name, option in sorted(known.items())}
+    return {name: option.read(chosen.get(name, option.default)) for name, option in sorted(options.items())}
 
 
 def identity(game: str, options: Mapping[str, OptionValue]) -> str:
-    """Return the name of one variant, `connect4-height=4-width=5`: all options, as defaults may change."""
+    """Return the name of a variant, `connect4-height=4-width=5`. It has all options, because defaults may change."""
     return "-".join([game, *(f"{name}={quote(spell(value), safe='(),=+')}" for name, value in sorted(options.items()))])
 
 
 def chosen(declared: Iterable[Option], options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-    """The options that differ from their defaults: what one must say to get this variant."""
+    """Return the options that differ from their defaults."""
     defaults = {option.name: option.default for option in declared}
     return {name: value for name, value in options.items() if value != defaults.get(name)}
 
 
 def as_words(options: Mapping[str, OptionValue]) -> list[str]:
-    """The options as a command line has them."""
+    """Return the options as command-line arguments."""
     words: list[str] = []
     for name, value in options.items():
         if isinstance(value, bool):
@@ -142,15 +138,7 @@ def as_words(options: Mapping[str, OptionValue]) -> list[str]:
 
 
 def spell(value: OptionValue) -> str:
-    """A value as people type it."""
+    """Return a value as the user types it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
-
-
-def _integer(value: object) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(value, str) and re.fullmatch(r"-?[0-9]+", value):
-        return int(value)
-    return None

@@ -1,6 +1,6 @@
-"""Finds plugins, loads them and has them checked.
+"""Finds, imports and validates plugins: games, and host plugins (table backends and export formats).
 
-A broken plugin is broken alone: whoever asks for it gets the reason, and the others never notice.
+A broken plugin never affects another one. Its error is raised only when the plugin itself is requested.
 """
 
 from __future__ import annotations
@@ -8,105 +8,146 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
-from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, EntryPoints, entry_points
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pluggy import PluginManager
+
+from perfectplay.commands import COMMANDS
 from perfectplay.errors import PLUGIN_FAULTS, PluginError, UsageError, did_you_mean
-from perfectplay.game.hooks import Hook, hooks_of
+from perfectplay.game.hooks import Checked, Hook, Hooks, WrongResult, plugin_manager, register_hooks
 from perfectplay.game.spec import GameSpec, HostSpec
+
+if TYPE_CHECKING:
+    from perfectplay.game.options import Option
 
 GAMES_GROUP = "perfectplay.games"
 HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
-RESERVED_NAMES = frozenset(
-    {"games", "plan", "show", "line", "play", "stats", "rules", "verify", "export", "compare", "tables", "talk"}
-    | {"compact", "bench", "new", "check", "serve", "random", "help"}
-)
-"""The built-in commands: no game can be called like one of them."""
+RESERVED_NAMES = frozenset({*COMMANDS, "help"})
+"""A game cannot have the name of a command."""
 
 REQUIRED_HOOKS = ("start", "moves", "apply", "status")
-"""The rules. A kernel gives them all; without one, the plugin must."""
+"""The rules. A kernel provides them all; a plugin without a kernel must implement them."""
 
-BUILTIN_HOST_PLUGINS: tuple[str, ...] = ("perfectplay.table.backends", "perfectplay.analysis.formats")
-"""Modules with our own backends and exporters, registered as a third party's are."""
+BUILTIN_HOST_PLUGINS = ("perfectplay.table.backends", "perfectplay.analysis.formats", "perfectplay.cluster.backend")
+"""Modules registered in the same way as third-party host plugins. They are not entry points, so that
+PERFECTPLAY_PLUGINS cannot exclude them."""
 
 _GAME_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plugin:
-    """A plugin that passed the checks: its plain functions by hook name."""
+    """A validated game plugin, with its functions by hook name."""
 
     name: str
     source: object
     hooks: Mapping[str, Hook]
     version: str = ""
     file: Path | None = None
-    """The file it was loaded from, where it is not installed."""
+    """The file that it was loaded from, unless it is installed."""
     rules_version: int | None = None
-    """Its RULES_VERSION, if it says so."""
+    """Its RULES_VERSION, if defined."""
     code: tuple[Path, ...] = ()
-    """The Python files it consists of, if they are known."""
+    """Its Python files, if known."""
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """The options that the plugin declares. The hook is called once."""
+        from perfectplay.game.options import Option  # not at the top, because `solve --help` does not need it
+
+        def check(result: object) -> tuple[Option, ...]:
+            if not isinstance(result, Sequence) or not all(isinstance(option, Option) for option in result):
+                raise WrongResult(result, "expected a list of Option")
+            return tuple(result)
+
+        return Hooks(self.name, self.hooks).call(Checked("options", check)) if "options" in self.hooks else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
-    """What host plugins add, by name; and the plugins that failed, with their reasons."""
+# ---- entry points ----
 
-    backends: dict[str, Any] = field(default_factory=dict)
-    exporters: dict[str, Any] = field(default_factory=dict)
-    broken: dict[str, str] = field(default_factory=dict)
+
+@cache
+def _scan(path: tuple[str, ...]) -> dict[str, EntryPoints]:
+    """Read the entry points of all installed packages. This takes about ten milliseconds, so once per `sys.path`."""
+    points = entry_points()
+    return {group: points.select(group=group) for group in (GAMES_GROUP, HOST_GROUP)}
+
+
+def _points(group: str, *, all_plugins: bool = False) -> dict[str, list[EntryPoint]]:
+    """Return the entry points of a group by name, without those that PERFECTPLAY_PLUGINS excludes."""
+    limit = None if all_plugins else os.environ.get(LIMIT_VARIABLE)
+    allowed = None if limit is None else {name.strip() for name in limit.split(",")}
+    points: dict[str, list[EntryPoint]] = {}
+    for point in _scan(tuple(sys.path))[group]:
+        if allowed is None or point.name in allowed:
+            points.setdefault(point.name, []).append(point)
+    return points
 
 
 def game_names() -> list[str]:
-    """The names of all installed games, without importing any of them; some may turn out to be broken."""
-    return sorted(_found(GAMES_GROUP))
+    """Return the names of all installed games without importing them, so some may be broken."""
+    return sorted(_points(GAMES_GROUP))
 
 
 def game_origins() -> dict[str, str]:
-    """The distribution that brings each installed game, without importing any; several are joined by `and`."""
-    name_and_version = cache(_name_and_version)  # reading metadata is slow, and many games may come in one
-    found = sorted(_found(GAMES_GROUP).items())
-    return {game: " and ".join(_origin(point, name_and_version) for point in points) for game, points in found}
+    """Return the package and version of each installed game without importing it; several are joined by `and`."""
+    return {name: _origin(points) for name, points in sorted(_points(GAMES_GROUP).items())}
 
 
 def game_version(name: str) -> str:
-    """The version of the distribution that brings a game, without importing it; empty if unclear."""
-    found = _found(GAMES_GROUP).get(name, [])
-    return found[0].dist.version if len(found) == 1 and found[0].dist else ""
+    """Return the version of the package that contains a game without importing it; empty if there are several."""
+    points = _points(GAMES_GROUP).get(name, [])
+    return points[0].dist.version if len(points) == 1 and points[0].dist else ""
+
+
+def _origin(points: list[EntryPoint]) -> str:
+    return " and ".join(_package(point.dist) if point.dist else point.value for point in points)
+
+
+@cache  # reading metadata is slow, and one package may contain many games
+def _package(distribution: Distribution) -> str:
+    return f"{distribution.name} {distribution.version}"
+
+
+# ---- games ----
 
 
 def load_plugin(name: str) -> Plugin:
-    """Import an installed game, or a file, and check its hooks; UsageError if there is none, PluginError if broken."""
+    """Import and validate an installed game, or a game in a file such as `./mygame.py`.
+
+    Raises UsageError if there is no such game, PluginError if it is broken.
+    """
     if is_file(name):
         return _load_file(Path(name))
-    found = _found(GAMES_GROUP).get(name, [])
-    if not found:
+    points = _points(GAMES_GROUP).get(name, [])
+    if not points:
         raise unknown_game(name)
-    origin = " and ".join(_origin(point) for point in found)
     if problem := _name_problem(name):
-        raise PluginError(f"{name}: {problem}; {origin} must give its game another name")
-    if len(found) > 1:
-        raise PluginError(f"{name}: {origin} both bring a game of this name; rename or uninstall your plugin")
-    plugin = make_plugin(_import(found[0]), name=name, version=game_version(name))
-    return replace(plugin, code=_code_of(found[0].module))
+        raise PluginError(f"{name}: {problem}; {_origin(points)} must rename its game")
+    if len(points) > 1:
+        raise PluginError(f"{name}: {_origin(points)} both have a game of this name; rename or uninstall your plugin")
+    (point,) = points
+    plugin = make_plugin(_import(point), name=name, version=point.dist.version if point.dist else "")
+    return replace(plugin, code=_source_files(point.module))
 
 
 def is_file(word: str) -> bool:
-    """Whether a word means a file with a game, and not an installed one: `./mygame.py`."""
+    """Return whether a command-line argument is a file with a game, and not the name of an installed one."""
     return word.endswith(".py")
 
 
-def _code_of(name: str) -> tuple[Path, ...]:
-    """The Python files of an imported module's package, or its own where it is in none."""
+def _source_files(name: str) -> tuple[Path, ...]:
+    """Return the Python files of an imported module's package, or of the module if it is in none."""
     module = sys.modules[name]
     package = sys.modules.get(module.__spec__.parent or "") if module.__spec__ else None
     if package is not None:
@@ -115,160 +156,154 @@ def _code_of(name: str) -> tuple[Path, ...]:
 
 
 def _load_file(path: Path) -> Plugin:
-    """The plugin in a Python file, which need not be installed; the game is called like the file."""
+    """Load the plugin in a Python file. The game is named after the file."""
     name = path.stem
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
     if problem := _name_problem(name):
-        raise UsageError(f"no game can be called {name!r}: {problem}; rename {path}")
+        raise UsageError(f"a game cannot be named {name!r}: {problem}; rename {path}")
     spec = spec_from_file_location(f"perfectplay_file_{name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    sys.path.insert(0, str(path.parent.absolute()))  # as `python mygame.py` has it
+    sys.path.insert(0, str(path.parent.absolute()))  # as `python mygame.py` does
     try:
         spec.loader.exec_module(module)
     except PLUGIN_FAULTS as error:
-        raise _cannot_import(name, str(path), error) from error
+        raise _import_error(name, str(path), error) from error
     return replace(make_plugin(module, name=name), file=path, code=(path,))
 
 
+def make_plugin(source: object, *, name: str, version: str = "") -> Plugin:
+    """Validate the hooks of a module or object. Raises PluginError with the reason and a suggestion.
+
+    Missing rules are not an error here, because the plugin may have a kernel; see `require_rules`.
+    """
+    if source is None or isinstance(source, type):
+        description = "None" if source is None else f"the class {source.__name__}"
+        raise PluginError(f"{name}: the plugin is {description}; it must be a module or an object with hooks")
+    # Every game gets a separate manager, because a hook of one game must not call those of the others.
+    hooks = register_hooks(plugin_manager(GameSpec), source, name, GameSpec)
+    for pair in (("options", "configure"), ("encode", "decode")):
+        for hook, partner in (pair, pair[::-1]):
+            if hook in hooks and partner not in hooks:
+                raise PluginError(f"{name}: hook '{hook}' requires the hook '{partner}', which is missing")
+    rules_version = getattr(source, "RULES_VERSION", None)
+    if rules_version is not None and (not isinstance(rules_version, int) or rules_version < 1):
+        raise PluginError(f"{name}: RULES_VERSION is {rules_version!r}; expected an int from 1 up")
+    return Plugin(name, source, hooks, version, rules_version=rules_version)
+
+
+def require_rules(plugin: Plugin) -> None:
+    """Raise PluginError, with their names, if a plugin without a kernel lacks required hooks."""
+    missing = [hook for hook in REQUIRED_HOOKS if hook not in plugin.hooks]
+    if not missing:
+        return
+    unmarked = [hook for hook in missing if hook in unmarked_hooks(plugin)]
+    hint = f" ({_quote(unmarked)} exists but is not marked @hookimpl)" if unmarked else ""
+    raise PluginError(f"{plugin.name}: missing {_quote(missing)}{hint}; these hooks are required without a kernel")
+
+
+def unmarked_hooks(plugin: Plugin) -> list[str]:
+    """Return the plugin's functions that are named like hooks but not marked @hookimpl."""
+    names = [name for name in vars(GameSpec) if not name.startswith("_") and name not in plugin.hooks]
+    return [name for name in names if callable(getattr(plugin.source, name, None))]
+
+
 def check_new_name(name: str, package: str) -> None:
-    """UsageError where no new game can have this name, as it or its package would replace what is installed."""
+    """Raise UsageError if a new game cannot have this name, or if its package would replace an installed one."""
     if problem := _name_problem(name):
-        raise UsageError(f"no game can be called {name!r}: {problem}")
-    installed = [_origin(point) for point in entry_points(group=GAMES_GROUP) if point.name == name]
-    if installed:
-        raise UsageError(f"there is a game '{name}' already, from {' and '.join(installed)}: choose another name")
+        raise UsageError(f"a game cannot be named {name!r}: {problem}")
+    if points := _points(GAMES_GROUP, all_plugins=True).get(name):
+        raise UsageError(f"there is already a game '{name}', from {_origin(points)}; choose another name")
     if find_spec(package) is not None:
-        raise UsageError(f"there is a package '{package}' already, which the game would replace: choose another name")
+        raise UsageError(f"there is already a package '{package}', which the game would replace; choose another name")
 
 
 def _name_problem(name: str) -> str | None:
     if name in RESERVED_NAMES:
         return "this is the name of a built-in command"
-    return None if _GAME_NAME.fullmatch(name) else "a name is lower-case letters, digits, '-' and '_'"
+    return None if _GAME_NAME.fullmatch(name) else "a name consists of lower-case letters, digits, '-' and '_'"
 
 
 def unknown_game(name: str) -> UsageError:
-    """The error for a game that is not installed: the nearest name, and what there is."""
-    if name in {point.name for point in entry_points(group=GAMES_GROUP)}:
-        return UsageError(
-            f"game '{name}' is installed, but {LIMIT_VARIABLE}={os.environ[LIMIT_VARIABLE]} leaves it out"
-        )
+    """Return the error for a game that is not installed, with the most similar name and a list of all names."""
+    if name in _points(GAMES_GROUP, all_plugins=True):
+        limit = f"{LIMIT_VARIABLE}={os.environ.get(LIMIT_VARIABLE)}"
+        return UsageError(f"game '{name}' is installed, but {limit} excludes it")
     names = game_names()
     installed = f"installed games: {', '.join(names)}" if names else "no games are installed"
     return UsageError(f"unknown game '{name}'{did_you_mean(name, names)} ({installed})")
 
 
-def make_plugin(source: object, *, name: str, version: str = "") -> Plugin:
-    """Check the hooks of a module or object; PluginError names what is wrong and what would be right.
+# ---- host plugins ----
 
-    Rules may be missing here: `require_rules` asks for them once it is known that there is no kernel.
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The objects that host plugins have registered through one hook, and the errors of broken plugins, by name."""
+
+    entries: dict[str, Any] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+
+
+def call_host_plugins(hook: str, check: Callable[[str, Any], None]) -> Registry:
+    """Call `register_backends` or `register_exporters` of all host plugins and return what they register.
+
+    `check(name, entry)` raises PluginError for an entry of the wrong kind.
     """
-    if source is None or isinstance(source, type):
-        what = "nothing" if source is None else f"the class {source.__name__}"
-        raise PluginError(f"{name}: the plugin is {what}; it must be a module or an object with hooks")
-    hooks = hooks_of(source, name, GameSpec)
-    for pair in (("options", "configure"), ("encode", "decode")):
-        for hook, partner in (pair, pair[::-1]):
-            if hook in hooks and partner not in hooks:
-                raise PluginError(f"{name}: hook '{hook}' needs its partner '{partner}', which is missing")
-    rules_version = getattr(source, "RULES_VERSION", None)
-    if rules_version is not None and (not isinstance(rules_version, int) or rules_version < 1):
-        raise PluginError(f"{name}: RULES_VERSION is {rules_version!r}: an int from 1 up was expected")
-    return Plugin(name, source, hooks, version, rules_version=rules_version)
+    manager, errors = _host_plugins(tuple(sys.path), os.environ.get(LIMIT_VARIABLE))
+    registry = Registry(broken=dict(errors))
 
+    def register(name: str, entry: Any) -> None:
+        if name in registry.entries:
+            raise PluginError(f"'{name}' is already registered")
+        check(name, entry)
+        registry.entries[name] = entry
 
-def require_rules(plugin: Plugin) -> None:
-    """Raise PluginError that names the rules a plugin without a kernel leaves out."""
-    missing = [hook for hook in REQUIRED_HOOKS if hook not in plugin.hooks]
-    if not missing:
-        return
-    unmarked = [hook for hook in missing if hook in unmarked_hooks(plugin)]
-    hint = f" ({_quoted(unmarked)} is there, but not marked @hookimpl)" if unmarked else ""
-    raise PluginError(f"{plugin.name}: missing {_quoted(missing)}{hint}; without a kernel these hooks are required")
-
-
-def unmarked_hooks(plugin: Plugin) -> list[str]:
-    """The functions of a plugin that are called like hooks, but are none for want of @hookimpl."""
-    names = [name for name in vars(GameSpec) if not name.startswith("_") and name not in plugin.hooks]
-    return [name for name in names if callable(getattr(plugin.source, name, None))]
-
-
-def host_registry(*, builtin_only: bool = False) -> Registry:
-    """Load every host plugin, built-in ones first, and collect what they register.
-
-    The names of built-in ones are theirs, and looking for others takes ten milliseconds.
-    """
-    registry = Registry()
-    others = {} if builtin_only else _found(HOST_GROUP)
-    sources: list[tuple[str, Callable[[], object]]] = [
-        *((module, partial(import_module, module)) for module in BUILTIN_HOST_PLUGINS),
-        *((name, partial(_import, point)) for name, found in others.items() for point in found),
-    ]
-    for name, load in sources:
+    # One by one, because a call through the manager would stop at the first plugin that raises.
+    for implementation in getattr(manager.hook, hook).get_hookimpls():
         try:
-            hooks = hooks_of(load(), name, HostSpec)
-            for hook, known, (module, check) in (
-                ("register_backends", registry.backends, ("perfectplay.table.backends", "check_backend")),
-                ("register_exporters", registry.exporters, ("perfectplay.analysis.export", "check_exporter")),
-            ):
-                if hook in hooks:
-                    hooks[hook](_adder(name, known, getattr(import_module(module), check)))
+            implementation.function(register)
         except PLUGIN_FAULTS as error:
-            registry.broken[name] = str(error).removeprefix(f"{name}: ")
+            registry.broken[implementation.plugin_name] = str(error)
     return registry
 
 
-def _adder(plugin: str, known: dict[str, Any], check: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
-    def register(name: str, thing: Any) -> None:
-        if name in known:
-            raise PluginError(f"{plugin}: '{name}' is registered already")
-        check(name, thing)
-        known[name] = thing
+@cache
+def _host_plugins(path: tuple[str, ...], limit: str | None) -> tuple[PluginManager, dict[str, str]]:
+    """Register all host plugins, built-in ones first; return the manager, and the errors of broken plugins."""
+    manager, broken = plugin_manager(HostSpec), {}
+    loaders: list[tuple[str, Callable[[], object]]] = [
+        *((module, partial(import_module, module)) for module in BUILTIN_HOST_PLUGINS),
+        *((name, partial(_import, point)) for name, points in _points(HOST_GROUP).items() for point in points),
+    ]
+    for name, load in loaders:
+        try:
+            register_hooks(manager, load(), name, HostSpec)
+        except PLUGIN_FAULTS as error:
+            broken[name] = str(error).removeprefix(f"{name}: ")
+    return manager, broken
 
-    return register
+
+# ---- importing ----
 
 
 def _import(point: EntryPoint) -> object:
     try:
         return point.load()
     except PLUGIN_FAULTS as error:
-        raise _cannot_import(point.name, point.value, error) from error
+        raise _import_error(point.name, point.value, error) from error
 
 
-def _cannot_import(name: str, what: str, error: BaseException) -> PluginError:
-    text = " ".join(str(error).split())
-    return PluginError(f"{name}: cannot import {what}: {type(error).__name__}: {text}{_line_of(error)}")
+def _import_error(name: str, source: str, error: BaseException) -> PluginError:
+    """Return the error for a plugin that cannot be imported, with the line that failed."""
+    text, line = " ".join(str(error).split()), ""
+    if not isinstance(error, SyntaxError):  # whose text contains the line
+        frames = [frame for frame in extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+        line = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    return PluginError(f"{name}: cannot import {source}: {type(error).__name__}: {text}{line}")
 
 
-def _line_of(error: BaseException) -> str:
-    """Where in the plugin an import failed; a SyntaxError says so itself."""
-    if isinstance(error, SyntaxError) or error.__traceback__ is None:
-        return ""
-    frames = [frame for frame in extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
-
-
-def _found(group: str) -> dict[str, list[EntryPoint]]:
-    """Entry points by name, within the limit that the environment may set."""
-    limit = os.environ.get(LIMIT_VARIABLE)
-    allowed = None if limit is None else {word.strip() for word in limit.split(",")}
-    found: dict[str, list[EntryPoint]] = {}
-    for point in entry_points(group=group):
-        if allowed is None or point.name in allowed:
-            found.setdefault(point.name, []).append(point)
-    return found
-
-
-def _name_and_version(distribution: Distribution) -> str:
-    return f"{distribution.name} {distribution.version}"
-
-
-def _origin(point: EntryPoint, name_and_version: Callable[[Distribution], str] = _name_and_version) -> str:
-    return name_and_version(point.dist) if point.dist else point.value
-
-
-def _quoted(names: list[str]) -> str:
+def _quote(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)

@@ -1,7 +1,7 @@
-"""How results are said: one wording for the terminal, the web page and every other place.
+"""Phrases for values, verdicts and quantities, used by the terminal, the web page and all other output.
 
-Sentences name the winner, count plies, and count the winner's own moves, because that is how people think of
-"mate in 7".
+`game_verdict` and `worth` phrase a value of a game. A verdict names the winner and counts plies and the winner's moves,
+because players think of "mate in 7".
 """
 
 from __future__ import annotations
@@ -25,10 +25,38 @@ _SCORED_PUZZLE_KINDS = {
 }
 
 
+def sides(game: Game, mover: int | None) -> tuple[str, str]:
+    """Return the names of the mover and the opponent for use in sentences; `mover` is None if unknown."""
+    if mover is None:
+        return "The player to move", "The opponent"
+    names = ("First player", "Second player") if game.players == DEFAULT_PLAYERS else game.players
+    return names[mover], names[len(names) - 1 - mover]
+
+
+def worth(game: Game, value: Value) -> str:
+    """Return a value in a few words. A puzzle is not won but solved, or has a score."""
+    if not game.is_puzzle:
+        return str(value)
+    if value.outcome_only:
+        return "can be solved" if value.outcome is Outcome.WIN else "cannot be solved"
+    if game.has_score and value.remoteness is not None:
+        return f"score {signed(value.score)} in {value.remoteness}"
+    if value.outcome is Outcome.DRAW:
+        return "never ends" if game.has_score else "never solved"
+    return f"{'solved' if value.outcome is Outcome.WIN else 'dead end'} in {value.remoteness}"
+
+
+def game_verdict(game: Game, value: Value, mover: int | None) -> str:
+    """Return a sentence on a position of this game, in which `mover` is to move."""
+    if game.is_puzzle:
+        return puzzle_verdict(value, scored=game.has_score)
+    return verdict(value, *sides(game, mover), alternating=game.turns_alternate)
+
+
 def verdict(
     value: Value, mover: str = "The player to move", opponent: str = "The opponent", *, alternating: bool = True
 ) -> str:
-    """One sentence on a solved position; the winner's own moves are counted only where turns alternate.
+    """Return a sentence on a solved position. It counts the winner's moves only if turns alternate.
 
     >>> verdict(Value(Outcome.WIN, 13), "First player", "Second player")
     'First player wins in 13 plies (7 of its moves)'
@@ -59,7 +87,7 @@ def verdict(
 
 
 def puzzle_verdict(value: Value, *, scored: bool = False) -> str:
-    """One sentence on a position of a puzzle; in one that is `scored`, a draw that ends is a score of 0.
+    """Return a sentence on a position of a puzzle. In a `scored` puzzle a draw that ends is a score of 0.
 
     >>> puzzle_verdict(Value(Outcome.WIN, 31)), puzzle_verdict(Value(Outcome.WIN, 0))
     ('Solved in 31 moves', 'Game over: solved')
@@ -96,7 +124,7 @@ def signed(score: int) -> str:
 
 
 def kind_name(kind: str, *, puzzle: bool, scored: bool = False) -> str:
-    """How positions of a kind are called that are counted: in a puzzle nobody wins or loses.
+    """Return the label of a category in statistics; a puzzle has other labels because it has no winner.
 
     >>> kind_name("endless_draws", puzzle=False), kind_name("wins", puzzle=True)
     ('endless draws', 'solvable')
@@ -117,7 +145,7 @@ def length(count: int, *, puzzle: bool) -> str:
 
 
 def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = "The opponent") -> str:
-    """One sentence on a position of which only the outcome is known.
+    """Return a sentence on a position of which only the outcome is known.
 
     >>> proven(Outcome.WIN, "First player", "Second player")
     'First player wins'
@@ -130,13 +158,13 @@ def proven(outcome: Outcome, mover: str = "The player to move", opponent: str = 
 
 
 def outcomes_only(*, puzzle: bool) -> str:
-    """What a table of outcomes cannot tell.
+    """Return a note on a table without remoteness.
 
     >>> outcomes_only(puzzle=False)
-    'This table knows who wins, not in how many moves (--values outcome).'
+    'This table stores who wins, not in how many moves (--values outcome).'
     """
-    known = "what can be solved" if puzzle else "who wins"
-    return f"This table knows {known}, not in how many moves (--values outcome)."
+    content = "what can be solved" if puzzle else "who wins"
+    return f"This table stores {content}, not in how many moves (--values outcome)."
 
 
 def plies(count: int) -> str:
@@ -180,7 +208,7 @@ def seconds(time: float) -> str:
 
 
 def age(time: float) -> str:
-    """How long ago, in one unit: seconds, minutes, hours or days.
+    """Return a duration in one unit: seconds, minutes, hours or days.
 
     >>> age(20), age(60), age(7265), age(200_000)
     ('20 seconds', '1 minute', '2 hours', '2 days')
@@ -221,36 +249,5 @@ def size(count: int) -> str:
 
 
 def _inside(name: str) -> str:
-    """A player's name inside a sentence: only "The …" loses its capital."""
+    """Return a player's name for use inside a sentence; "The …" loses its capital."""
     return "t" + name[1:] if name.startswith("The ") else name
-
-
-# What is said of a position of a game: who its players are, and who wins, in the words of wording.py.
-
-
-def sides(game: Game, mover: int | None) -> tuple[str, str]:
-    """The mover and the opponent as sentences name them; `mover` is None where nobody knows."""
-    if mover is None:
-        return "The player to move", "The opponent"
-    names = ("First player", "Second player") if game.players == DEFAULT_PLAYERS else game.players
-    return names[mover], names[len(names) - 1 - mover]
-
-
-def worth(game: Game, value: Value) -> str:
-    """What a move or a position is worth, in a few words: a puzzle is not won, but solved, or scored."""
-    if not game.is_puzzle:
-        return str(value)
-    if value.outcome_only:
-        return "can be solved" if value.outcome is Outcome.WIN else "cannot be solved"
-    if game.has_score and value.remoteness is not None:
-        return f"score {signed(value.score)} in {value.remoteness}"
-    if value.outcome is Outcome.DRAW:
-        return "never ends" if game.has_score else "never solved"
-    return f"{'solved' if value.outcome is Outcome.WIN else 'dead end'} in {value.remoteness}"
-
-
-def game_verdict(game: Game, value: Value, mover: int | None) -> str:
-    """One sentence on a position of this game, in which `mover` is to move."""
-    if game.is_puzzle:
-        return puzzle_verdict(value, scored=game.has_score)
-    return verdict(value, *sides(game, mover), alternating=game.turns_alternate)

@@ -25,12 +25,11 @@ import numpy as np
 from perfectplay.game.engine import cpu_seconds
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
-from perfectplay.threads import Workers
-from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, rebatched
-from perfectplay.tiers.external_set import Spill
-from perfectplay_native.engine import Positions
+from perfectplay.threads import ThreadPool
+from perfectplay.tiers.enumeration import SLOW_CHUNK, Enumeration, TierGroups, children_by_tier, iter_batches
+from perfectplay.tiers.external_set import SpillBudget
 from perfectplay_native.kernel import Kernel
-from perfectplay_native.sorted_keys import union, without
+from perfectplay_native.positions import Positions, difference, union
 
 COUNTING_SHARE = 0.6
 """The part of the allowed time for enumerating. The explorers get the rest."""
@@ -90,9 +89,9 @@ def count_positions(
         if BYTES_PER_POSITION * positions > memory:
             raise TimeoutError
 
-    with closing(store), Workers(1) as workers:
+    with closing(store), ThreadPool(1) as pool:
         check_time = _deadline_check(deadline, check)
-        enumeration = Enumeration(kernel, store, game, Spill(None, None), workers, record, check_time)
+        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), pool, record, check_time)
         unfinished: dict[int, Positions] = {}
         try:
             enumeration.run()
@@ -217,12 +216,12 @@ class _Explorer:
 
     def _take_new(self, tier: int, levels: list[Positions]) -> Positions:
         known = [self.found[tier]] if tier in self.found else []
-        return without(union(self.incoming.pop(tier)), [*known, *levels])
+        return difference(union(self.incoming.pop(tier)), [*known, *levels])
 
     def _expand(self, positions: Positions) -> None:
         if len(positions) > self.sample:
             positions = self.random.choice(positions, self.sample, replace=False, shuffle=False)
-        for portion in rebatched([positions], SLOW_CHUNK):
+        for portion in iter_batches([positions], SLOW_CHUNK):
             self.check()
             for tier, children in children_by_tier(self.kernel, portion):
                 self.incoming.setdefault(tier, []).append(children)

@@ -23,7 +23,8 @@ from perfectplay.table.records import FULL, OUTCOME
 from perfectplay.tiers.order import TierSizes
 from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError
-from perfectplay_native.kernel import INDEX_BITS, Kernel
+from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import INDEX_BITS
 
 SECONDS = 8.0
 """Processor time that a plan may take."""
@@ -91,7 +92,7 @@ def plan_solve(
     try:
         if kernel.ranked:
             counted = "exact"
-            shape, cpu_seconds = _measure(kernel, TierSizes.of_index(kernel))
+            shape, cpu_seconds = _measure(kernel, TierSizes.of(kernel))
         else:
             count = count_positions(kernel, game=game.name, seconds=seconds, memory=available.bytes // 2, check=check)
             shape, counted = counted_shape(kernel, count), count.kind

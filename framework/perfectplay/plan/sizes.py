@@ -10,15 +10,15 @@ from perfectplay.game import wording
 from perfectplay.game.game import Game
 from perfectplay.memory import Available, available_memory
 from perfectplay.plan.estimate import Count
-from perfectplay.table.lmdb_store import COMMIT_BYTES
+from perfectplay.table.store import WRITE_BUFFER
 from perfectplay.tiers.order import TierSizes
 from perfectplay_native.kernel import Kernel
 
 PROGRAM_MEMORY = 40 << 20
 """Python with the modules it loads."""
 
-FIXED_MEMORY = PROGRAM_MEMORY + COMMIT_BYTES
-"""The part of a memory budget that the engine cannot use: the program, and the dirty pages of a store."""
+FIXED_MEMORY = PROGRAM_MEMORY + WRITE_BUFFER
+"""The part of a memory budget that the engine cannot use: the program and the write buffer of the store."""
 
 SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
 

@@ -1,1 +1,1 @@
-"""Proving the value of a single position by search, without a table."""
+"""Proving the value of a single position by search."""

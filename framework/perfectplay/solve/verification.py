@@ -1,7 +1,7 @@
-"""The proof of a table: every stored value is derived again from its children, by the forward rules alone.
+"""Proves a table: every stored value is derived again from its children, using only the forward rules.
 
-Outcomes alone can agree with their children and yet be wrong where play may go round: so they are proven from the last
-tiers to the first, with an order beside them that the engine makes and the proof checks (verify.c says how).
+In a table of outcomes without remoteness, wrong values on a cycle can agree with their children. Such a table is proven
+from the last tiers to the first, with an order of the positions that the engine claims and the proof checks (verify.c).
 """
 
 from __future__ import annotations
@@ -19,24 +19,27 @@ import numpy as np
 from perfectplay.errors import DamagedTable, PluginError
 from perfectplay.game.engine import cpu_seconds, run_in_background
 from perfectplay.plan.sizes import FIXED_MEMORY
-from perfectplay.progress import Progress
-from perfectplay.solve.options import require_enough
+from perfectplay.solve.options import require_enough_memory
 from perfectplay.table.records import TierRecord
 from perfectplay.table.table import Table
-from perfectplay.tiers.order import components, tier_graph
+from perfectplay.threads import Progress
+from perfectplay.tiers.order import components, tier_graph, tier_sizes
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.engine import Engine, Fault, Positions, count_codes
+from perfectplay_native.engine import Engine, Fault
 from perfectplay_native.kernel import slot_of
+from perfectplay_native.positions import Positions
+from perfectplay_native.values import count_codes
 
 EXAMPLES = 10
-"""How many wrong positions are named."""
+"""The largest number of wrong positions in a report."""
 
-KEYS_AT_A_TIME = 1 << 16
+KEY_BATCH = 1 << 16
+"""Keys looked up between two checks for a stop request."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadPosition:
-    """A stored value that its children contradict."""
+    """A stored value that contradicts the values of the position's children."""
 
     tier: int
     index: int
@@ -47,7 +50,7 @@ class BadPosition:
 
 @dataclass(slots=True)
 class VerifyReport:
-    """What a verification found."""
+    """The result of a verification."""
 
     checked: int = 0
     bad: int = 0
@@ -55,7 +58,7 @@ class VerifyReport:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     workers: int | None = None
-    """How many workers there were; None where there were threads instead."""
+    """The number of workers; None if the verification used threads."""
 
 
 def verify_table(
@@ -66,34 +69,34 @@ def verify_table(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> VerifyReport:
-    """Check every value of a finished table.
+    """Check every value of a finished table and return a report.
 
-    On the way everything else is checked that an answer rests on: the tiers are those of the game, the start is in the
-    table, every position of an enumerated game is found where its value stands, blocks have the right checksums,
-    and codes are as often there as the records say. TableError where one of these does not hold.
+    Also checks that the table has the tiers of the game, that it contains the start, that a lookup of every position of
+    an enumerated game finds its value, that all checksums match, and that the records count the values correctly.
+    Raises TableError if one of these checks fails.
 
-    Outcomes alone take as much memory as solving them does; with `memory`, what goes beyond it is in files beside the
-    table.
+    Verifying a table of outcomes takes as much memory as solving it; with `memory`, arrays beyond that number of bytes
+    are kept in files beside the table.
     """
-    table.require_complete()
-    require_enough(memory)
-    check_tiers(table)
-    if table.slot(table.game.start()) is None:
-        raise damaged(table, "the start is not in it")
+    require_enough_memory(memory)
+    check_structure(table)
     started, cpu_started = time.monotonic(), cpu_seconds()
     with closing(Engine(table.kernel, tiers=max(table.records) + 1, threads=threads)) as engine:
         if memory is not None:
             engine.set_memory(memory - FIXED_MEMORY, None if table.store.path is None else str(table.store.path))
-        proof = _Proof(table, engine, progress, stop or threading.Event())
-        (proof.of_outcomes if table.outcomes_only else proof.of_full_values)()
+        proof = _Verification(table, engine, progress, stop or threading.Event())
+        if table.outcomes_only:
+            proof.verify_outcomes()
+        else:
+            proof.verify_full_values()
     report = proof.report
     report.seconds = time.monotonic() - started
     report.cpu_seconds = cpu_seconds() - cpu_started
     return report
 
 
-class _Proof:
-    """One run: what its steps share."""
+class _Verification:
+    """The state of one verification in this process."""
 
     def __init__(
         self, table: Table, engine: Engine, progress: Callable[[Progress], None] | None, stop: threading.Event
@@ -104,16 +107,16 @@ class _Proof:
         self.total = sum(record.size for record in table.records.values())
         self.done = self.tiers_done = 0
 
-    def of_full_values(self) -> None:
-        """Every value beside those of its children, wherever these are."""
+    def verify_full_values(self) -> None:
+        """Compare every value with those of its children, in any order of tiers."""
         for record in self.table.records.values():
             self._define(record)
             self._attach(record)
         for _, record in sorted(self.table.records.items()):
             self._verify(record)
 
-    def of_outcomes(self) -> None:
-        """From the last tiers to the first: those that are not proven yet are not there for the others to rest on."""
+    def verify_outcomes(self) -> None:
+        """Prove tiers from the last to the first. A tier is attached only when all tiers it depends on are proven."""
         records = self.table.records
         order = components(tier_graph(self.table.kernel, self.table.keys))
         self.total += sum(records[tier].size for step in order if step.cyclic for tier in step.tiers)
@@ -121,11 +124,11 @@ class _Proof:
             for tier in step.tiers:
                 self._define(records[tier])
             try:
-                self._run(partial(self.engine.claim, step.tiers, cyclic=step.cyclic))
+                self._run(partial(self.engine.find_decision_order, step.tiers, cyclic=step.cyclic))
             except PluginError:
                 if not self.report.bad:
                     raise
-                return  # it rests on values that are wrong: so much is certain, and no more can be said
+                return  # this component depends on values already known to be wrong
             self.done += sum(records[tier].size for tier in step.tiers) if step.cyclic else 0
             for tier in step.tiers:
                 self._attach(records[tier])
@@ -150,14 +153,16 @@ class _Proof:
         if record.tier in self.table.keys:
             _check_keys(self.table, self.engine, record.tier, self.stop)
         wrong, faults = self.engine.verify(record.tier, examples=EXAMPLES)
-        report.checked += record.size - (record.counts.get(NO_POSITION_CODE, 0) if self.table.kernel.ranked else 0)
+        report.checked += count_positions(self.table, record)
         report.bad += wrong
-        report.examples += [bad_position(fault) for fault in faults][: EXAMPLES - len(report.examples)]
+        report.examples += [describe_fault(fault) for fault in faults][: EXAMPLES - len(report.examples)]
 
     def _run(self, work: Callable[[], None]) -> None:
-        run_in_background(work, game=self.table.game, stop=self.stop, cancel=self.engine.stop, tell=self._tell)
+        run_in_background(
+            work, game=self.table.game, stop=self.stop, cancel=self.engine.stop, report=self._report_progress
+        )
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.progress is None:
             return
         self.progress(
@@ -172,22 +177,21 @@ class _Proof:
         )
 
 
-def positions_of(table: Table, record: TierRecord) -> int:
-    """How many of a tier's slots hold a position."""
+def count_positions(table: Table, record: TierRecord) -> int:
+    """Return the number of a tier's slots that hold a position."""
     return record.size - (record.counts.get(NO_POSITION_CODE, 0) if table.kernel.ranked else 0)
 
 
-def check_tiers(table: Table) -> None:
-    """The tiers are the game's, and have as many values as it has positions."""
-    kernel = table.kernel
-    if kernel.ranked:
-        expected = {tier: kernel.tier_size(tier) for tier in range(kernel.tier_count)}
-    else:
-        expected = {tier: record.size for tier, record in table.keys.items()}
-    found = {tier: record.size for tier, record in table.records.items()}
-    wrong = sorted(tier for tier in {*expected, *found} if expected.get(tier) != found.get(tier))
-    if wrong or not found:
-        raise damaged(table, f"tier {wrong[0]} is not that of the game" if wrong else "it has no tiers")
+def check_structure(table: Table) -> None:
+    """Raise TableError unless a table is finished, has the game's tiers in the right sizes, and contains the start."""
+    table.require_complete()
+    expected = tier_sizes(table.kernel, table.keys)
+    actual = {tier: record.size for tier, record in table.records.items()}
+    wrong = sorted(tier for tier in {*expected, *actual} if expected.get(tier) != actual.get(tier))
+    if wrong or not actual:
+        raise damage_error(table, f"tier {wrong[0]} does not match the game" if wrong else "it has no tiers")
+    if table.slot(table.game.start()) is None:
+        raise damage_error(table, "the start is missing")
 
 
 def _check_counts(table: Table, record: TierRecord) -> None:
@@ -198,47 +202,47 @@ def _check_counts(table: Table, record: TierRecord) -> None:
 
 
 def compare_counts(table: Table, record: TierRecord, counts: Counter[int]) -> None:
-    """The codes of a tier are as often there as its record says."""
+    """Raise DamagedTable if a tier's values are not those that its record counts."""
     if counts != record.counts:
-        raise damaged(table, f"the values of tier {record.tier} are not those that its record counts")
+        raise damage_error(table, f"the values of tier {record.tier} do not match the counts in its record")
 
 
 def _check_keys(table: Table, engine: Engine, tier: int, stop: threading.Event) -> None:
-    """Every position is found in its own place: keys are canonical, of this tier, in order, and each is there once."""
+    """Raise DamagedTable if a key cannot be looked up: it is not canonical, in another tier, misplaced or repeated."""
     first = 0
     for block in table.store.key_blocks(table.keys[tier]):
         keys = np.frombuffer(block, dtype=np.uint64)
-        for start in range(0, len(keys), KEYS_AT_A_TIME):
-            part = keys[start : start + KEYS_AT_A_TIME]
-            if (lost := lost_position(engine, tier, first, part)) is not None:
-                raise damaged(table, f"position {lost} of tier {tier} cannot be found")
+        for start in range(0, len(keys), KEY_BATCH):
+            part = keys[start : start + KEY_BATCH]
+            if (lost := find_lost_position(engine, tier, first, part)) is not None:
+                raise damage_error(table, f"position {lost} of tier {tier} cannot be found")
             if stop.is_set():
                 return
             first += len(part)
 
 
-def lost_position(engine: Engine, tier: int, first: int, keys: Positions) -> int | None:
-    """A position that is not found in its place, the first of these having the index `first`."""
+def find_lost_position(engine: Engine, tier: int, first: int, keys: Positions) -> int | None:
+    """Return a position that a lookup does not find in its slot; `first` is the index of the first key."""
     slots = np.arange(slot_of(tier, first), slot_of(tier, first) + len(keys), dtype=np.uint64)
     lost = keys[engine.find_many(keys) != slots]
     return int(lost[0]) if len(lost) else None
 
 
-def damaged(table: Table, what: str) -> DamagedTable:
+def damage_error(table: Table, what: str) -> DamagedTable:
     return DamagedTable(f"the table of {table.game.identity} is damaged: {what}")
 
 
-def bad_position(fault: Fault) -> BadPosition:
+def describe_fault(fault: Fault) -> BadPosition:
     return BadPosition(
         tier=fault.tier,
         index=fault.index,
         position=fault.position,
-        stored=_words(fault.stored),
-        expected="no value fits its children" if fault.expected is None else _words(fault.expected),
+        stored=_describe_code(fault.stored),
+        expected="no value fits its children" if fault.expected is None else _describe_code(fault.expected),
     )
 
 
-def _words(code: int) -> str:
+def _describe_code(code: int) -> str:
     try:
         return str(Value.from_code(code))
     except ValueError:

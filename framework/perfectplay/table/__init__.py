@@ -1,4 +1,4 @@
-"""Solved tables: finding, opening and asking them; how they are stored.
+"""Solved tables: finding, opening, probing and storing them.
 
 >>> from perfectplay import load_game, open_table
 >>> with open_table(load_game("gobblet")) as table:

@@ -1,4 +1,19 @@
-"""Backends: where a solve keeps its finished tiers. Ours register as a third party's do: `register_backends`."""
+"""Backends: where a solve stores finished tiers. The built-in ones register like those of plugins.
+
+Solving with the lmdb backend over an existing table depends on the state of that table:
+
+    no table                        create one
+    another game, other rules,      TableError; nothing changes
+    other values, another format
+    complete and intact             return it, read-only; there is nothing to solve
+    unfinished and intact           resume: append to it
+    some tiers damaged, or compact  copy the intact tiers to a new table, which replaces this one, then resume;
+    and unfinished                  the missing tiers are solved again
+    metadata or pages damaged       TableError: delete it and solve again
+
+Nothing is repaired in place, so readers keep the table that they opened. The memory backend saves a whole table in the
+same way at the end of a solve, and checks before the solve that it can.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +21,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from perfectplay.errors import DamagedTable, PluginError, TableError
+from perfectplay.errors import DamagedTable, TableError
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.game import Game
 from perfectplay.game.spec import hookimpl
 from perfectplay.table.compact import CompactStore
-from perfectplay.table.lmdb_pages import DamagedPages
-from perfectplay.table.lmdb_reader import TableReader
-from perfectplay.table.lmdb_store import LmdbStore, copy_tiers, new_table
-from perfectplay.table.lock import DATA_FILE, WriterLock
-from perfectplay.table.opening import require_same_game, require_same_values
+from perfectplay.table.lmdb_reader import DATA_FILE, DamagedPages, TableFile, TableReader
+from perfectplay.table.lmdb_store import LmdbStore, WriterLock, new_table
+from perfectplay.table.locations import require_same_game, require_same_values
 from perfectplay.table.records import KeyRecord, TableInfo, TierRecord
 from perfectplay.table.store import MemoryStore, Store
 
-if TYPE_CHECKING:
-    from perfectplay.game.game import Game
-
-
-class Backend(Protocol):
-    """What is registered under a backend's name."""
-
-    @property
-    def durable(self) -> bool:
-        """Whether a finished tier outlives the process, so that a solve can be resumed; it then always saves."""
-
-    @property
-    def store(self) -> type[Store]:
-        """The class of what `open` and `read` return."""
-
-    def open(self, game: Game, path: Path, info: TableInfo) -> Store:
-        """The store to solve into: a new one, or the unfinished one at `path`."""
-
-    def read(self, path: Path) -> Store | None:
-        """The table at `path`, for reading; None where this backend has none there."""
-
 
 class MemoryBackend:
-    """Everything in memory; the finished table is saved at the end, as LMDB would have."""
+    """Keeps all tiers in memory. The finished table is saved as an LMDB file."""
 
     durable = False
     store = MemoryStore
@@ -57,7 +49,7 @@ class MemoryBackend:
 
 
 class LmdbBackend:
-    """Every finished tier goes to disk at once."""
+    """Writes every finished tier to disk at once."""
 
     durable = True
     store = LmdbStore
@@ -75,38 +67,17 @@ def register_backends(register: Callable[[str, Any], None]) -> None:
     register("lmdb", LmdbBackend())
 
 
-def check_backend(name: str, backend: Any) -> None:
-    """PluginError where what is registered is not a `Backend`, or its store lacks something."""
-    missing = [part for part in ("durable", "store", "open", "read") if not hasattr(backend, part)]
-    if missing:
-        raise PluginError(f"backend '{name}' lacks {', '.join(missing)}")
-    store = backend.store
-    if not (isinstance(store, type) and issubclass(store, Store)):
-        raise PluginError(
-            f"backend '{name}' has the store {store!r}: a subclass of perfectplay.table.store.Store is needed"
-        )
-    if unwritten := sorted(store.__abstractmethods__):
-        raise PluginError(f"backend '{name}' has the store {store.__name__}, which lacks {', '.join(unwritten)}")
-    if backend.durable and not store.backend:
-        raise PluginError(
-            f"backend '{name}' is durable: its store {store.__name__} must give the backend's name as `backend`"
-        )
-
-
-# Opening a table to resume solving it: what can still be trusted is kept, and the rest is solved again.
-#
-# Nothing is mended in place. Where something is damaged, the sound tiers are copied to a new table, which replaces the
-# damaged one; readers who have that open do not notice.
+# ---- solving to disk ----
 
 
 def open_to_solve(game: Game, path: Path, info: TableInfo) -> Store:
-    """The table at `path`, every tier in it sound; a new one where there is none. A finished one can only be read."""
+    """Open or create the LMDB table at `path`, as the head of this module describes."""
     lock = WriterLock(path)
-    with lock.held_unless_failing():
+    with lock.release_on_error():
         if not (path / DATA_FILE).exists():
-            with new_table(lock, info):  # so that there is never a table without metadata
+            with new_table(lock, info):  # a table always has metadata
                 pass
-        finished = _resumable(game, path, lock)
+        finished = _prepare(game, lock, info.values)
         if finished is not None:
             lock.release()
             return finished
@@ -116,82 +87,83 @@ def open_to_solve(game: Game, path: Path, info: TableInfo) -> Store:
         return store
 
 
-def _resumable(game: Game, path: Path, lock: WriterLock) -> Store | None:
-    """Make the table at `path` one that can be trusted and resumed; where there is nothing to do, the table itself."""
-    found = TableReader(path, repairing=True)
-    require_same_game(found, game)
-    source = found
-    if found.info.compact:
-        source = CompactStore(path, kernel=game_kernel(game), repairing=True, snapshot=found.snapshot)
-    keys = [record for record in source.key_records().values() if source.is_intact(record)]
-    values = [record for record in source.tier_records().values() if source.is_intact(record)]
-    sound = _is_sound(source, keys, values)
-    if sound and source.info.status == "complete":
-        return source
-    if not sound or source.info.compact:
-        _rebuild(source, lock, keys, values)
+def _prepare(game: Game, lock: WriterLock, values: str) -> Store | None:
+    """Make the existing table one that can be resumed. Returns it if it is complete and intact."""
+    store = _read_damaged(game, lock.directory, values)
+    if store.info.compact:
+        store = CompactStore(store, game_kernel(game))
+    info, file = store.info, store.source
+    keys = [record for record in store.key_records().values() if store.is_intact(record)]
+    tiers = [record for record in store.tier_records().values() if store.is_intact(record)]
+    all_keys, all_tiers = len(keys) == file.count_records(b"K"), len(tiers) == file.count_records(b"T")
+    intact = all_keys and all_tiers and _is_whole(file)
+    if intact and info.status == "complete":
+        return store
+    if not intact or info.compact:
+        enumerated = info.indexing == "ranked" or (all_keys and info.status != "enumerating")
+        status = "solving" if enumerated else "enumerating"
+        with new_table(lock, replace(info, status=status, hash=None, storage={})) as target:
+            target.copy_tiers(store, keys, tiers)
     return None
 
 
-def _is_sound(source: TableReader, keys: list[KeyRecord], values: list[TierRecord]) -> bool:
-    with suppress(DamagedTable, DamagedPages):
-        source.check_whole()
-        source.snapshot.check_free_pages()
-        return len(keys) == source.records_stored(b"K") and len(values) == source.records_stored(b"T")
-    return False
+def _read_damaged(game: Game, path: Path, values: str | None) -> TableReader:
+    """Read a table of this game, omitting damaged records. Raises TableError for another game or other values."""
+    reader = TableReader(path, source=TableFile(path / DATA_FILE, repairing=True))
+    require_same_game(reader, game)
+    if values is not None:
+        require_same_values(reader, game, values)
+    return reader
 
 
-def _rebuild(source: TableReader, lock: WriterLock, keys: list[KeyRecord], values: list[TierRecord]) -> None:
-    """Put a table of the sound tiers in the place of a damaged one."""
-    info = source.info
-    enumerated = info.indexing == "enumerated"
-    all_keys = len(keys) == source.records_stored(b"K") and info.status != "enumerating"
-    status = "enumerating" if enumerated and not all_keys else "solving"
-    with new_table(lock, replace(info, status=status, hash=None, storage={})) as target:
-        copy_tiers(source, target, keys, values)
+def _is_whole(file: TableFile) -> bool:
+    try:
+        file.check_whole()
+        file.snapshot.check_free_pages()
+    except (DamagedTable, DamagedPages):
+        return False
+    return True
 
 
-# A table that was solved in memory goes to disk as a whole. Whether it can is found out before the solve.
+# ---- saving a table that was solved in memory ----
 
 
 def claim_place(game: Game, path: Path, values: str | None = None) -> WriterLock:
-    """Lock the place where a game's table is to go; TableError where it cannot be written, or holds another's table.
+    """Lock the directory of a game's table before a solve in memory.
 
-    With `values`, a table of the other kind is such a table too.
+    Raises TableError if the directory cannot be written or contains the table of another game, or, with `values`, a
+    table with other values.
     """
     lock = WriterLock(path)
-    with lock.held_unless_failing():
+    with lock.release_on_error():
         if (path / DATA_FILE).exists():
-            there = TableReader(path, repairing=True)
-            require_same_game(there, game)
-            if values is not None:
-                require_same_values(there, game, values)
+            _read_damaged(game, path, values)
     return lock
 
 
 def remove_outdated(game: Game, path: Path) -> None:
-    """Remove the table of a game in a file that has changed since: it is about to be replaced."""
+    """Remove the table of a game in a file that has changed since, because it is about to be replaced."""
     if game.file is None or not (path / DATA_FILE).exists():
         return
-    with WriterLock(path), suppress(DamagedTable):  # of that, whoever writes there will complain
-        found = TableReader(path).info
-        if found.game == game.name and found.rules_version != game.rules_version:
+    with WriterLock(path), suppress(DamagedTable):  # the solve reports a damaged table
+        info = TableReader(path).info
+        if info.game == game.name and info.rules_version != game.rules_version:
             (path / DATA_FILE).unlink()
 
 
 def save_table(source: Store, lock: WriterLock) -> None:
-    """Write a whole table in place of what is there, unless that is the same table and sound."""
-    if _is_there(source, lock.directory):
+    """Write a whole table to the locked directory, unless it already contains the same table, intact."""
+    if _is_saved(source, lock.directory):
         return
     info = source.info
     with new_table(lock, replace(info, status="solving", hash=None, storage={})) as target:
-        copy_tiers(source, target, source.key_records().values(), source.tier_records().values())
+        target.copy_tiers(source, source.key_records().values(), source.tier_records().values())
         target.set_info(replace(info, storage=target.info.storage))
 
 
-def _is_there(source: Store, path: Path) -> bool:
+def _is_saved(source: Store, path: Path) -> bool:
     with suppress(TableError):
-        there = TableReader(path)
-        records: list[KeyRecord | TierRecord] = [*there.key_records().values(), *there.tier_records().values()]
-        return there.info.hash == source.info.hash and not there.info.compact and all(map(there.is_intact, records))
+        reader = TableReader(path)
+        records: list[KeyRecord | TierRecord] = [*reader.key_records().values(), *reader.tier_records().values()]
+        return reader.info.hash == source.info.hash and not reader.info.compact and all(map(reader.is_intact, records))
     return False

@@ -1,55 +1,54 @@
-"""Compact tables: a finished table rewritten for keeping, many times smaller, every probe still exact.
+"""Compact tables: a finished table compressed to a fraction of its size, with exact probes.
 
-Values are cut into frames of 2**16 slots. Whatever the rules alone decide (finished positions, positions won at once,
-slots that hold none, and positions in which every move leads to one of these) is left out; for a game in C that costs
-little to work out again. The codes that are left are numbered, so that a byte is enough for each, and compressed: with
-zstd, or in a tier so deep that its codes take two bytes with LZMA, which needs a twentieth less room there, and half
-a millisecond more for a frame. To find one value among those kept, a frame counts them for each run of 512 slots, so
-that a probe works out at most half of such a run. Sorted keys are stored as differences, byte plane by byte plane.
+Values are split into frames of 2**16 slots. A frame omits every value that follows from the rules: finished positions,
+wins in one move, slots without a position, and positions whose moves all lead to one of these. For a game in C it is
+cheap to compute them again. The remaining codes of a tier are numbered, so that one byte is usually enough for each,
+and compressed with zstd. A frame also stores how many codes it keeps in each run of 512 slots, so a probe has to
+evaluate at most half a run to find its code. Sorted keys are stored as differences, one byte plane after another.
 
-Beside `meta`, `K` and `T` as ever (layout.py), a compact table has:
+In addition to `meta`, `K` and `T` (records.py), a compact table has these entries:
 
-    c tier                 frames of values, one after the other: per-run counts, then the codes' numbers, compressed
-    C tier                 a record: where each frame ends, then each frame's checksum, 8 bytes each, little-endian
-    d tier                 frames of keys, likewise
+    c tier                 frames of values: counts per run, then the numbers of the codes, compressed
+    C tier                 a record: the end of each frame, then the checksum of each frame, 8 bytes each, little-endian
+    d tier                 frames of keys
     D tier                 a record: the same, then the first key of each frame
-
-This is form 2. Tables that do not tell their form have form 1, and are read as well: the codes as they are, under zstd,
-and nothing left out for its moves' sake.
 """
 
 from __future__ import annotations
 
-import lzma
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import zstandard
 
 from perfectplay.errors import TableError
-from perfectplay.table.lmdb_pages import Snapshot
 from perfectplay.table.lmdb_reader import TableReader
-from perfectplay.table.lock import DATA_FILE
-from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key, opened
+from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key, unseal
 from perfectplay.table.store import Array, Block
-from perfectplay_native.engine import BLOCK_SLOTS, Engine, foreseen_codes, rule_codes
-from perfectplay_native.kernel import Kernel, slot_of, tier_of_slot
+from perfectplay.table.table import Table, as_positions
+from perfectplay.values import NO_POSITION_CODE, Value
+from perfectplay_native.engine import Engine
+from perfectplay_native.kernel import Kernel, index_of_slot, slot_of, tier_of_slot
+from perfectplay_native.limits import BLOCK_SLOTS
+from perfectplay_native.positions import one_ply_codes
+from perfectplay_native.values import Codes
 
-FRAME_SLOTS = 1 << 16
+FORM = 3
+"""Version of the compact form. Tables of other forms are refused."""
+
 RUN_SLOTS = 512
-FORM = 2
-LEVEL = 19
+LEVEL = 18
+"""Compression level of zstd. 19 takes twice the time and saves less than 1 %."""
+
 CACHED_FRAMES = 256
 
-LZMA_FILTERS = [
-    # numbers have no bits in common with their neighbours' that would tell anything: no context, no alignment
-    {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 18, "lc": 0, "lp": 0, "pb": 0}
-]
+Default = TypeVar("Default")
+Record = TierRecord | KeyRecord
 
 
 # ---- frames ----
@@ -58,37 +57,30 @@ LZMA_FILTERS = [
 class ValueFrames:
     """Packs and unpacks the values of one tier."""
 
-    def __init__(self, record: TierRecord, *, form: int = FORM) -> None:
-        self.form, self.deep = form, form == FORM and record.width > 1
+    def __init__(self, record: TierRecord) -> None:
         self.codes = np.array(sorted(record.counts), dtype=f"<u{record.width}")
-        self.number_type = self.codes.dtype if form == 1 else np.min_scalar_type(len(self.codes)).newbyteorder("<")
+        self.number_type = np.min_scalar_type(len(self.codes)).newbyteorder("<")
 
     def pack(self, codes: Array, kept: npt.NDArray[np.bool_]) -> bytes:
-        """One frame: for each run how many codes are kept, then the numbers of those codes."""
+        """Pack a frame: the number of kept codes in each run, then the numbers of these codes."""
         counts = np.add.reduceat(kept, np.arange(0, len(codes), RUN_SLOTS)).astype("<u2")
         numbers = np.searchsorted(self.codes, codes[kept]).astype(self.number_type)
-        raw = counts.tobytes() + numbers.tobytes()
-        if self.deep:
-            return lzma.compress(raw, format=lzma.FORMAT_RAW, filters=LZMA_FILTERS)
-        return zstandard.compress(raw, LEVEL)
+        return zstandard.compress(counts.tobytes() + numbers.tobytes(), LEVEL)
 
     def unpack(self, data: Block, slots: int) -> tuple[Array, Array]:
-        """Where each run's codes begin, and the kept codes."""
+        """Return the index of each run's first kept code, and the kept codes."""
         runs = -(-slots // RUN_SLOTS)
-        if self.deep:
-            raw = lzma.decompress(data, format=lzma.FORMAT_RAW, filters=LZMA_FILTERS)
-        else:
-            raw = zstandard.decompress(data)
+        raw = zstandard.decompress(data)
         counts = np.frombuffer(raw, dtype="<u2", count=runs)
         numbers = np.frombuffer(raw, dtype=self.number_type, offset=2 * runs)
         starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         if starts[-1] != len(numbers):
-            raise ValueError("the counts do not add up")
-        return starts, numbers if self.form == 1 else self.codes[numbers]
+            raise ValueError("the counts of the runs do not match the number of codes")
+        return starts, self.codes[numbers]
 
 
 def pack_keys(keys: Array) -> bytes:
-    """Sorted keys: the differences, all lowest bytes first, then all second bytes and so on."""
+    """Pack sorted keys: the lowest bytes of all differences, then the second bytes, and so on."""
     steps = np.diff(keys, prepend=np.uint64(0)).astype("<u8")
     return zstandard.compress(np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 8).T).tobytes(), LEVEL)
 
@@ -101,196 +93,205 @@ def unpack_keys(data: Block, count: int) -> Array:
 # ---- reading ----
 
 
-def _frames_of(block: Array, first: int) -> Iterator[tuple[int, Array]]:
-    """The frames of a block that begins at slot `first`: their numbers, and their parts of it."""
-    for place in range(0, len(block), FRAME_SLOTS):
-        yield (first + place) // FRAME_SLOTS, block[place : place + FRAME_SLOTS]
-
-
 class CompactStore(TableReader):
-    """A compact table on disk. Whole tiers can be unpacked; single values are read frame by frame."""
+    """A compact table on disk. It unpacks one frame for a single value, or whole tiers into memory."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        kernel: Kernel,
-        file: str = DATA_FILE,
-        repairing: bool = False,
-        snapshot: Snapshot | None = None,
-    ) -> None:
-        super().__init__(path, file=file, repairing=repairing, snapshot=snapshot)
+    def __init__(self, reader: TableReader, kernel: Kernel) -> None:
+        """Continue with the file that `reader` has opened: by now another table may have replaced it."""
+        super().__init__(reader.path, source=reader.source)
+        storage = self.info.storage
+        form, frame_slots = storage.get("form"), storage.get("frame_slots")
+        if form != FORM:
+            raise TableError(
+                f"the table in {self.path} has compact form {form}, but this version of perfectplay reads form {FORM}: "
+                "delete it and solve again"
+            )
+        if not isinstance(frame_slots, int) or frame_slots < 1 or frame_slots % RUN_SLOTS or BLOCK_SLOTS % frame_slots:
+            raise self.source.damage("its frames have an impossible size")
+        self.frame_slots = frame_slots
         self.kernel = kernel
+        self._omits = bool(storage.get("drops_settled"))
+        """Whether frames omit the values that follow from the rules."""
         self._cache: OrderedDict[tuple[bytes, int, int], Any] = OrderedDict()
         self._indices: dict[bytes, Array] = {}
-        self._drops = bool(self.info.storage.get("drops_settled"))
-        self._form = self.info.storage.get("form", 1)
-        if self._form not in (1, FORM):
-            raise TableError(f"the table in {path} has compact form {self._form}: it needs a newer perfectplay")
-        self._decided = rule_codes if self._form == 1 else foreseen_codes
-        # knows how to unrank; it holds no values
-        self._index = Engine(kernel, tiers=max([*self._tiers, 0]) + 1)
-        for tier, record in self._tiers.items():
-            if kernel.ranked:
+        self._index = Engine(kernel, tiers=max([*self.source.tiers, 0]) + 1)
+        """Converts slots to positions; it contains no values."""
+        if kernel.ranked:
+            for tier, record in self.source.tiers.items():
                 self._index.define(tier, record.size)
 
     def code_of(self, slot: int) -> int:
-        """The code of one slot."""
-        tier, index = tier_of_slot(slot), slot - slot_of(tier_of_slot(slot), 0)
-        record = self._tiers[tier]
-        frame, inside = divmod(index, FRAME_SLOTS)
-        if not self._drops:
-            return int(self._values(record, frame)[1][inside])
-        if decided := self._decided(self.kernel, self.positions(tier, index, 1))[0]:
-            return int(decided)
-        starts, codes = self._values(record, frame)
-        run, place = divmod(inside, RUN_SLOTS)
-        after = min(RUN_SLOTS - place, record.size - index) - 1
-        if place <= after:  # those kept are counted from the nearer end of the run
-            kept = int(starts[run]) + self._count_kept(tier, index - place, place)
+        """Return the code of one slot."""
+        tier, place = tier_of_slot(slot), index_of_slot(slot)
+        record = self.source.tiers[tier]
+        frame, offset = divmod(place, self.frame_slots)
+        if not self._omits:
+            return int(self._cached(record, frame)[1][offset])
+        if code := one_ply_codes(self.kernel, self._positions(tier, place, 1))[0]:
+            return int(code)
+        starts, codes = self._cached(record, frame)
+        run, before = divmod(offset, RUN_SLOTS)
+        after = min(RUN_SLOTS - before, record.size - place) - 1
+        if before <= after:  # count the kept codes from the nearer end of the run
+            number = int(starts[run]) + self._count_kept(tier, place - before, before)
         else:
-            kept = int(starts[run + 1]) - 1 - self._count_kept(tier, index + 1, after)
-        if not starts[run] <= kept < starts[run + 1]:
-            raise self.damage(f"tier {tier}, frame {frame} was made by other rules")
-        return int(codes[kept])
+            number = int(starts[run + 1]) - 1 - self._count_kept(tier, place + 1, after)
+        if not starts[run] <= number < starts[run + 1]:
+            raise self.source.damage(f"tier {tier}, frame {frame} was made by other rules")
+        return int(codes[number])
 
     def _count_kept(self, tier: int, first: int, count: int) -> int:
-        """How many of consecutive slots of a frame are kept in it."""
+        """Count the kept codes of consecutive slots in one frame."""
         if not count:  # `first` may be beyond the tier
             return 0
-        return int(np.count_nonzero(self._decided(self.kernel, self.positions(tier, first, count)) == 0))
+        return int(np.count_nonzero(one_ply_codes(self.kernel, self._positions(tier, first, count)) == 0))
 
-    def find(self, tier: int, key: int) -> int | None:
-        """The index of a canonical position among the keys of its tier."""
-        record = self._keys.get(tier)
-        if record is None or tier not in self._tiers:
-            return None
-        firsts = self._frame_index(b"d", record)[2]
-        frame = int(np.searchsorted(firsts, np.uint64(key), side="right")) - 1
-        if frame < 0:
-            return None
-        keys = self._key_frame(record, frame)
-        place = int(np.searchsorted(keys, np.uint64(key)))
-        return frame * FRAME_SLOTS + place if place < len(keys) and keys[place] == key else None
-
-    def positions(self, tier: int, first: int, count: int) -> Array:
-        """The positions of consecutive slots of one frame."""
+    def _positions(self, tier: int, first: int, count: int) -> Array:
+        """Return the positions of consecutive slots in one frame."""
         if self.kernel.ranked:
             return self._index.positions(tier, first, count)
-        frame, inside = divmod(first, FRAME_SLOTS)
-        part: Array = self._key_frame(self._keys[tier], frame)[inside : inside + count]
-        return part
+        frame, offset = divmod(first, self.frame_slots)
+        keys: Array = self._cached(self.source.keys[tier], frame)
+        return keys[offset : offset + count]
+
+    def find(self, tier: int, key: int) -> int | None:
+        """Return the index of a canonical position among the keys of its tier."""
+        record = self.source.keys.get(tier)
+        if record is None or tier not in self.source.tiers:
+            return None
+        first_keys = self._frame_index(record)[2]
+        frame = int(np.searchsorted(first_keys, np.uint64(key), side="right")) - 1
+        if frame < 0:
+            return None
+        keys = self._cached(record, frame)
+        place = int(np.searchsorted(keys, np.uint64(key)))
+        return frame * self.frame_slots + place if place < len(keys) and keys[place] == key else None
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
-        """The whole tier, unpacked into memory, its checksums checked."""
-        return [self._value_block(record, number).data for number in range(len(record.checksums))]
+        """Unpack a whole tier into memory and check its checksums."""
+        return [self.unpack_block(record, number).data for number in range(len(record.checksums))]
 
     def key_blocks(self, record: KeyRecord) -> list[Block]:
-        return [self._key_block(record, number).data for number in range(len(record.checksums))]
+        return [self.unpack_block(record, number).data for number in range(len(record.checksums))]
 
-    def check_block(self, record: TierRecord | KeyRecord, number: int) -> None:
-        """TableError where a block is not what was packed. Any thread may ask."""
-        if isinstance(record, TierRecord):
-            self._value_block(record, number)
-        else:
-            self._key_block(record, number)
-
-    def is_intact(self, record: TierRecord | KeyRecord) -> bool:
+    def is_intact(self, record: Record) -> bool:
         try:
-            for number in range(len(record.checksums)):  # one at a time: a tier may be larger than memory
-                self.check_block(record, number)
+            for number in range(len(record.checksums)):  # one at a time, because a tier may not fit in memory
+                self.unpack_block(record, number)
         except TableError:
             return False
         return True
 
-    def _value_block(self, record: TierRecord, number: int) -> Array:
+    def unpack_block(self, record: Record, number: int) -> Array:
+        """Unpack a block and check its checksum. Threads may call it concurrently. Raises TableError for damage."""
         first = number * BLOCK_SLOTS
-        values = np.empty(min(BLOCK_SLOTS, record.size - first), dtype=f"<u{record.width}")
-        frames = ValueFrames(record, form=self._form)
-        for frame, part in _frames_of(values, first):
-            _, codes = self._unpacked(b"c", record, frame, partial(frames.unpack, slots=len(part)))
-            if self._drops:
-                part[:] = self._decided(self.kernel, self._positions_of_frame(record.tier, frame, len(part)))
-            kept = part == 0 if self._drops else np.ones(len(part), dtype=bool)
+        dtype = record.dtype if isinstance(record, TierRecord) else np.dtype("<u8")
+        block: Array = np.empty(min(BLOCK_SLOTS, record.size - first), dtype=dtype)
+        for offset in range(0, len(block), self.frame_slots):
+            part, frame = block[offset : offset + self.frame_slots], (first + offset) // self.frame_slots
+            if isinstance(record, KeyRecord):
+                part[:] = self._unpack(record, frame)
+                continue
+            codes = self._unpack(record, frame)[1]
+            if self._omits:
+                if self.kernel.ranked:
+                    positions = self._index.positions(record.tier, first + offset, len(part))
+                else:
+                    positions = self._unpack(self.source.keys[record.tier], frame)
+                part[:] = one_ply_codes(self.kernel, positions)
+            kept = part == 0 if self._omits else np.ones(len(part), dtype=bool)
             if np.count_nonzero(kept) != len(codes):
-                raise self.damage(f"tier {record.tier}, frame {frame} was made by other rules")
+                raise self.source.damage(f"tier {record.tier}, frame {frame} was made by other rules")
             part[kept] = codes
-        return self._compared(values, record, number)
-
-    def _key_block(self, record: KeyRecord, number: int) -> Array:
-        first = number * BLOCK_SLOTS
-        keys = np.empty(min(BLOCK_SLOTS, record.size - first), dtype="<u8")
-        for frame, part in _frames_of(keys, first):
-            part[:] = self._unpacked(b"d", record, frame, partial(unpack_keys, count=len(part)))
-        return self._compared(keys, record, number)
-
-    def _positions_of_frame(self, tier: int, frame: int, count: int) -> Array:
-        if self.kernel.ranked:
-            return self._index.positions(tier, frame * FRAME_SLOTS, count)
-        keys: Array = self._unpacked(b"d", self._keys[tier], frame, partial(unpack_keys, count=count))
-        return keys
-
-    def _compared(self, block: Array, record: TierRecord | KeyRecord, number: int) -> Array:
         if checksum(block) != record.checksums[number]:
-            raise self.damage(f"tier {record.tier}, block {number} has a wrong checksum")
+            raise self.source.damage(f"tier {record.tier}, block {number} has a wrong checksum")
         return block
 
-    def _values(self, record: TierRecord, frame: int) -> tuple[Array, Array]:
-        slots = min(FRAME_SLOTS, record.size - frame * FRAME_SLOTS)
-        found: tuple[Array, Array] = self._cached(
-            b"c", record, frame, lambda data: ValueFrames(record, form=self._form).unpack(data, slots)
-        )
-        return found
-
-    def _key_frame(self, record: KeyRecord, frame: int) -> Array:
-        slots = min(FRAME_SLOTS, record.size - frame * FRAME_SLOTS)
-        found: Array = self._cached(b"d", record, frame, lambda data: unpack_keys(data, slots))
-        return found
-
-    def _cached(self, kind: bytes, record: TierRecord | KeyRecord, frame: int, unpack: Callable[[Block], Any]) -> Any:
-        name = (kind, record.tier, frame)
+    def _cached(self, record: Record, frame: int) -> Any:
+        """Return an unpacked frame from the cache of the most recent ones."""
+        name = (_kind(record), record.tier, frame)
         with self.lock:
             if name in self._cache:
                 self._cache.move_to_end(name)
                 return self._cache[name]
-        unpacked = self._unpacked(kind, record, frame, unpack)
+        unpacked = self._unpack(record, frame)
         with self.lock:
             self._cache[name] = unpacked
             while len(self._cache) > CACHED_FRAMES:
                 self._cache.popitem(last=False)
         return unpacked
 
-    def _unpacked(self, kind: bytes, record: TierRecord | KeyRecord, frame: int, unpack: Callable[[Block], Any]) -> Any:
-        index = self._frame_index(kind, record)
-        ends, checksums = index[0], index[1]
-        packed = self._entries[number_key(kind, record.tier)][int(ends[frame - 1]) if frame else 0 : int(ends[frame])]
+    def _unpack(self, record: Record, frame: int) -> Any:
+        """Unpack a frame: of values as `ValueFrames.unpack` does, of keys as an array."""
+        ends, checksums = self._frame_index(record)[:2]
+        frames = self.source.entries[number_key(_kind(record), record.tier)]
+        packed = frames[int(ends[frame - 1]) if frame else 0 : int(ends[frame])]
         if checksum(packed) != checksums[frame]:
-            raise self.damage(f"tier {record.tier}, frame {frame} has a wrong checksum")
+            raise self.source.damage(f"tier {record.tier}, frame {frame} has a wrong checksum")
+        slots = min(self.frame_slots, record.size - frame * self.frame_slots)
         try:
-            return unpack(packed)
-        except (
-            ValueError,
-            IndexError,
-            lzma.LZMAError,
-            zstandard.ZstdError,
-        ):  # its checksum is right: somebody else's frame
-            raise self.damage(f"tier {record.tier}, frame {frame} cannot be unpacked") from None
+            if isinstance(record, TierRecord):
+                return ValueFrames(record).unpack(packed, slots)
+            return unpack_keys(packed, slots)
+        except (ValueError, IndexError, zstandard.ZstdError):  # with a correct checksum, perfectplay did not write it
+            raise self.source.damage(f"tier {record.tier}, frame {frame} cannot be unpacked") from None
 
-    def _frame_index(self, kind: bytes, record: TierRecord | KeyRecord) -> Array:
-        """Rows of one number a frame: where it ends, its checksum, and of keys the first one."""
+    def _frame_index(self, record: Record) -> Array:
+        """Return the ends and checksums of a tier's frames, and for keys the first key of each, as rows."""
+        kind = _kind(record)
         key = number_key(kind.upper(), record.tier)
         if key not in self._indices:
-            frames, rows = -(-record.size // FRAME_SLOTS), 2 if kind == b"c" else 3
-            data = self._entries.get(number_key(kind, record.tier))
+            frames, rows = -(-record.size // self.frame_slots), 2 if isinstance(record, TierRecord) else 3
+            data = self.source.entries.get(number_key(kind, record.tier))
             try:
-                index = np.frombuffer(opened(key, self._entries[key]), dtype="<u8").reshape(rows, frames)
-                ends = [0, *index[0].tolist()]
+                table = np.frombuffer(unseal(key, self.source.entries[key]), dtype="<u8").reshape(rows, frames)
+                ends = [0, *table[0].tolist()]
                 if data is None or ends != sorted(ends) or ends[-1] != len(data):
                     raise ValueError
             except (ValueError, KeyError):
-                raise self.damage(f"tier {record.tier} misses frames, or their index cannot be read") from None
-            self._indices[key] = index
+                raise self.source.damage(f"the frames of tier {record.tier}, or their index, cannot be read") from None
+            self._indices[key] = table
         return self._indices[key]
 
     def close(self) -> None:
         self._index.close(partial(TableError, f"the table {self.path} is closed"))
+
+
+def _kind(record: Record) -> bytes:
+    return b"c" if isinstance(record, TierRecord) else b"d"
+
+
+class CompactTable(Table):
+    """A compact table. A single probe unpacks one frame; work on a whole tier unpacks the tier into memory."""
+
+    store: CompactStore
+
+    def get(self, position: SupportsIndex, default: Default | None = None) -> Value | Default | None:
+        slot = self._find(position)
+        code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
+        return default if code == NO_POSITION_CODE else Value.from_code(code)
+
+    def probe_many(self, positions: npt.ArrayLike) -> Codes:
+        array = as_positions(positions)
+        values = (self.get(int(position)) for position in array.flat)
+        codes = np.fromiter((NO_POSITION_CODE if v is None else v.code for v in values), np.uint32, array.size)
+        return codes.reshape(array.shape) if self.kernel.scored else codes.reshape(array.shape).astype(np.uint16)
+
+    def probe_few(self, positions: Sequence[int]) -> list[int]:
+        codes: list[int] = self.probe_many(positions).tolist()
+        return codes
+
+    def _find(self, position: SupportsIndex) -> int | None:
+        if self.kernel.ranked:
+            return super()._find(position)
+        self._require_open()
+        number = index(position)
+        if not self.kernel.valid(number):
+            return None
+        key = self.kernel.canonicalize(number)
+        tier = self.kernel.tier(key)
+        place = self.store.find(tier, key)
+        return None if place is None else slot_of(tier, place)
+
+    def _define_keys(self) -> None:
+        """Do nothing: keys are looked up in their frames."""

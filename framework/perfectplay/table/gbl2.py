@@ -1,21 +1,21 @@
-"""GBL2, the seeds' file of outcomes: every canonical position with its winner, in order, with a checksum.
+"""GBL2, a file format for outcomes: all canonical positions with their winners, sorted, with a checksum.
 
-    offset  size   what (all little-endian)
+    offset  size   contents (all little-endian)
     0       4      "GBL2"
     4       4      version, 1
-    8       8      count of entries
+    8       8      number of entries
     16      8      xxhash64 (seed 0) of all entries
     24      8      zero
     32      9 × n  entries: canonical position (8), outcome (1: +1 the first player wins, 0 draw, −1 the second wins)
 
-Entries ascend strictly by position. Writing and reading go part by part: no file need fit in memory.
+Entries are strictly ascending by position. Files are written and read in parts, so they need not fit in memory.
 
-A proof file (proof_file.py) is of version 2. It says what it is about, and the checksum is of all that follows it:
+A proof file (prove/proof.py) has version 2. It also contains a description and other data of its writer:
 
-    16      8      xxhash64 (seed 0) of the whole file from offset 24 on
-    24      4      length of the text
+    16      8      xxhash64 (seed 0) of the file from offset 24
+    24      4      length of the description
     28      4      zero
-    32      …      JSON text, then the entries, then what else the writer has to keep
+    32      …      description (JSON), then the entries, then other data
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ENTRY = np.dtype([("position", "<u8"), ("outcome", "i1")])
 """One entry, 9 bytes without padding."""
 
 CHUNK = 1 << 18
-"""Entries read at a time."""
+"""Number of entries that are read at once."""
 
 _HEADER = struct.Struct("<4sIQQ8x")
 
@@ -50,15 +50,15 @@ Entries = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file says of itself."""
+    """The header of a file."""
 
     count: int
     checksum: int
     version: int = VERSION
     about: bytes = b""
-    """Of version 2, the text."""
+    """The description, in version 2."""
     more: int = 0
-    """Of version 2, how many bytes come after the entries."""
+    """The number of bytes after the entries, in version 2."""
 
     @property
     def first_entry(self) -> int:
@@ -66,35 +66,35 @@ class Header:
 
 
 def entries(positions: npt.ArrayLike, outcomes: npt.ArrayLike) -> Entries:
-    """Positions with their outcomes for the first player, as `write_gbl2` takes them.
+    """Return positions with their outcomes for the first player as an array for `write_gbl2`.
 
     >>> entries([0, 5], [1, -1]).tolist()
     [(0, 1), (5, -1)]
     """
     columns = np.asarray(positions, dtype="<u8"), np.asarray(outcomes, dtype="i1")
-    made = np.empty(columns[0].shape, dtype=ENTRY)
-    made["position"], made["outcome"] = columns
-    return made
+    array = np.empty(columns[0].shape, dtype=ENTRY)
+    array["position"], array["outcome"] = columns
+    return array
 
 
 def write_gbl2(path: Path, parts: Iterable[Entries]) -> Header:
-    """Write a file from parts that ascend strictly by position, within each and from one to the next.
+    """Write a file atomically, from parts in strictly ascending order of position, and return its header.
 
-    The file is written atomically: until the end it has another name. ValueError if the order is wrong.
+    Raises ValueError if the order is wrong.
     """
     with atomic_write(path) as part, part.open("wb") as file:
         return write_parts(file, parts)
 
 
 def write_parts(file: BinaryIO, parts: Iterable[Entries]) -> Header:
-    """The same into an open file, which must be able to seek."""
+    """Write parts like `write_gbl2` to an open, seekable file."""
     count, digest, last = 0, xxhash.xxh64(seed=0), None
     file.write(bytes(_HEADER.size))
     for part in parts:
         if not len(part):
             continue
         if (wrong := _first_disorder(part, last)) is not None:
-            raise ValueError(f"GBL2 entries must ascend by position: position {wrong} does not")
+            raise ValueError(f"GBL2 entries must be sorted by position, but position {wrong} is out of order")
         last = int(part["position"][-1])
         data = np.ascontiguousarray(part, dtype=ENTRY).data.cast("B")
         digest.update(data)
@@ -108,7 +108,7 @@ def write_parts(file: BinaryIO, parts: Iterable[Entries]) -> Header:
 
 
 def write_version_2(file: BinaryIO, about: bytes, part: Entries, more: bytes) -> None:
-    """A whole file of version 2."""
+    """Write a complete file of version 2."""
     body = [struct.pack("<II", len(about), 0), about, np.ascontiguousarray(part, dtype=ENTRY).tobytes(), more]
     digest = xxhash.xxh64(b"".join(body), seed=0).intdigest()
     file.write(struct.pack("<4sIQQ", MAGIC, 2, len(part), digest))
@@ -117,7 +117,7 @@ def write_version_2(file: BinaryIO, about: bytes, part: Entries, more: bytes) ->
 
 
 def read_header(path: Path) -> Header:
-    """The header of a file; PerfectPlayError if it is not a GBL2 file, or its length is not what the header says."""
+    """Read the header of a file. Raises PerfectPlayError if it is not a GBL2 file, or if its length is wrong."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(_HEADER.size)
@@ -130,15 +130,15 @@ def read_header(path: Path) -> Header:
         about = file.read(min(length, size))
     expected = _HEADER.size + length + ENTRY.itemsize * count
     if size < expected or (version == 1 and size > expected):
-        raise PerfectPlayError(f"{path} is damaged: its {count:,} entries need {expected:,} bytes and it has {size:,}")
+        raise PerfectPlayError(f"{path} is damaged: its {count:,} entries need {expected:,} bytes, but it has {size:,}")
     return Header(count, checksum, version, about, size - expected)
 
 
 def read_gbl2(path: Path, chunk: int = CHUNK) -> Iterator[Entries]:
-    """The entries in order, `chunk` at a time.
+    """Yield the entries in order, `chunk` at a time.
 
-    PerfectPlayError where the order or an outcome is wrong and, after the last entry, where the checksum is: what comes
-    before that is not yet to be trusted.
+    Raises PerfectPlayError if the order or an outcome is wrong, and after the last entry if the checksum is wrong, so
+    do not trust the entries before the end.
     """
     header = read_header(path)
     digest, last, left = xxhash.xxh64(seed=0), None, header.count
@@ -150,8 +150,8 @@ def read_gbl2(path: Path, chunk: int = CHUNK) -> Iterator[Entries]:
         while left and len(part := np.fromfile(file, dtype=ENTRY, count=min(chunk, left))):
             if (wrong := _first_disorder(part, last)) is not None:
                 raise PerfectPlayError(f"{path} is damaged: position {wrong} is out of order")
-            if len(strange := part[np.abs(part["outcome"]) > 1]):
-                raise PerfectPlayError(f"{path} is damaged: position {strange['position'][0]} has no outcome")
+            if len(invalid := part[np.abs(part["outcome"]) > 1]):
+                raise PerfectPlayError(f"{path} is damaged: position {invalid['position'][0]} has no outcome")
             last = int(part["position"][-1])
             left -= len(part)
             digest.update(part.data.cast("B"))
@@ -162,7 +162,7 @@ def read_gbl2(path: Path, chunk: int = CHUNK) -> Iterator[Entries]:
 
 
 def _first_disorder(part: Entries, last: int | None) -> int | None:
-    """The first position that is not above the one before it; `last` came before the part."""
+    """Return the first position that is not above its predecessor; `last` precedes the part."""
     positions = part["position"]
     if last is not None and int(positions[0]) <= last:
         return int(positions[0])

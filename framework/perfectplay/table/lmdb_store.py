@@ -1,8 +1,8 @@
-"""Tiers written to an LMDB file (layout.py says how), one transaction after the other.
+"""Writes a table to an LMDB file, one transaction at a time; records.py describes the keys.
 
-Only the one process that holds the table's lock uses LMDB; everybody else reads the file with reader.py. So LMDB's own
-lock file, with its reader slots, is not needed. Blocks once written are never overwritten or freed: a table that has to
-be mended is written anew and put in its place (replacing.py). Those who read it then keep the old one.
+Only the process that holds the writer lock uses LMDB. All others read the file with lmdb_reader.py, so LMDB's own lock
+file with its reader slots is not needed. Blocks are never overwritten or freed once they are written. A damaged or
+compacted table is rewritten as a new file, which then replaces the old one, so readers keep the table they opened.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import lmdb
 
-from perfectplay.errors import TableError, reason
+from perfectplay.errors import DamagedTable, TableError, reason
 from perfectplay.files import lock_file, sync
-from perfectplay.table.lmdb_pages import DATA_VERSION
-from perfectplay.table.lmdb_reader import aligned
-from perfectplay.table.lock import DATA_FILE, NEW_FILE, WriterLock
+from perfectplay.table.lmdb_reader import DATA_FILE, DATA_VERSION, align
 from perfectplay.table.records import (
     META,
     RECORD_KINDS,
@@ -30,46 +28,113 @@ from perfectplay.table.records import (
     TableInfo,
     TierRecord,
     blocks_of,
-    enveloped,
     number_key,
-    opened,
     records_checksum,
+    seal,
+    unseal,
 )
-from perfectplay.table.store import Array, Block, Store
+from perfectplay.table.store import WRITE_BUFFER, Array, Block, Store
 
-# Bounds the dirty pages, which LMDB keeps in anonymous memory until a commit.
-COMMIT_BYTES = 8 << 20
+LOCK_FILE = "writer.lock"
+NEW_FILE = "data.mdb.new"
+"""A table being written to replace another. The holder of the lock may delete one left by a killed process."""
 
-_Tier = tuple[bytes, int, Iterable[Block], Callable[[], TierRecord | KeyRecord]]
-"""The kind of its blocks, its number, the blocks, and what gives its record once they are written."""
+Item = tuple[bytes, Any]
+"""A key and the bytes to store under it."""
 
 
-def _known(record: TierRecord | KeyRecord, blocks: Iterable[Block]) -> _Tier:
-    return b"t" if isinstance(record, TierRecord) else b"k", record.tier, blocks, lambda: record
+class WriterLock:
+    """The right to write the table in a directory, which is created if necessary.
+
+    It is a lock on a file in the directory, so the system releases it when the process ends.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._file: int | None = None
+        self._new_parents = [folder for folder in directory.parents if not folder.exists()]
+        """Parent directories that are created too, innermost first."""
+        try:
+            self._file = _lock(directory / LOCK_FILE)
+            (directory / NEW_FILE).unlink(missing_ok=True)
+        except BlockingIOError:
+            raise TableError(f"another process is writing {directory}: wait for it, or use another --dir") from None
+        except FileExistsError:
+            raise TableError(f"cannot write a table to {directory}: it is not a directory") from None
+        except OSError as error:
+            self.release()
+            raise TableError(f"cannot write to {directory}: {reason(error)}") from None
+
+    def release(self) -> None:
+        """Release the lock. If nothing was written, remove the directory and the parents created for it."""
+        if self._file is None:
+            return
+        with suppress(OSError):
+            if os.listdir(self.directory) == [LOCK_FILE]:
+                (self.directory / LOCK_FILE).unlink()
+                for folder in (self.directory, *self._new_parents):
+                    folder.rmdir()
+        os.close(self._file)
+        self._file = None
+
+    @contextmanager
+    def release_on_error(self) -> Iterator[None]:
+        """Release the lock if the block raises. The error for a damaged table then says how to continue."""
+        try:
+            yield
+        except DamagedTable as error:
+            self.release()
+            raise TableError(f"{error}; delete it and solve again") from None
+        except BaseException:
+            self.release()
+            raise
+
+    def __enter__(self) -> WriterLock:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+
+def _lock(path: Path) -> int:
+    """Open and lock a file. Retry if its previous holder has deleted it, or its directory, in the meantime."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        except FileNotFoundError:
+            continue
+        try:
+            lock_file(file)
+            if path.exists() and os.path.samestat(path.stat(), os.fstat(file)):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
 
 
 class LmdbStore(Store):
-    """A table being written. What it hands out was checked when it was opened, or written by this process."""
+    """A table being written. Its tiers were checked when it was opened, or written by this process."""
 
     backend = "lmdb"
     path: Path
 
     def __init__(self, file: Path, *, info: TableInfo | None = None, lock: WriterLock | None = None) -> None:
-        """Open the file, whose directory the caller has locked; with `info`, make it. `close` releases `lock`."""
+        """Open a file in a directory that the caller has locked; with `info`, create it. `close` releases `lock`."""
         self.path = file.parent
         self._file = file
-        self._writer_lock = lock
-        self.lock = threading.RLock()
-        self._read: Any = None
-        self._env: Any = None
-        self._held: int | None = None
+        self._read_lock = threading.RLock()
+        self._resources = ExitStack()
+        if lock is not None:
+            self._resources.callback(lock.release)
         try:
             self._env = self._open()
-            self._hold()
-            with self._in_words():
+            self._lock_data_file()
+            with self._translate_lmdb_errors():
                 self._read = self._env.begin(buffers=True)
             if info is None:
-                self.info = TableInfo.from_json(opened(META, self._read.get(META)))
+                self.info = TableInfo.from_json(unseal(META, self._read.get(META)))
             else:
                 version = ".".join(map(str, lmdb.version()))
                 self.set_info(replace(info, storage={**info.storage, "lmdb": version, "data_version": DATA_VERSION}))
@@ -81,60 +146,56 @@ class LmdbStore(Store):
     def _open(self) -> Any:
         size = self._file.stat().st_size if self._file.exists() else 0
         try:
-            return lmdb.open(
-                os.fsencode(self._file),  # a name may be no text
+            environment = lmdb.open(
+                os.fsencode(self._file),  # the name may not be valid text
                 subdir=False,
-                lock=False,  # we have one of our own
+                lock=False,  # the writer lock replaces LMDB's
                 mode=0o666,
                 map_size=max(1 << 30, 2 * size),
                 max_spare_txns=2,
             )
         except (lmdb.Error, OSError) as error:
             raise TableError(f"cannot write {self._file}: {reason(error)}") from None
+        self._resources.callback(environment.close)
+        return environment
 
-    def _hold(self) -> None:
-        """Lock the file itself too: by a link, it may be the table of another directory as well."""
+    def _lock_data_file(self) -> None:
+        """Lock the data file too: through a link, it may also be the table of another directory."""
         try:
-            self._held = os.open(self._file, os.O_RDONLY | os.O_CLOEXEC)
-            lock_file(self._held)
+            file = os.open(self._file, os.O_RDONLY | os.O_CLOEXEC)
+            self._resources.callback(os.close, file)
+            lock_file(file)
         except BlockingIOError:
-            raise TableError(f"another process is writing {self._file}, by another name: wait for it") from None
+            raise TableError(f"another process is writing {self._file} under another name: wait for it") from None
         except OSError as error:
             raise TableError(f"cannot write {self._file}: {reason(error)}") from None
 
     @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """What LMDB cannot do, for want of memory or of room, as a TableError."""
+    def _translate_lmdb_errors(self) -> Iterator[None]:
+        """Raise TableError for what LMDB cannot do, such as writing to a full disk."""
         try:
             yield
         except (lmdb.Error, OSError) as error:
-            why = reason(error, self.path)
-            raise TableError(f"cannot write {self._file}: {why}; what was solved so far is kept") from None
+            cause = reason(error, self.path)
+            raise TableError(f"cannot write {self._file}: {cause}; all tiers solved so far are saved") from None
 
     # ---- reading ----
 
-    def _renew(self) -> None:
-        """See what has been written since. What was handed out stays valid: no transaction frees a block."""
-        self._read.abort()
-        self._read = self._env.begin(buffers=True)
-
-    def _stored(self, kind: bytes) -> Iterator[tuple[bytes, Block]]:
-        """The records of a kind. A walk over all entries would bring every block into memory: the binding reads what it
-        passes."""
-        with self._in_words(), self._read.cursor() as cursor:
+    def _stored_records(self, kind: bytes) -> Iterator[tuple[bytes, Block]]:
+        """Yield the stored records of a kind. Iterating over all entries would load every block into memory."""
+        with self._translate_lmdb_errors(), self._read.cursor() as cursor:
             found = cursor.set_range(kind)
             while found and bytes(cursor.key())[:1] == kind:
                 yield bytes(cursor.key()), cursor.value()
                 found = cursor.next()
 
-    def _records(self, kind: bytes) -> Iterator[bytes]:
-        return (opened(key, stored) for key, stored in self._stored(kind))
-
     def tier_records(self) -> dict[int, TierRecord]:
-        return {record.tier: record for record in map(TierRecord.from_json, self._records(b"T"))}
+        records = (TierRecord.from_json(unseal(*entry)) for entry in self._stored_records(b"T"))
+        return {record.tier: record for record in records}
 
     def key_records(self) -> dict[int, KeyRecord]:
-        return {record.tier: record for record in map(KeyRecord.from_json, self._records(b"K"))}
+        records = (KeyRecord.from_json(unseal(*entry)) for entry in self._stored_records(b"K"))
+        return {record.tier: record for record in records}
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
         return self._blocks(b"t", record)
@@ -143,77 +204,77 @@ class LmdbStore(Store):
         return self._blocks(b"k", record)
 
     def _blocks(self, kind: bytes, record: TierRecord | KeyRecord) -> list[Block]:
-        with self.lock, self._in_words():  # a transaction is for one thread at a time
-            found = [self._read.get(number_key(kind, record.tier, number)) for number in range(len(record.checksums))]
-        return [aligned(block) for block in found]
+        keys = [number_key(kind, record.tier, number) for number in range(len(record.checksums))]
+        with self._read_lock, self._translate_lmdb_errors():  # only one thread may use a transaction
+            return [align(self._read.get(key)) for key in keys]
 
     # ---- writing ----
 
     def write_keys(self, record: KeyRecord, keys: Array) -> None:
-        self.write_blocks(record, [block.data for block in blocks_of(keys)])
+        self.write_key_blocks(record.tier, blocks_of(keys), lambda: record)
 
     def write_key_blocks(self, tier: int, blocks: Iterable[Array], record: Callable[[], KeyRecord]) -> None:
-        self._write_tiers([(b"k", tier, (block.data for block in blocks), record)])
+        self._write(_items(b"k", tier, (block.data for block in blocks), lambda: record().to_json()))
 
     def write_values(self, record: TierRecord, values: Array) -> None:
-        self.write_blocks(record, [block.data for block in record.blocks(values)])
-
-    def write_blocks(self, record: TierRecord | KeyRecord, blocks: Iterable[Block]) -> None:
-        """A tier's values or keys."""
-        self._write_tiers([_known(record, blocks)])
+        self.write_tiers([(record, record.blocks(values))])
 
     def write_tiers(self, tiers: Iterable[tuple[TierRecord, Sequence[Array]]]) -> None:
-        """Values of tiers in blocks, in this order. Small tiers share a transaction: each waits for the disk."""
-        self._write_tiers(_known(record, [block.data for block in blocks]) for record, blocks in tiers)
+        """Write the blocks of tiers in this order. Small tiers share a transaction, because each waits for the disk."""
+        self._write(
+            item
+            for record, blocks in tiers
+            for item in _items(b"t", record.tier, (block.data for block in blocks), record.to_json)
+        )
 
-    def _write_tiers(self, tiers: Iterable[_Tier]) -> None:
-        """Some megabytes a transaction; no record before the last block of its tier."""
-        pending: list[tuple[bytes, Any]] = []
-        records: list[tuple[bytes, bytes]] = []
+    def copy_tiers(self, source: Store, keys: Iterable[KeyRecord], values: Iterable[TierRecord]) -> None:
+        """Write tiers of another store, one block at a time, because a large tier may not fit in memory twice."""
+        for key_record in keys:
+            self._write(_items(b"k", key_record.tier, source.key_blocks(key_record), key_record.to_json))
+        for record in values:
+            self._write(_items(b"t", record.tier, source.value_blocks(record), record.to_json))
+
+    def _write(self, items: Iterable[Item]) -> None:
+        """Write items in order, in transactions of about the size of the write buffer."""
+        pending: list[Item] = []
         size = 0
-        for kind, tier, blocks, record in tiers:
-            for number, block in enumerate(blocks):
-                pending.append((number_key(kind, tier, number), block.cast("B")))
-                size += block.nbytes
-                if size >= COMMIT_BYTES:
-                    self.write(pending, records=records)
-                    pending, records, size = [], [], 0
-            records.append((number_key(kind.upper(), tier), record().to_json()))
-        self.write(pending, records=records)
+        for key, data in items:
+            pending.append((key, data))
+            size += len(data)
+            if size >= WRITE_BUFFER:
+                self.commit(pending)
+                pending, size = [], 0
+        self.commit(pending)
+
+    def commit(self, items: Sequence[Item]) -> None:
+        """Write items in one transaction. The map grows when it is full."""
+        with self._translate_lmdb_errors():
+            while True:
+                try:
+                    with self._env.begin(write=True) as transaction:
+                        for key, data in items:
+                            transaction.put(key, data)
+                    break
+                except lmdb.MapFullError:
+                    self._read.abort()
+                    self._env.set_mapsize(2 * self._env.info()["map_size"])
+                    self._read = self._env.begin(buffers=True)
+                    self.on_moved()
+            # Make the new entries visible. Earlier blocks stay valid, because no transaction frees one.
+            self._read.abort()
+            self._read = self._env.begin(buffers=True)
 
     def set_info(self, info: TableInfo) -> None:
         complete = info.status == "complete"
         if complete:
-            total = records_checksum(entry for kind in RECORD_KINDS for entry in self._stored(kind))
+            total = records_checksum(entry for kind in RECORD_KINDS for entry in self._stored_records(kind))
             info = replace(info, storage={**info.storage, RECORDS_CHECKSUM: total})
-        # Of a finished table both meta pages, the older one too, should speak of the finished table.
+        # A finished table is committed twice, so that the older meta page describes it too.
         for _ in range(2 if complete else 1):
-            self.write([], records=[(META, info.to_json())])
+            self.commit([(META, seal(META, info.to_json()))])
         self.info = info
 
-    def write(self, items: Sequence[tuple[bytes, Any]], *, records: Sequence[tuple[bytes, bytes]] = ()) -> None:
-        """All items and records in one transaction; the map grows when it is full."""
-        with self._in_words():
-            while not self._fits(items, records):
-                self._read.abort()
-                self._env.set_mapsize(2 * self._env.info()["map_size"])
-                self._read = self._env.begin(buffers=True)
-                self.on_moved()
-            self._renew()
-
-    def _fits(self, items: Sequence[tuple[bytes, Any]], records: Sequence[tuple[bytes, bytes]]) -> bool:
-        """Commit a transaction; False where the map has no room for it."""
-        try:
-            with self._env.begin(write=True) as transaction:
-                for key, value in items:
-                    transaction.put(key, value)
-                for key, payload in records:
-                    transaction.put(key, enveloped(key, payload))
-            return True
-        except lmdb.MapFullError:
-            return False
-
-    # ---- where it is ----
+    # ---- files ----
 
     @property
     def size_on_disk(self) -> int:
@@ -223,48 +284,51 @@ class LmdbStore(Store):
         return self.path
 
     def close(self) -> None:
-        if self._read is not None:
-            self._read.abort()
-            self._read = None
-        if self._env is not None:
-            self._env.close()
-            self._env = None
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
-        if self._writer_lock is not None:
-            self._writer_lock.release()
+        self._resources.close()
 
 
-# A whole table put in the place of another: written beside it, compared with what it should be, and renamed.
-#
-# Those who have the old one open keep it; those who open the table afterwards get the new one. Whatever moment a process
-# dies at, one of the two is there, whole. The caller holds the table's lock.
+def sealed_item(kind: bytes, tier: int, text: bytes) -> Item:
+    """Return the item that stores a record of a tier."""
+    key = number_key(kind, tier)
+    return key, seal(key, text)
+
+
+def _items(kind: bytes, tier: int, blocks: Iterable[Block], record: Callable[[], bytes]) -> Iterator[Item]:
+    """Yield the items of a tier: its blocks, then its record."""
+    for number, block in enumerate(blocks):
+        yield number_key(kind, tier, number), block.cast("B")
+    yield sealed_item(kind.upper(), tier, record())
 
 
 @contextmanager
 def new_table(lock: WriterLock, info: TableInfo) -> Iterator[LmdbStore]:
-    """A new table, which is put in place when the block ends well."""
+    """Create a table that replaces the one in the locked directory when the block ends without an error.
+
+    The new table is written to another file, which is renamed at the end. After a crash at any moment either the old or
+    the new table exists, complete. Readers of the old table keep it.
+    """
     new = lock.directory / NEW_FILE
-    store: LmdbStore | None = None
     try:
         new.unlink(missing_ok=True)
-        store = LmdbStore(new, info=info)
-        yield store
-        store.close()
+        with LmdbStore(new, info=info) as store:
+            yield store
         os.replace(new, lock.directory / DATA_FILE)
         sync(lock.directory)
     except OSError as error:
         raise TableError(f"cannot write {lock.directory}: {reason(error)}") from None
     finally:
-        if store is not None:
-            store.close()
         new.unlink(missing_ok=True)
 
 
-def copy_tiers(source: Store, target: LmdbStore, keys: Iterable[KeyRecord], values: Iterable[TierRecord]) -> None:
-    """Write these tiers of a store to a table, block by block: a large tier must not lie in memory twice."""
-    for key_record in keys:
-        target.write_blocks(key_record, source.key_blocks(key_record))
-    for record in values:
-        target.write_blocks(record, source.value_blocks(record))
+def remove_table(path: Path) -> None:
+    """Delete the table in a directory, and the directory if it contains no other files.
+
+    Readers keep a table that they have open. Raises TableError if there is no table, or while it is being written.
+    """
+    if not (path / DATA_FILE).exists():
+        raise TableError(f"there is no table in {path}")
+    with WriterLock(path):  # on release, it removes an empty directory
+        try:
+            (path / DATA_FILE).unlink()
+        except OSError as error:
+            raise TableError(f"cannot remove {path}: {reason(error)}") from None

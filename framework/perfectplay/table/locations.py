@@ -1,4 +1,4 @@
-"""Where tables are: the directory, a game's place in it, what lies there, and the command that makes one there."""
+"""Where tables are, which ones exist, and opening the table of a game for reading."""
 
 from __future__ import annotations
 
@@ -6,74 +6,159 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import platformdirs
+
 from perfectplay.errors import TableError, UsageError, reason
 from perfectplay.files import require_path
-from perfectplay.game import plugins
+from perfectplay.game.engine import game_kernel
 from perfectplay.game.game import Game
-from perfectplay.table.lmdb_reader import TableReader
-from perfectplay.table.lock import DATA_FILE, WriterLock
+from perfectplay.game.hooks import brief
+from perfectplay.game.loading import load_game
+from perfectplay.table.compact import CompactStore, CompactTable
+from perfectplay.table.lmdb_reader import DATA_FILE, TableReader
 from perfectplay.table.records import FULL, TableInfo
-from perfectplay.table.store import Store
+from perfectplay.table.store import Store, backends
+from perfectplay.table.table import Table
+
+# ---- paths ----
 
 
 def table_directory() -> Path:
-    """Where tables live: $PERFECTPLAY_TABLES, or perfectplay in the user's data directory."""
-    if given := os.environ.get("PERFECTPLAY_TABLES"):
-        return Path(given)
-    if data := os.environ.get("XDG_DATA_HOME"):
-        return Path(data) / "perfectplay"
+    """Return the directory of all tables: $PERFECTPLAY_TABLES, or perfectplay in the user's data directory."""
+    if variable := os.environ.get("PERFECTPLAY_TABLES"):
+        return Path(variable)
     try:
-        return Path.home() / ".local" / "share" / "perfectplay"
+        return platformdirs.user_data_path("perfectplay", appauthor=False).expanduser()
     except RuntimeError:
         raise UsageError(
-            "you have no home directory to keep tables in: say where with --dir or PERFECTPLAY_TABLES"
+            "you have no home directory for tables: choose a directory with --dir or PERFECTPLAY_TABLES"
         ) from None
 
 
-def table_path(game: Game, directory: Path | None = None) -> Path:
-    """Where the table of a game, with its options, lives."""
-    return require_path(directory or usual_directory(game)) / game.identity
-
-
 def usual_directory(game: Game) -> Path:
-    """Where the tables of a game are kept: all together, but those of a file that is not installed beside it."""
+    """Return the default directory for a game's tables. For a game in a file, it is next to that file."""
     return table_directory() if game.file is None else game.file.with_suffix(".tables")
 
 
+def table_path(game: Game, directory: Path | None = None) -> Path:
+    """Return the path of the table of a game with its options."""
+    return require_path(directory or usual_directory(game)) / game.identity
+
+
 def solve_command(game: Game, path: Path | None, *, backend: str | None = None, values: str = FULL) -> str:
-    """The command that solves a game so that its table is at `path`; with a backend, the one that resumes it."""
-    elsewhere = path is not None and path.name == game.identity and path.parent != usual_directory(game)
-    directory = path.parent if path is not None and elsewhere else None
-    return game.solve_command(backend=backend, values=None if values == FULL else values, directory=directory)
+    """Return the command that solves a game to `path`, or with a `backend` the command that resumes it."""
+    arguments = ["--backend", backend] if backend else []
+    if values != FULL:
+        arguments += ["--values", values]
+    if path is not None and path.name == game.identity and path.parent != usual_directory(game):
+        arguments += ["--dir", str(path.parent)]
+    return game.command_line(*arguments)
 
 
-def has_table(path: Path) -> bool:
-    """Whether a directory holds a table, sound or not."""
-    return _has_data(path) or _others_store(path) is not None
+# ---- opening ----
+
+
+def open_table(game: Game | str, path: Path | str | None = None, *, memory: int | None = None) -> Table:
+    """Open the solved table of a game, read-only. For a game without options, its name is enough.
+
+    `path` is the table's own directory, by default the usual place for this game. The index of an enumerated game takes
+    half a byte of memory per position. With `memory`, an index that needs more bytes is stored in unnamed files next to
+    the table if that directory is writable.
+
+    Any number of threads and processes may read a table. Raises TableError if there is no table, if it is damaged, or
+    if it belongs to another game or other rules.
+
+    >>> with open_table("gobblet") as table:
+    ...     print(table.probe(0), len(table), 74242 in table)
+    win in 13 266238323 True
+    """
+    if isinstance(game, str):
+        game = load_game(game)
+    if not isinstance(game, Game):
+        raise UsageError(f"open_table takes a game or its name, not {brief(game)}")
+    path = Path(path) if path is not None else table_path(game)
+    store = read_store(path)
+    if store is None:
+        raise TableError(f"there is no table of {game.name} in {path}: run `{solve_command(game, path)}` first")
+    require_same_game(store, game)
+    kernel, resume = game_kernel(game), _resume_command(store, game)
+    if isinstance(store, TableReader) and store.info.compact:
+        return CompactTable(game, CompactStore(store, kernel), kernel, resume_command=resume)
+    return Table(game, store, kernel, memory=memory, resume_command=resume)
+
+
+def _resume_command(store: Store, game: Game) -> str:
+    return solve_command(game, store.path, backend=store.backend, values=store.info.values)
+
+
+def require_same_game(store: Store, game: Game) -> None:
+    """Close a store and raise TableError if it contains another game, other options or other rules."""
+    info = store.info
+    problem = None
+    if info.game != game.name:
+        problem = f"holds a table of {info.game}, not of {game.name}"
+    elif info.options != game.options:
+        problem = f"holds a table with other options: {info.options}, not {game.options}"
+    elif info.rules_version != game.rules_version and game.file is not None:
+        problem = f"was made before {game.file} changed: run `{game.command_line()}` again"
+    elif info.rules_version != game.rules_version and game.dates_rules_by_code:
+        problem = (
+            f"was made before the code of {game.name} changed: delete it and solve again (define RULES_VERSION to "
+            "control when tables expire)"
+        )
+    elif info.rules_version != game.rules_version:
+        problem = (
+            f"was made for version {info.rules_version} of the rules of {game.name}, but the game has version "
+            f"{game.rules_version}: delete it and solve again"
+        )
+    if problem:
+        store.close()
+        raise TableError(f"{store.path} {problem}")
+
+
+def require_same_values(store: Store, game: Game, values: str) -> None:
+    """Close a store and raise TableError if it contains values of the other kind, because a table never mixes them."""
+    info = store.info
+    if info.values == values:
+        return
+    kind = "outcomes only" if info.outcomes else "full values"
+    use = "use it" if info.status == "complete" else f"resume it with `{_resume_command(store, game)}`"
+    store.close()
+    raise TableError(
+        f"{store.path} holds a table of {game.identity} with {kind}: {use}, replace it with --force, or keep both with "
+        "--dir"
+    )
 
 
 def read_store(path: Path) -> Store | None:
-    """The table in a directory, for reading, whichever backend wrote it; None where there is none."""
-    if _has_data(path):  # nearly always: without asking all plugins
-        return TableReader(path)
-    return _others_store(path)
+    """Open the table in a directory for reading, whatever its backend; None if there is none."""
+    return TableReader(path) if _has_data_file(path) else _plugin_store(path)
 
 
-def _has_data(path: Path) -> bool:
+def has_table(path: Path) -> bool:
+    """Return whether a directory contains a table, damaged or not."""
+    return _has_data_file(path) or _plugin_store(path) is not None
+
+
+def _has_data_file(path: Path) -> bool:
     try:
         return (path / DATA_FILE).exists()
-    except OSError as error:  # a directory that others keep to themselves
+    except OSError as error:  # a private directory of another user
         raise TableError(f"cannot read {path}: {reason(error)}") from None
 
 
-def _others_store(path: Path) -> Store | None:
-    backends = plugins.host_registry().backends.values() if path.is_dir() else []
-    return next((store for backend in backends if (store := backend.read(path)) is not None), None)
+def _plugin_store(path: Path) -> Store | None:
+    """Open the table of another backend. Loading plugins takes time, so this is the last resort."""
+    registered = backends().entries.values() if path.is_dir() else []
+    return next((store for backend in registered if (store := backend.read(path)) is not None), None)
+
+
+# ---- listing ----
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table on disk: what it says of itself, or why it cannot be read."""
+    """A table on disk: its metadata, or the reason why it cannot be read."""
 
     path: Path
     info: TableInfo | None = None
@@ -82,38 +167,18 @@ class FoundTable:
 
 
 def find_tables(directory: Path | None = None) -> list[FoundTable]:
-    """Every table in a directory, of whatever game and backend, in the order of their names."""
-    place = directory or table_directory()
-    found = map(_look_at, sorted(place.iterdir()) if place.is_dir() else [])
-    return [table for table in found if table is not None]
+    """Return all tables in a directory, of any game and backend, sorted by name."""
+    directory = directory or table_directory()
+    tables = map(_describe, sorted(directory.iterdir()) if directory.is_dir() else [])
+    return [table for table in tables if table is not None]
 
 
-def _look_at(path: Path) -> FoundTable | None:
+def _describe(path: Path) -> FoundTable | None:
     try:
         store = read_store(path)
     except TableError as error:
         return FoundTable(path, problem=str(error))
     if store is None:
         return None
-    try:
+    with store:
         return FoundTable(path, store.info, store.size_on_disk)
-    finally:
-        store.close()
-
-
-# Deleting a table from disk, and nothing else.
-
-
-def remove_table(path: Path) -> None:
-    """Delete the table in a directory; TableError where there is none, or while somebody writes it.
-
-    Other files in the directory stay, and the directory with them. Those who have the table open keep it.
-    """
-    if not (path / DATA_FILE).exists():
-        raise TableError(f"there is no table in {path}")
-    with WriterLock(path):  # which removes the directory, if nothing else is left in it
-        try:
-            (path / DATA_FILE).unlink()
-            (path / "lock.mdb").unlink(missing_ok=True)
-        except OSError as error:
-            raise TableError(f"cannot remove {path}: {reason(error)}") from None

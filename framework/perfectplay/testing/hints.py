@@ -1,64 +1,73 @@
-"""What is allowed, but odd: each hint says what was seen, and what to write if it was not meant so."""
+"""Hints about rules that are legal but unusual. Each describes the observation, and the change if it is a mistake."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
 
 PARITY_POSITIONS = 2000
-"""How many positions are looked at for one that comes up after an even and after an odd number of moves."""
+"""How many positions are searched for one that occurs after both an even and an odd number of moves."""
 
-FEW = 20
-"""Fewer moves, or ends, than this say nothing about a habit."""
+MIN_SAMPLE = 20
+"""Fewer moves or results than this do not establish a pattern."""
 
 PLAYOUTS, PLAYOUT_PLIES = 40, 200
 
 
-def whose_turn(subject: GameUnderTest, positions: Collection[int]) -> str | None:
-    """For a game that nobody can ask whose turn it is, and so cannot be seen to alternate."""
+def find_hints(subject: GameUnderTest, positions: Collection[int]) -> dict[str, str]:
+    """Return the hints by the law they belong to. `positions` are those in which the laws were checked."""
+    hints = {}
+    for law, find_hint in HINTS.items():
+        subject.log_check(law)
+        try:
+            hint = find_hint(subject, positions)
+        except PerfectPlayError:
+            continue  # an error is more important, and reported elsewhere
+        if hint is not None:
+            hints[law] = hint
+    return hints
+
+
+def hint_at_turns(subject: GameUnderTest, positions: Collection[int]) -> str | None:
     game = subject.game
     if game.is_puzzle:
         return None
-    if _moves_go_straight_back(subject, positions):
+    if _moves_are_reversible(subject, positions):
         return (
-            "every move can be taken back by the next one, as when one player moves alone: if so, return one name "
-            "from 'players', for else the opponent is thought to make every second move"
+            "every move can be undone by the next one, as in a puzzle for one player; if it is one, return one name "
+            "from 'players', otherwise every second move is assumed to be the opponent's"
         )
     if game.has_mover:
-        return _always_the_same(subject, positions)
-    if subject.draws:
+        if len(positions) < MIN_SAMPLE or any(map(game.mover, positions)):
+            return None
+        return "'mover' returns 0 in every position; if one player plays alone, return one name from 'players' instead"
+    if subject.has_board:
         return None
-    twice = _at_both_parities(subject)
-    seen = "" if twice is None else f"; {subject.name(twice)} comes up after an even and an odd number of moves"
+    both = _position_at_both_parities(subject)
+    example = "" if both is None else f" ({subject.name(both)} occurs after an even and an odd number of moves)"
     return (
-        f"nothing tells whose turn it is, so every move is taken to pass the turn{seen}: if a player may move again, "
-        f"give 'mover'; if one player plays alone, return one name from 'players'"
+        f"no hook gives the player to move, so every move is assumed to pass the turn{example}; if a player may move "
+        f"again, add 'mover'; if one player plays alone, return one name from 'players'"
     )
 
 
-def _always_the_same(subject: GameUnderTest, positions: Collection[int]) -> str | None:
-    if len(positions) < FEW or any(subject.mover_hook(position) for position in positions):
-        return None
-    return "'mover' says 0 in every position: if one player plays alone, return one name from 'players' instead"
-
-
-def _moves_go_straight_back(subject: GameUnderTest, positions: Collection[int]) -> bool:
+def _moves_are_reversible(subject: GameUnderTest, positions: Collection[int]) -> bool:
     game, moves = subject.game, 0
-    for position in list(positions)[:FEW]:
+    for position in list(positions)[:MIN_SAMPLE]:
         for move in game.moves(position):
             child = game.apply(position, move)
             if not subject.is_over(child):
                 moves += 1
                 if position not in {game.apply(child, back) for back in game.moves(child)}:
                     return False
-    return moves >= FEW
+    return moves >= MIN_SAMPLE
 
 
-def _at_both_parities(subject: GameUnderTest) -> int | None:
+def _position_at_both_parities(subject: GameUnderTest) -> int | None:
     game = subject.game
     parity = {game.start(): 0}
     queue = list(parity)
@@ -74,86 +83,64 @@ def _at_both_parities(subject: GameUnderTest) -> int | None:
     return None
 
 
-def who_wins_at_the_end(subject: GameUnderTest, positions: Collection[int]) -> str | None:
-    """Whoever has just moved usually wins, so that the mover has LOST."""
-    ends = {subject.game.status(position) for position in positions} & {Status.LOST, Status.WON}
+def hint_at_status(subject: GameUnderTest, positions: Collection[int]) -> str | None:
+    """In most games the player who has just moved wins, so the player to move has LOST."""
+    results = {subject.game.status(position) for position in positions} & {Status.LOST, Status.WON}
     if subject.game.is_puzzle:
-        if ends == {Status.LOST}:
-            return "no end that was met is WON, the status of a solved puzzle: is LOST, a dead end, meant for it?"
+        if results == {Status.LOST}:
+            return "no final position found is WON; return WON for a solved puzzle, and LOST only for a dead end"
         return None
-    if ends == {Status.LOST, Status.WON}:
-        return _always_won_by_the_same(subject)
-    if ends != {Status.WON} or subject.game.has_mover:  # where turns stay, who moved last may well be the mover
+    if results == {Status.LOST, Status.WON}:
+        return _hint_at_winner(subject)
+    if results != {Status.WON} or subject.game.has_mover:  # with 'mover', the last player may still be to move
         return None
     return (
-        "every decisive end that was met is WON, a win for the player who would be next to move: if the player who has "
-        "just moved wins, say LOST; if one player plays alone, return one name from 'players'"
+        "every decisive final position found is WON, a win for the player who would move next; if the player who has "
+        "just moved wins, return LOST; if one player plays alone, return one name from 'players'"
     )
 
 
-def _always_won_by_the_same(subject: GameUnderTest) -> str | None:
-    """WON and LOST as one player sees them are a win for the same player throughout."""
-    won = list(_winners(subject))
-    if len(won) < FEW or len(set(won)) > 1:
+def _hint_at_winner(subject: GameUnderTest) -> str | None:
+    """If the same player wins every game, WON and LOST were probably meant from that player's view."""
+    winners = list(_winners(subject))
+    if len(winners) < MIN_SAMPLE or len(set(winners)) > 1:
         return None
-    name = subject.game.players[won[0]]
     return (
-        f"some ends are WON and some LOST, but {name} wins in all that were met: both speak of the player who would be "
-        f"next to move, not of always the same one"
+        f"some final positions are WON and some LOST, but {subject.game.players[winners[0]]} wins in all that were "
+        f"found; return the status for the player who would move next, not always for the same player"
     )
 
 
 def _winners(subject: GameUnderTest) -> Iterator[int]:
-    """Who wins, 0 being who begins, in games played at random, as far as somebody does."""
+    """Yield the winners of random games: 0 is the player who begins."""
     game = subject.game
     for seed in range(PLAYOUTS):
-        dice = random.Random(seed)
-        position, turn = game.start(), 0
-        for _ in range(PLAYOUT_PLIES):
-            legal = game.moves(position)
-            if not legal:
-                break
-            child = game.apply(position, dice.choice(legal))
-            position, turn = child, turn if game.keeps_turn(position, child) else 1 - turn
-        stands = game.status(position)
-        if stands in (Status.LOST, Status.WON):
-            yield turn if stands is Status.WON else 1 - turn
+        positions = list(subject.playout(PLAYOUT_PLIES, seed))
+        turn = sum(not game.keeps_turn(before, after) for before, after in pairwise(positions)) % 2
+        status = game.status(positions[-1])
+        if status in (Status.LOST, Status.WON):
+            yield turn if status is Status.WON else 1 - turn
 
 
-def without_effect(subject: GameUnderTest, positions: Collection[int]) -> str | None:
-    """For two players, a pass that nothing shows."""
+def hint_at_moves(subject: GameUnderTest, positions: Collection[int]) -> str | None:
+    """In a game for two, a move without effect is probably a pass."""
     game = subject.game
     for position in () if game.is_puzzle else positions:
         for move in game.moves(position):
             if game.apply(position, move) == position:
                 return (
-                    f"move {game.format_move(position, move)} in {subject.name(position)} leaves the position as it "
-                    f"is: if it passes the turn, whose turn it is must be part of the position"
+                    f"move {game.format_move(position, move)} in {subject.name(position)} does not change the "
+                    f"position; if it passes the turn, the player to move must be part of the position"
                 )
     return None
 
 
-def not_marked(subject: GameUnderTest, positions: Collection[int]) -> str | None:
-    """For a hook that is never asked, as nobody can know that it is one."""
+def hint_at_hooks(subject: GameUnderTest, positions: Collection[int]) -> str | None:
     if not subject.game.unmarked_hooks:
         return None
     name = subject.game.unmarked_hooks[0]
-    return f"'{name}' is called like a hook, but not marked @hookimpl, so it is not used: mark it, or rename it"
+    return f"'{name}' has the name of a hook, but is not used because it lacks @hookimpl; add that, or rename it"
 
 
-HINTS = {"hooks": not_marked, "moves": without_effect, "turns": whose_turn, "status": who_wins_at_the_end}
-"""What to ask about once the laws have been tried, by the law that it belongs to."""
-
-
-def find_hints(subject: GameUnderTest, positions: Collection[int]) -> dict[str, str]:
-    """The hints, by law; a game whose hooks fail has worse to hear."""
-    found = {}
-    for law, ask in HINTS.items():
-        subject.tries(law)
-        try:
-            hint = ask(subject, positions)
-        except PerfectPlayError:
-            continue
-        if hint is not None:
-            found[law] = hint
-    return found
+HINTS = {"hooks": hint_at_hooks, "moves": hint_at_moves, "turns": hint_at_turns, "status": hint_at_status}
+"""The function that looks for a hint, by the law that the hint belongs to."""

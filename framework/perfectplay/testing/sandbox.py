@@ -1,6 +1,7 @@
-"""Work in a process of its own: code that crashes, hangs or takes all memory ends that process and not this one.
+"""Run a game in a child process, so that a crash, a hang or excessive memory use ends only the child.
 
-The child is a fork, so that it has the game as it was loaded, however that was: installed, a file, an object in a test.
+The child is a fork, so it has the game as it was loaded: installed, from a file, or an object in a test. It logs every
+call of a hook or kernel function in shared memory, from which the parent describes what the child did last.
 """
 
 from __future__ import annotations
@@ -15,69 +16,65 @@ from collections.abc import Callable, Generator, Iterator
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from struct import Struct
-from typing import Any, NoReturn
+from typing import Any
 
-from perfectplay.game.hooks import Guard
+from perfectplay.game.hooks import Hooks
 from perfectplay.memory import available_memory, data_bytes
-from perfectplay_native.kernel import NO_POSITION, Kernel, index_of_slot, tier_of_slot
+from perfectplay_native.kernel import Kernel, index_of_slot, tier_of_slot
+from perfectplay_native.limits import NO_POSITION
 
 PATIENCE = 30
-"""Seconds that a child may wait for one answer before it is ended."""
+"""Seconds that one call may take before the child is killed."""
 
 MEMORY = 2 << 30
-"""Bytes that a child may take beyond what its parent has."""
+"""Bytes that a child may allocate in addition to its parent's."""
 
 Send = Callable[[Any], None]
 
 _DONE = ()
-"""The last that a child sends; all else comes in a tuple of its own, but for what is raised."""
+"""The last message of a child. Other messages are wrapped in a tuple of one, or are exceptions."""
 
 _OUT_OF_MEMORY = 99
-"""The exit code of a child that took more than `MEMORY`."""
+"""The exit code of a child that exceeded `MEMORY`. It may have no memory left to send a message."""
 
 _fork = get_context("fork")
 
 
-class Ended(Exception):
-    """The child ended, or was ended, before its work was done; the message says how: "crashed with SIGSEGV"."""
+class ChildDied(Exception):
+    """The child died or was killed before its work was done. The message is the reason: "crashed with SIGSEGV"."""
 
 
-def in_own_process(
-    work: Callable[[Send], None], *, waits_for: Callable[[], int | None], patience: int | None = None
+def run_in_subprocess(
+    work: Callable[[Send], None], *, pending_call: Callable[[], int | None], patience: int | None = None
 ) -> Iterator[Any]:
-    """What `work` sends from a process of its own, as it comes.
+    """Call `work` in a child process and yield the objects that it sends.
 
-    `waits_for` numbers the answers that the child waits for: None while it waits for none. Raises Ended if the child
-    crashes, takes more than `MEMORY`, or waits for one of them for `patience` seconds (default: `PATIENCE`); what
-    `work` raises is raised here.
+    `pending_call` returns the number of the call that the child is executing, or None.
+    Raises ChildDied if the child crashes, exceeds `MEMORY`, or does not return from a call within `patience` seconds
+    (default: `PATIENCE`). Exceptions of `work` are raised here.
     """
     receiver, sender = _fork.Pipe(duplex=False)
-    child = _fork.Process(target=_do, args=(work, sender), daemon=True)
+    child = _fork.Process(target=_run_child, args=(work, sender), daemon=True)
     with warnings.catch_warnings():
-        # Python warns of locks that other threads hold: the child waits for none of theirs.
+        # Python warns about locks held by other threads. The child does not wait for any of them.
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         child.start()
     sender.close()
     try:
-        done = yield from _received(receiver, waits_for, patience or PATIENCE)
+        done = yield from _receive(receiver, pending_call, patience or PATIENCE)
         if not done:
             child.join()
-            raise Ended(_how(child.exitcode or 0))
+            raise ChildDied(_exit_reason(child.exitcode or 0))
     finally:
         child.kill()
         child.join()
         receiver.close()
 
 
-def end_out_of_memory() -> NoReturn:
-    """In a child: there is not even room to say what happened, so the exit code does."""
-    os._exit(_OUT_OF_MEMORY)
-
-
-def _received(receiver: Connection, waits_for: Callable[[], int | None], patience: int) -> Generator[Any, None, bool]:
-    """What comes; at the end, whether the child said that it was done."""
-    awaited, seconds = None, 0
-    while seconds < patience:  # counted in waits: a computer that slept did not wait
+def _receive(receiver: Connection, pending_call: Callable[[], int | None], patience: int) -> Generator[Any, None, bool]:
+    """Yield what the child sends. Returns whether the child finished its work."""
+    last_call, seconds = None, 0
+    while seconds < patience:  # counts polls, because the clock also runs while the computer is suspended
         if receiver.poll(1):
             try:
                 message = receiver.recv()
@@ -88,47 +85,45 @@ def _received(receiver: Connection, waits_for: Callable[[], int | None], patienc
             if message == _DONE:
                 return True
             yield from message
-        now = waits_for()
-        seconds = seconds + 1 if now is not None and now == awaited else 0
-        awaited = now
-    raise Ended(f"gave no answer in {patience} seconds")
+        call = pending_call()
+        seconds = seconds + 1 if call is not None and call == last_call else 0
+        last_call = call
+    raise ChildDied(f"did not return within {patience} seconds")
 
 
-def _do(work: Callable[[Send], None], sender: Connection) -> None:
-    """In the child: its parent hears Ctrl-C, and ends it; if the parent is gone, so is the reason to go on."""
-    faulthandler.disable()  # whoever waits tells more than a list of Python's frames
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _run_child(work: Callable[[Send], None], sender: Connection) -> None:
+    faulthandler.disable()  # the parent's description is more useful than a list of frames
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _bound_memory()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    _limit_memory()
     try:
-        work(lambda thing: sender.send((thing,)))
+        work(lambda message: sender.send((message,)))
         sender.send(_DONE)
     except MemoryError:
-        end_out_of_memory()
+        os._exit(_OUT_OF_MEMORY)
     except Exception as error:
         sender.send(error)
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = parent_process()
     assert parent is not None
     wait([parent.sentinel])
     os._exit(1)
 
 
-def _bound_memory() -> None:
-    """Where the system can, let a list that grows without end be an error, and not the end of the machine."""
-    import resource  # only where it is asked for: not every system has it
+def _limit_memory() -> None:
+    import resource  # not available on Windows
 
     room = min(MEMORY, available_memory().bytes // 2)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes() + room, hard))
 
 
-def _how(exitcode: int) -> str:
+def _exit_reason(exitcode: int) -> str:
     if exitcode == _OUT_OF_MEMORY:
-        return "took all the memory it was given"
+        return "exceeded the memory limit"
     if exitcode >= 0:
         return f"ended the process with exit code {exitcode}"
     try:
@@ -137,123 +132,118 @@ def _how(exitcode: int) -> str:
         return f"crashed with signal {-exitcode}"
 
 
-# What is being asked, in memory that outlives the process that asks: so a crash can be told in terms of the game.
+# Layout of the shared page: the current check, the last call of the kernel, the call in progress.
 
-_LAW = Struct("<24sQ")
-"""The law that is tried, and the position that it is tried on."""
-_QUESTION = Struct("<24sQQ")
-"""What was asked, a hook or a kernel's function, and its first two arguments, 0 where they are no numbers."""
-_WAITING = Struct("<QB?24sQQ")
-"""How many questions were asked, how many wait for an answer, whether the last of them is for the kernel, and it."""
-_AT_KERNEL = _LAW.size
-"""The kernel's last question, answered or not: what it wrote where it must not may be noticed much later."""
-_AT_WAITING = _AT_KERNEL + _QUESTION.size
+_CHECK = Struct("<24sQ")
+"""Name of the law, position."""
+_KERNEL_CALL = Struct("<24sQQ")
+"""Function, and its first two arguments or 0. Kept after the call, because corrupted memory may show much later."""
+_PENDING = Struct("<QB?24sQQ")
+"""Number of calls so far, number of nested calls in progress, whether the innermost is the kernel's, and that call."""
+_KERNEL_CALL_AT = _CHECK.size
+_PENDING_AT = _KERNEL_CALL_AT + _KERNEL_CALL.size
 
-_OF_NOTHING = ("start", "about", "players", "kernel", "options", "configure", "encode", "walk")
-_OF_A_TIER = ("tier_size", "tier_children")
-_OF_A_SLOT = ("unrank", "survey")
-_OF_A_MOVE = ("apply", "undo", "format_move")
+_NO_ARGUMENTS = ("start", "about", "players", "kernel", "options", "configure", "encode", "walk")
+_TIER_ARGUMENT = ("tier_size", "tier_children")
+_SLOT_ARGUMENT = ("unrank", "survey")
+_MOVE_ARGUMENT = ("apply", "undo", "format_move")
 
-_NONE = (False, b"", 0, 0)
+_NO_CALL = (False, b"", 0, 0)
 
 
-class Watch:
-    """Shared with the processes that are forked after it was made."""
+class CallLog:
+    """The calls of a game's functions, in memory shared with the processes that are forked later."""
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, mmap.PAGESIZE)
-        self._asked = 0
-        self._waiting: list[tuple[bool, bytes, int, int]] = []
-        """Questions without an answer yet: a hook's, then those that it led to."""
+        self._count = 0
+        self._calls: list[tuple[bool, bytes, int, int]] = []
+        """Calls in progress, the outermost first."""
 
-    # ---- for the process that asks ----
+    # ---- in the child ----
 
-    def over_hooks(self) -> None:
-        """From now on hear of every question that a hook is asked, whichever game's."""
-        Guard.watcher = self
+    def attach(self, kernel: Kernel | None = None) -> None:
+        """Log all hook calls in this process from now on, and all calls of this kernel."""
+        Hooks.watcher = self
+        if kernel is not None:
+            kernel.watcher = self
 
-    def over(self, kernel: Kernel) -> None:
-        """From now on hear of every question that this kernel is asked."""
-        kernel.watcher = self
+    def set_check(self, law: str, position: int | None = None) -> None:
+        _CHECK.pack_into(self._page, 0, law.encode(), NO_POSITION if position is None else position)
 
-    def tries(self, law: str, position: int | None = None) -> None:
-        _LAW.pack_into(self._page, 0, law.encode(), NO_POSITION if position is None else position)
+    def before_hook(self, hook: str, arguments: tuple[Any, ...]) -> None:
+        self._push(False, hook, arguments)
 
-    def asks_hook(self, hook: str, arguments: tuple[Any, ...]) -> None:
-        """A hook is asked."""
-        self._asks(False, hook, arguments)
+    def before_call(self, function: str, arguments: tuple[Any, ...]) -> None:
+        """Log a call of the kernel."""
+        self._push(True, function, arguments)
+        _KERNEL_CALL.pack_into(self._page, _KERNEL_CALL_AT, *self._calls[-1][1:])
 
-    def asks(self, function: str, arguments: tuple[Any, ...]) -> None:
-        """A function of the kernel is asked."""
-        question = self._asks(True, function, arguments)
-        _QUESTION.pack_into(self._page, _AT_KERNEL, *question)
-
-    def answered(self) -> None:
-        self._waiting.pop()
-        self._show()
+    def after_call(self) -> None:
+        self._calls.pop()
+        self._write_pending()
 
     def ran_out_of_memory(self) -> None:
-        """That is the end: what the hook still holds would be in the way of everything else."""
-        end_out_of_memory()
+        """Exit immediately, because the hook's objects may still occupy all memory."""
+        os._exit(_OUT_OF_MEMORY)
 
-    def _asks(self, of_kernel: bool, function: str, arguments: tuple[Any, ...]) -> tuple[bytes, int, int]:
-        first = arguments[0] if arguments and type(arguments[0]) is int else 0
-        second = arguments[1] if len(arguments) > 1 and type(arguments[1]) is int else 0
-        self._asked += 1
-        self._waiting.append((of_kernel, function.encode(), first & NO_POSITION, second & NO_POSITION))
-        self._show()
-        return self._waiting[-1][1:]
+    def _push(self, is_kernel: bool, function: str, arguments: tuple[Any, ...]) -> None:
+        first, second = (each & NO_POSITION if type(each) is int else 0 for each in (*arguments, 0, 0)[:2])
+        self._count += 1
+        self._calls.append((is_kernel, function.encode(), first, second))
+        self._write_pending()
 
-    def _show(self) -> None:
-        """Write down the question that was asked last of those that wait."""
-        last = self._waiting[-1] if self._waiting else _NONE
-        _WAITING.pack_into(self._page, _AT_WAITING, self._asked, len(self._waiting), *last)
+    def _write_pending(self) -> None:
+        innermost = self._calls[-1] if self._calls else _NO_CALL
+        _PENDING.pack_into(self._page, _PENDING_AT, self._count, len(self._calls), *innermost)
 
-    # ---- for the process that waits ----
+    # ---- in the parent ----
 
-    def waits_for(self) -> int | None:
-        """The number of the question that has no answer yet; None where all have."""
-        asked, waiting, *_ = _WAITING.unpack_from(self._page, _AT_WAITING)
-        return asked if waiting else None
+    def pending_call(self) -> int | None:
+        """Return the number of the call in progress, or None."""
+        count, depth, *_ = _PENDING.unpack_from(self._page, _PENDING_AT)
+        return count if depth else None
 
-    def story(self, how: str, name: Callable[[int], str]) -> str:
-        """What became of the game, which `how` says ("crashed with SIGSEGV"), what it was asked, and what to do."""
-        advice = "Ctrl-C shows the line" if how.startswith("gave no answer") else "a debugger can follow"
-        return f"{self._what_happened(how, name)}; with PERFECTPLAY_DEBUG=1 {advice}"
+    def describe(self, reason: str, name: Callable[[int], str]) -> str:
+        """Return a message for an author, with the reason, the call and a way to debug it.
 
-    def _what_happened(self, how: str, name: Callable[[int], str]) -> str:
-        _, waiting, of_kernel, function, first, second = _WAITING.unpack_from(self._page, _AT_WAITING)
-        if of_kernel:
-            return f"the kernel {how} in {self._kernel_question(name)}{self._trial(name)}"
+        `name` returns a position as messages show it.
+        """
+        way = "and press Ctrl-C to see the line" if reason.startswith("did not return") else "to use a debugger"
+        return f"{self._describe_call(reason, name)}; set PERFECTPLAY_DEBUG=1 {way}"
+
+    def _describe_call(self, reason: str, name: Callable[[int], str]) -> str:
+        _, depth, is_kernel, function, first, second = _PENDING.unpack_from(self._page, _PENDING_AT)
+        if is_kernel:
+            return f"the kernel {reason} in {self._kernel_call(name)}{self._check(name)}"
         hook = _text(function)
-        move = f", move {second}" if hook in _OF_A_MOVE else ""
-        where = "" if hook in _OF_NOTHING else f" in {name(first)}{move}"
-        found = (f"hook '{hook}' {how}{where}" if waiting else f"the game {how}") + self._trial(name)
+        move = f", move {second}" if hook in _MOVE_ARGUMENT else ""
+        where = "" if hook in _NO_ARGUMENTS else f" in {name(first)}{move}"
+        event = (f"hook '{hook}' {reason}{where}" if depth else f"the game {reason}") + self._check(name)
         if hook == "kernel":
-            return f"{found}: look at what makes the kernel, and at its tier_size"
-        if how.startswith("crashed") and self._page[_AT_KERNEL]:
-            asked = self._kernel_question(name)
-            return f"{found}: does the kernel write where it must not? It was asked last for {asked}"
-        return found
+            return f"{event}; look at the code that creates the kernel, and at its tier_size"
+        if reason.startswith("crashed") and self._page[_KERNEL_CALL_AT]:
+            return f"{event}; possible memory corruption in the kernel, last call: {self._kernel_call(name)}"
+        return event
 
-    def _kernel_question(self, name: Callable[[int], str]) -> str:
-        asked, first, second = _QUESTION.unpack_from(self._page, _AT_KERNEL)
-        function = _text(asked)
-        if function in _OF_NOTHING:
+    def _kernel_call(self, name: Callable[[int], str]) -> str:
+        function, first, second = _KERNEL_CALL.unpack_from(self._page, _KERNEL_CALL_AT)
+        function = _text(function)
+        if function in _NO_ARGUMENTS:
             return f"'{function}'"
-        if function in _OF_A_TIER:
+        if function in _TIER_ARGUMENT:
             return f"'{function}' of tier {first}"
-        if function in _OF_A_SLOT:
+        if function in _SLOT_ARGUMENT:
             return f"'{function}' of slot {index_of_slot(first)} of tier {tier_of_slot(first)}"
-        move = f", move {second}" if function in _OF_A_MOVE else ""
+        move = f", move {second}" if function in _MOVE_ARGUMENT else ""
         return f"'{function}' of {name(first)}{move}"
 
-    def _trial(self, name: Callable[[int], str]) -> str:
-        law, position = _LAW.unpack_from(self._page, 0)
+    def _check(self, name: Callable[[int], str]) -> str:
+        law, position = _CHECK.unpack_from(self._page, 0)
         if not _text(law):
-            return ", while the game was loaded"
-        where = "" if position == NO_POSITION else f" on {name(position)}"
-        return f", while the law '{_text(law)}' was tried{where}"
+            return " while the game was loaded"
+        where = "" if position == NO_POSITION else f" of {name(position)}"
+        return f" during the check '{_text(law)}'{where}"
 
 
 def _text(field: bytes) -> str:

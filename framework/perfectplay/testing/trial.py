@@ -1,7 +1,7 @@
-"""Tries the laws on a game: near the start one by one, further on in playouts that hypothesis draws and shrinks.
+"""Checks the laws of a game in many positions: near the start, in the index, and in random playouts.
 
-Positions near the start are tried breadth first, so what breaks there is found at its shortest. Playouts reach deep;
-hypothesis shortens one that breaks a law as far as it still does.
+Positions near the start are checked breadth first, so a mistake there is found in its shortest form. Playouts reach
+further, and hypothesis shortens one that breaks a law as far as it still does.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from perfectplay.errors import PerfectPlayError, needs_extra
 from perfectplay.game.game import Game
 from perfectplay.game.hooks import brief
 from perfectplay.testing.hints import find_hints
-from perfectplay.testing.kernel_laws import INDEX_LAWS, KERNEL_LAWS, contradiction, slot_positions
-from perfectplay.testing.laws import BOARD_LAWS, LAWS, TURN_LAWS, WALK_LAWS, Law, endless
+from perfectplay.testing.kernel_laws import KERNEL_LAWS, check_threads, slot_positions
+from perfectplay.testing.laws import LAWS, Law, check_finite
 from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
 
@@ -25,42 +26,42 @@ with needs_extra("check", "checking a game"):
     from hypothesis.errors import NoSuchExample
 
 NEAR_POSITIONS = 150
-"""How many positions are tried one by one, breadth first from the start."""
+"""How many positions are checked breadth first from the start."""
 
 SLOT_POSITIONS = 120
-"""Of the positions that an index was seen to hold, how many are tried with every law."""
+"""How many positions of an index are checked with every law."""
 
-ASKED_AFRESH = 30
-"""Positions, nearest to the start, about which a game is asked once more in a process that has asked nothing yet."""
+COMPARED_POSITIONS = 30
+"""How many positions, nearest to the start, are compared in a new process."""
 
-ASKED_AGAIN = 8
-"""How often a game is asked for the same moves, once something is wrong, to see whether it is chance."""
+REPEATED_CALLS = 8
+"""How often `moves` is repeated after an error, to find out whether its result is random."""
 
 PLAYOUTS = 60
 PLAYOUT_PLIES = 60
 
-ALL_LAWS = (*LAWS, *TURN_LAWS, *BOARD_LAWS, *WALK_LAWS, *KERNEL_LAWS, *INDEX_LAWS)
+ALL_LAWS = (*LAWS, *KERNEL_LAWS)
 HOOKS, PURE, FINITE = "hooks", "pure", "finite"
 
 PROMISES = {
-    HOOKS: "no hook raises, and each answers with what it promises",
+    HOOKS: "no hook raises or returns a wrong result",
     **{law.name: law.promise for law in ALL_LAWS},
-    PURE: "the same question gets the same answer",
-    FINITE: "play ends, or comes back to where it was",
+    PURE: "hooks depend only on their arguments",
+    FINITE: "every game ends or repeats a position",
 }
-"""What each law says, in the order in which they are tried."""
+"""The promise of each law, in the order of the output."""
 
-
-Answer = tuple[list[int], Status, list[int]]
+Snapshot = tuple[list[int], Status, list[int]]
 """Moves, status and canonical children of a position."""
-Answers = dict[int, Answer]
+Snapshots = dict[int, Snapshot]
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """How one law fared: `breach` says what is broken, `applies` is False where the game has nothing to check.
+class CheckResult:
+    """The result of one law.
 
-    A `hint` is about what is allowed, but odd.
+    `breach` is the message if the law is broken, and `hint` a remark on something legal but unusual. `applies` is False
+    if the game lacks the hooks that the law is about.
     """
 
     law: str
@@ -70,254 +71,210 @@ class Result:
     hint: str | None = None
 
 
-def try_laws(
-    subject: GameUnderTest, found: Callable[[str, str], None] = lambda law, breach: None
-) -> tuple[list[Result], Answers]:
-    """Try every law: one result each, in the order of `PROMISES`, and what the game answered where all is well.
+def check_laws(
+    subject: GameUnderTest, report: Callable[[str, str], None] = lambda law, breach: None
+) -> tuple[list[CheckResult], Snapshots]:
+    """Check every law.
 
-    `found` hears of a breach at once.
+    `report` is called with each breach as soon as it is found.
+    Returns one result per law, in the order of `PROMISES`, and the snapshots of all positions without a breach.
     """
-    trial = Trial(subject, found)
-    trial.once()
-    trial.near_the_start()
-    trial.in_the_index()
-    trial.in_playouts()
-    trial.ask_again()
-    trial.ask_at_once()
+    trial = Trial(subject, report)
+    trial.check_metadata()
+    trial.check_positions(_breadth_first(subject.game))
+    trial.check_index()
+    trial.check_playouts()
+    trial.repeat_calls()
     hints = {} if trial.breaches else find_hints(subject, trial.positions)
-    trial.go_on_long()
-    left_out = {law.name for law in ALL_LAWS if law not in trial.laws}
+    trial.check_length()
+    omitted = {law.name for law in ALL_LAWS if law not in trial.laws}
     results = [
-        Result(law, promise, trial.breaches.get(law), law not in left_out, hints.get(law))
+        CheckResult(law, promise, trial.breaches.get(law), law not in omitted, hints.get(law))
         for law, promise in PROMISES.items()
     ]
-    return results, trial.answers
+    return results, trial.snapshots
+
+
+class Trial:
+    """The laws that apply to one game, and the first breach of each."""
+
+    def __init__(self, subject: GameUnderTest, report: Callable[[str, str], None]) -> None:
+        self.subject = subject
+        self.breaches: dict[str, str] = {}
+        self.snapshots: Snapshots = {}
+        """The hooks' results in positions without a breach."""
+        self._report = report
+        self._checked: dict[int, dict[str, str]] = {}
+        """The breaches in each checked position. Hypothesis repeats playouts, so they are cached."""
+        subject.log_check(HOOKS)
+        self.laws = [law for law in ALL_LAWS if _applies(law, subject)]
+
+    @property
+    def positions(self) -> Collection[int]:
+        """The positions that were checked."""
+        return self._checked.keys()
+
+    def _record(self, law: str, breach: str | None) -> None:
+        if breach is not None and law not in self.breaches:
+            self.breaches[law] = breach
+            self._report(law, breach)
+
+    def check_metadata(self) -> None:
+        """Call the hooks that do not depend on a position."""
+        self.subject.log_check(HOOKS)
+        try:
+            assert self.subject.game.about.title
+            assert self.subject.game.players
+        except PerfectPlayError as error:
+            self._record(HOOKS, str(error))
+
+    def check_index(self) -> None:
+        """Check positions from all tiers of a kernel's index."""
+        kernel = self.subject.game.kernel
+        if kernel is None or not kernel.ranked:
+            return
+        self.subject.log_check("rank")
+        positions = []
+        try:
+            for position, breach in slot_positions(self.subject):
+                self._record("rank", breach)
+                if breach is None:
+                    positions.append(position)
+        except (PerfectPlayError, ValueError) as error:
+            self._record(HOOKS, str(error))
+        self.check_positions(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
+
+    def check_playouts(self) -> None:
+        """Search for a playout that breaks another law, until there is none. Hypothesis shortens each of them."""
+        playouts = st.tuples(st.integers(0, PLAYOUT_PLIES), st.integers(0, 2**16))  # shrinks the number of plies first
+        options = settings(max_examples=PLAYOUTS, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+        while True:
+            try:
+                shortest = find(playouts, self._breaks_another_law, settings=options, random=random.Random(1))
+            except NoSuchExample:
+                return
+            self.check_positions(self.subject.playout(*shortest))
+
+    def _breaks_another_law(self, playout: tuple[int, int]) -> bool:
+        positions = self.subject.playout(*playout)
+        return any(self._check(position).keys() - self.breaches.keys() for position in positions)
+
+    def check_positions(self, positions: Iterable[int]) -> None:
+        for position in positions:
+            for law, breach in self._check(position).items():
+                self._record(law, breach)
+
+    def _check(self, position: int) -> dict[str, str]:
+        """Return the breaches in a position by law."""
+        if position in self._checked:
+            return self._checked[position]
+        breaches: dict[str, str] = {}
+        self._checked[position] = breaches
+        for law in self.laws:
+            self.subject.log_check(law.name, position)
+            try:
+                breach = law.check(self.subject, position)
+            except PerfectPlayError as error:
+                breaches.setdefault(*self._attribute(error, position))
+            except ValueError as error:  # a kernel wrote an invalid value
+                breaches.setdefault(HOOKS, f"{self.subject.name(position)}: {error}")
+            else:
+                if breach is not None:
+                    breaches[law.name] = breach
+            if "encoding" in breaches:
+                break  # the other laws make no sense there
+        if not breaches:
+            try:
+                self.snapshots[position] = _snapshot(self.subject, position)
+            except PerfectPlayError as error:
+                breaches.setdefault(*self._attribute(error, position))
+        return breaches
+
+    def _attribute(self, error: PerfectPlayError, position: int) -> tuple[str, str]:
+        """Return the law that an error breaks, and the message. Random results may cause errors anywhere."""
+        moves = self.subject.game.moves
+        try:
+            first, *others = (moves(position) for _ in range(REPEATED_CALLS))
+        except PerfectPlayError:
+            return HOOKS, str(error)
+        different = next((other for other in others if other != first), None)
+        if different is None:
+            return HOOKS, str(error)
+        return PURE, _change(f"moves in {self.subject.name(position)}", first, different)
+
+    def repeat_calls(self) -> None:
+        """Repeat the calls long after the first, in another order, and from threads, to find hooks that keep state."""
+        self._record(PURE, _find_change(self.subject, next(iter(self._checked)), self.snapshots))
+        if not self.breaches:
+            self.subject.log_check(PURE)
+            self._record(PURE, check_threads(self.subject, self.snapshots))
+
+    def check_length(self) -> None:
+        self.subject.log_check(FINITE)
+        self._record(FINITE, check_finite(self.subject))
 
 
 def _applies(law: Law, subject: GameUnderTest) -> bool:
     try:
         return law.applies(subject)
     except PerfectPlayError:
-        return True  # trying it will say why
+        return True  # the check will report the reason
 
 
-class Trial:
-    """One game's laws, and which of them are broken so far."""
+def compare_in_new_process(subject: GameUnderTest, snapshots: Snapshots) -> str | None:
+    """Compare a game that was just loaded with snapshots from another process, in another order.
 
-    def __init__(self, subject: GameUnderTest, found: Callable[[str, str], None]) -> None:
-        self.subject = subject
-        self.breaches: dict[str, str] = {}
-        self._found = found
-        subject.tries(HOOKS)
-        self.laws = [law for law in ALL_LAWS if _applies(law, subject)]
-        self._known: dict[int, dict[str, str]] = {}
-        self.answers: Answers = {}
-        """Of the positions in which no law is broken."""
-
-    @property
-    def positions(self) -> Collection[int]:
-        """The positions that were tried."""
-        return self._known.keys()
-
-    def _breaks(self, law: str, breach: str) -> None:
-        """Keep the first breach of each law."""
-        if law not in self.breaches:
-            self.breaches[law] = breach
-            self._found(law, breach)
-
-    def once(self) -> None:
-        """Ask what does not depend on a position."""
-        game = self.subject.game
-        self.subject.tries(HOOKS)
-        try:
-            assert game.about.title
-            assert game.players
-        except PerfectPlayError as error:
-            self._breaks(HOOKS, str(error))
-
-    def near_the_start(self) -> None:
-        self._note(_breadth_first(self.subject.game))
-
-    def in_the_index(self) -> None:
-        """Try positions of slots of every tier, where there is an index."""
-        kernel = self.subject.game.kernel
-        if kernel is None or not kernel.ranked:
-            return
-        self.subject.tries("rank")
-        positions = []
-        try:
-            for position, breach in slot_positions(self.subject):
-                if breach is None:
-                    positions.append(position)
-                else:
-                    self._breaks("rank", breach)
-        except (PerfectPlayError, ValueError) as error:
-            self._breaks(HOOKS, str(error))
-        self._note(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
-
-    def in_playouts(self) -> None:
-        """Look for one more broken law at a time, each with its own shortest playout."""
-        playouts = st.tuples(st.integers(0, PLAYOUT_PLIES), st.integers(0, 2**16))  # fewest plies first when shrunk
-        quietly = settings(max_examples=PLAYOUTS, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-        while True:
-            try:
-                shortest = find(playouts, self._breaks_another, settings=quietly, random=random.Random(1))
-            except NoSuchExample:
-                return
-            self._note(self._positions(shortest))
-
-    def _note(self, positions: Iterable[int]) -> None:
-        for position in positions:
-            for name, breach in self._try(position).items():
-                self._breaks(name, breach)
-
-    def _breaks_another(self, playout: tuple[int, int]) -> bool:
-        return any(self._try(position).keys() - self.breaches.keys() for position in self._positions(playout))
-
-    def _positions(self, playout: tuple[int, int]) -> Iterator[int]:
-        plies, seed = playout
-        return _playout(self.subject.game, plies, random.Random(seed))
-
-    def _try(self, position: int) -> dict[str, str]:
-        """What is broken in a position, by law; asked once, as hypothesis comes by again and again."""
-        if position not in self._known:
-            found: dict[str, str] = {}
-            for law in self.laws:
-                self.subject.tries(law.name, position)
-                try:
-                    breach = law.breach(self.subject, position)
-                except PerfectPlayError as error:
-                    found.setdefault(*self._blame(position, error))
-                except ValueError as error:  # what a kernel wrote does not fit
-                    found.setdefault(HOOKS, f"{self.subject.name(position)}: {error}")
-                else:
-                    if breach is not None:
-                        found[law.name] = breach
-                if "encoding" in found:
-                    break  # nothing else makes sense there
-            self._known[position] = found
-            if not found:
-                try:
-                    self.answers[position] = _ask(self.subject, position)
-                except PerfectPlayError as error:
-                    found.setdefault(*self._blame(position, error))
-        return self._known[position]
-
-    def _blame(self, position: int, error: PerfectPlayError) -> tuple[str, str]:
-        """The law that an error breaks. A game that says now this, now that, raises errors all over the place."""
-        try:
-            said = [self.subject.game.moves(position) for _ in range(ASKED_AGAIN)]
-        except PerfectPlayError:
-            return HOOKS, str(error)
-        other = next((moves for moves in said if moves != said[0]), None)
-        if other is None:
-            return HOOKS, str(error)
-        return PURE, impure("moves", self.subject.name(position), said[0], other)
-
-    def ask_again(self) -> None:
-        """Long after the first time, and in another order: a hook that remembers or guesses shows itself."""
-        if (breach := other_start(self.subject, next(iter(self._known)))) is not None:
-            self._breaks(PURE, breach)
-            return
-        for position in reversed(self.answers):
-            try:
-                breach = other_answer(self.subject, position, self.answers[position])
-            except PerfectPlayError as error:
-                self._breaks(*self._blame(position, error))
-                return
-            if breach is not None:
-                self._breaks(PURE, breach)
-                return
-
-    def ask_at_once(self) -> None:
-        """From several threads, as a solve does; where something is broken anyway, one thread is enough."""
-        self.subject.tries(PURE)
-        breach = None if self.breaches else contradiction(self.subject, self.answers)
-        if breach is not None:
-            self._breaks(PURE, breach)
-
-    def go_on_long(self) -> None:
-        self.subject.tries(FINITE)
-        breach = endless(self.subject)
-        if breach is not None:
-            self._breaks(FINITE, breach)
-
-
-def ask_afresh(subject: GameUnderTest, answers: Answers) -> str | None:
-    """What is wrong if a game that has not been asked anything yet gives other answers, asked in another order.
-
-    So it is with positions that are numbered as they are met: their numbers mean nothing to the next command.
+    Returns a message if they differ, for example because positions are numbered in the order in which they occur: those
+    numbers are meaningless to the next command.
     """
-    if (breach := other_start(subject, next(iter(answers)))) is not None:
-        return f"asked afresh, as the next command does: {breach}"
-    for position in reversed(list(answers)[:ASKED_AFRESH]):
+    nearest = dict(islice(snapshots.items(), COMPARED_POSITIONS))
+    change = _find_change(subject, next(iter(snapshots)), nearest)
+    return change and (
+        f"in a new process, {change}; positions must not be numbered in the order in which they occur, in the order of "
+        f"a set of strings, or by hash(), which differ between processes"
+    )
+
+
+def _find_change(subject: GameUnderTest, start: int, snapshots: Snapshots) -> str | None:
+    """Return a message if the start or the results in some position have changed. The last position is first."""
+    subject.log_check(PURE)
+    if (now := subject.game.start()) != start:
+        return _change("start", start, now)
+    for position, snapshot in reversed(snapshots.items()):
+        subject.log_check(PURE, position)
         try:
-            breach = other_answer(subject, position, answers[position])
+            results = _snapshot(subject, position)
         except PerfectPlayError as error:
-            breach = f"{error}: what it said before, it can no longer say"
-        if breach is not None:
-            return (
-                f"asked afresh, as the next command does: {breach}. Are positions numbered as they are met? Or in the "
-                f"order of a set of texts, or by their hash(), which Python makes anew for each process?"
-            )
+            return f"a hook that worked before fails ({error})"
+        for name, before, after in zip(("moves", "status", "children"), snapshot, results, strict=True):
+            if before != after:
+                return _change(f"{name} in {subject.name(position)}", before, after)
     return None
 
 
-def other_start(subject: GameUnderTest, first: int) -> str | None:
-    """What is wrong if play does not begin where it began at first."""
-    subject.tries(PURE)
-    now = subject.game.start()
-    return None if now == first else impure("start", subject.game.name, first, now)
-
-
-def other_answer(subject: GameUnderTest, position: int, answer: Answer) -> str | None:
-    """What is wrong if the game does not give this answer again."""
-    subject.tries(PURE, position)
-    for name, before, after in zip(("moves", "status", "children"), answer, _ask(subject, position), strict=True):
-        if before != after:
-            return impure(name, subject.name(position), before, after)
-    return None
-
-
-def _ask(subject: GameUnderTest, position: int) -> Answer:
+def _snapshot(subject: GameUnderTest, position: int) -> Snapshot:
     game = subject.game
     return game.moves(position), game.status(position), sorted(subject.children(position))
 
 
-def impure(what: str, position: str, before: object, after: object) -> str:
-    """What to say of a hook that answers differently when it is asked again."""
+def _change(what: str, before: object, after: object) -> str:
     return (
-        f"asked twice for the {what} of {position}, the game answered {brief(before)} and then {brief(after)}: a hook "
-        f"must depend on its arguments alone"
+        f"the result for {what} changed from {brief(before)} to {brief(after)} between two calls; a hook must depend "
+        f"only on its arguments"
     )
 
 
 def _breadth_first(game: Game) -> Iterator[int]:
-    """The positions nearest to the start, images and all, as far as the hooks lead."""
+    """Yield the positions nearest to the start, until a hook fails."""
     queue = [game.start()]
-    known = set(queue)
+    queued = set(queue)
     for position in queue:
         yield position
         try:
             for move in game.moves(position):
                 child = game.apply(position, move)
-                if child not in known and len(queue) < NEAR_POSITIONS:
-                    known.add(child)
+                if child not in queued and len(queue) < NEAR_POSITIONS:
+                    queued.add(child)
                     queue.append(child)
         except PerfectPlayError:
             continue
-
-
-def _playout(game: Game, plies: int, dice: random.Random) -> Iterator[int]:
-    """The positions of a game played at random; as far as the hooks lead."""
-    position = game.start()
-    yield position
-    try:
-        for _ in range(plies):
-            legal = game.moves(position)
-            if not legal:
-                return
-            position = game.apply(position, dice.choice(legal))
-            yield position
-    except PerfectPlayError:
-        return

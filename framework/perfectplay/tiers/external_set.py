@@ -1,7 +1,12 @@
-"""Sets of positions larger than memory: sorted runs, in memory while a budget lasts and in files beyond it.
+"""Sets of positions that may exceed memory: sorted runs, in memory within a budget and in files beyond it.
 
-A set takes in new positions by joining runs of like size, so that it has few of them, each position having been copied
-a few times only. What goes to a file is written there once, and read from front to back.
+    insert ──> new run ──merge runs of similar length──> runs in memory ──spill──> runs in files
+                                                                │                        │
+                                                                └──── iter_sorted ───────┘
+
+Runs in memory are merged as in a log-structured merge tree: each is at least twice as long as the next, so a set has
+few of them and a position is copied only a few times. A run in a file is written once and read from front to back.
+Only `insert`, `merge` and `iter_sorted` may spill a set.
 """
 
 from __future__ import annotations
@@ -16,35 +21,34 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import TableError, reason
-from perfectplay_native.engine import Positions
-from perfectplay_native.sorted_keys import union, without
+from perfectplay_native.positions import Positions, difference, union
 
 Array = npt.NDArray[Any]
 
 CHUNK = 1 << 16
-"""Rows merged at a time."""
+"""Rows that `merge_portions` reads from a run at a time."""
 
 MERGE_BYTES = 16 << 20
-"""About so much is merged at a time, of all runs together; under a budget no more than a sixteenth of it."""
+"""Bytes merged at a time, of all runs together; under a budget at most a sixteenth of it."""
 
-GIVE_BACK_BYTES = 4 << 20
-"""Memory is given back in pieces of about this size, so that the pages of the rest stay large."""
+RELEASE_BYTES = 4 << 20
+"""Memory is released in pieces of about this size, so that the remaining pages stay large."""
 
 
 class SortedRun:
-    """A sorted array without repetitions."""
+    """A sorted array without duplicates."""
 
     def __init__(self, keys: Positions, memory: mmap.mmap | None = None) -> None:
-        """With `memory`, where the keys lie if that can be given back piece by piece."""
+        """`memory` is the mapping that contains the keys, if it can be released piece by piece."""
         self.keys = keys
         self._memory = memory
-        self._given_back = 0
+        self._released = 0
 
     @classmethod
-    def of(cls, parts: Iterable[Positions], length: int) -> SortedRun:
-        """The parts, one after the other, in memory: at most `length` positions."""
-        memory = _anonymous(8 * length) if 8 * length >= GIVE_BACK_BYTES else None
-        keys = np.empty(length, np.uint64) if memory is None else np.frombuffer(memory, np.uint64, length)
+    def in_memory(cls, parts: Iterable[Positions], max_length: int) -> SortedRun:
+        """Concatenate sorted parts of at most `max_length` positions in total."""
+        memory = _map_anonymous(8 * max_length) if 8 * max_length >= RELEASE_BYTES else None
+        keys = np.empty(max_length, np.uint64) if memory is None else np.frombuffer(memory, np.uint64, max_length)
         place = 0
         for part in parts:
             keys[place : place + len(part)] = part
@@ -53,67 +57,67 @@ class SortedRun:
 
     @classmethod
     def in_file(cls, parts: Iterable[Positions], directory: Path) -> SortedRun:
-        """The same in a file, which has no name."""
+        """Write sorted parts to an unnamed file in `directory` and map it."""
         length = 0
         try:
             with tempfile.TemporaryFile(dir=directory) as file:
                 for part in parts:
-                    file.write(part.data)  # numpy's `tofile` would not say what went wrong
+                    file.write(part.data)  # not numpy's `tofile`, which hides the cause of an error
                     length += len(part)
                 file.flush()
                 if not length:
                     return cls(np.empty(0, np.uint64))
                 return cls(np.memmap(file, dtype=np.uint64, mode="r", shape=(length,)))
         except OSError as error:
-            why = reason(error, directory)
-            raise TableError(f"cannot write to {directory}: {why}; what is finished is kept") from None
+            raise TableError(
+                f"cannot write to {directory}: {reason(error, directory)}; finished tiers are kept"
+            ) from None
 
     def __len__(self) -> int:
         return len(self.keys)
 
-    def give_back(self, place: int) -> None:
-        """What lies before `place` is not needed any more."""
-        size = 8 * place - self._given_back
-        if self._memory is not None and size >= GIVE_BACK_BYTES:
+    def release_before(self, place: int) -> None:
+        """Return the memory of the keys before index `place`, which are no longer needed, to the system."""
+        size = 8 * place - self._released
+        if self._memory is not None and size >= RELEASE_BYTES:
             size -= size % mmap.PAGESIZE
-            self._memory.madvise(mmap.MADV_DONTNEED, self._given_back, size)
-            self._given_back += size
+            self._memory.madvise(mmap.MADV_DONTNEED, self._released, size)
+            self._released += size
 
 
-def _anonymous(size: int) -> mmap.mmap:
+def _map_anonymous(size: int) -> mmap.mmap:
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if hasattr(mmap, "MADV_HUGEPAGE"):  # of Linux
+    if hasattr(mmap, "MADV_HUGEPAGE"):  # Linux only
         memory.madvise(mmap.MADV_HUGEPAGE)
     return memory
 
 
-class Runs:
-    """A growing set of positions: sorted runs. Those in memory have no position in common."""
+class ExternalSet:
+    """A growing set of positions. Its runs in memory are disjoint; runs in files may overlap with them."""
 
-    def __init__(self, spill: Spill) -> None:
-        self._spill = spill
-        self._in_memory: list[SortedRun] = []  # each at least twice as long as the next
+    def __init__(self, budget: SpillBudget) -> None:
+        self._budget = budget
+        self._in_memory: list[SortedRun] = []  # longest first; each at least twice as long as the next
         self._in_files: list[SortedRun] = []
-        self.held = 0
-        """The bytes of memory that it takes."""
-        self.stays = False
-        """Whether somebody reads it, so that it cannot move to a file."""
-        spill.sets[self] = None
+        self.memory_bytes = 0
+        self.pinned = False
+        """Whether the set is being iterated, so that it must not be spilled."""
+        budget.sets[self] = None
 
-    def _hold(self, runs: list[SortedRun]) -> list[SortedRun]:
-        """From now on have these in memory; returns those it had before."""
-        before, self._in_memory = self._in_memory, runs
-        held = 8 * sum(map(len, runs))
-        self._spill.held += held - self.held
-        self.held = held
-        return before
+    def _replace_runs(self, runs: list[SortedRun]) -> list[SortedRun]:
+        """Replace the runs in memory, update the accounts, and return the previous runs."""
+        previous, self._in_memory = self._in_memory, runs
+        size = 8 * sum(map(len, runs))
+        self._budget.memory_bytes += size - self.memory_bytes
+        self.memory_bytes = size
+        return previous
 
     def __bool__(self) -> bool:
         return bool(self._in_memory or self._in_files)
 
     @property
-    def most(self) -> int:
-        """So many positions at most; fewer where some are in several files."""
+    def max_length(self) -> int:
+        """An upper bound of the number of positions; exact unless a position is in several runs."""
         return sum(map(len, self.runs))
 
     @property
@@ -124,131 +128,129 @@ class Runs:
     def runs_in_memory(self) -> list[Positions]:
         return [run.keys for run in self._in_memory]
 
-    def add(self, parts: Sequence[Positions]) -> None:
-        """Add positions, none of them in memory yet: sorted, in parts each of which goes on where the last ended."""
+    def insert(self, parts: Sequence[Positions]) -> None:
+        """Add positions that are not in memory yet, as parts of one sorted sequence. May spill this or another set."""
         length = sum(map(len, parts))
         if length:
-            self._keep(SortedRun.of(parts, length))
-            self._spill.make_room()
+            self._insert_run(SortedRun.in_memory(parts, length))
+            self._budget.enforce()
 
-    def take(self, other: Runs) -> None:
-        """Add all of another set, none of which this one has in memory."""
+    def merge(self, other: ExternalSet) -> None:
+        """Move all positions of `other`, which must be disjoint from this set's runs in memory. May spill."""
         self._in_files += other._in_files
         other._in_files = []
-        for run in other._hold([]):
-            self._keep(run)
-        self._spill.make_room()
+        for run in other._replace_runs([]):
+            self._insert_run(run)
+        self._budget.enforce()
 
-    def _keep(self, run: SortedRun) -> None:
+    def _insert_run(self, run: SortedRun) -> None:
         runs = [*self._in_memory, run]
         while True:
             runs.sort(key=len, reverse=True)
-            near = [i for i in range(1, len(runs)) if len(runs[i - 1]) < 2 * len(runs[i])]
-            if not near:
+            similar = [i for i in range(1, len(runs)) if len(runs[i - 1]) < 2 * len(runs[i])]
+            if not similar:
                 break
-            pair = [runs.pop(near[-1]), runs.pop(near[-1] - 1)]
+            pair = [runs.pop(similar[-1]), runs.pop(similar[-1] - 1)]
             length = sum(map(len, pair))
-            if 8 * length < GIVE_BACK_BYTES:
+            if 8 * length < RELEASE_BYTES:
                 runs.append(SortedRun(union([run.keys for run in pair])))
             else:
-                runs.append(SortedRun.of(_merged(pair, self._spill.merge_bytes, give_back=True), length))
-        self._hold(runs)
+                merged = _merge_runs(pair, self._budget.merge_bytes, release=True)
+                runs.append(SortedRun.in_memory(merged, length))
+        self._replace_runs(runs)
 
-    def move_to_file(self, directory: Path) -> None:
-        """Write what is in memory to a file, but for what is in one already."""
-        runs = self._hold([])
+    def spill(self, directory: Path) -> None:
+        """Write the runs in memory to one file, except for positions that are in a file already."""
+        runs = self._replace_runs([])
         files = [run.keys for run in self._in_files]
-        self._in_files.append(
-            SortedRun.in_file(
-                (without(part, files) for part in _merged(runs, self._spill.merge_bytes, give_back=True)), directory
-            )
-        )
+        parts = (difference(part, files) for part in _merge_runs(runs, self._budget.merge_bytes, release=True))
+        self._in_files.append(SortedRun.in_file(parts, directory))
 
-    def portions(self) -> Iterator[Positions]:
-        """All positions, sorted, each once, in arrays that stay as they are. Nothing may be added meanwhile."""
-        self._spill.make_room_beside(self)
-        self.stays = True
+    def iter_sorted(self) -> Iterator[Positions]:
+        """Yield all positions in order, each once, in arrays that stay valid. Do not insert during the iteration."""
+        self._budget.prepare_iteration(self)
+        self.pinned = True
         try:
-            yield from _merged([*self._in_files, *self._in_memory], self._spill.merge_bytes)
+            yield from _merge_runs([*self._in_files, *self._in_memory], self._budget.merge_bytes)
         finally:
-            self.stays = False
+            self.pinned = False
 
-    def taken(self) -> Iterator[Positions]:
-        """The same, each array to be used before the next: memory is given back on the way, and the set is empty."""
-        runs = [*self._in_files, *self._hold([])]
+    def drain_sorted(self) -> Iterator[Positions]:
+        """Empty the set and yield its positions as `iter_sorted` does; each array is valid until the next one."""
+        runs = [*self._in_files, *self._replace_runs([])]
         self._in_files = []
-        return _merged(runs, self._spill.merge_bytes, give_back=True)
+        return _merge_runs(runs, self._budget.merge_bytes, release=True)
 
 
-class Spill:
-    """Watches over what sets of positions hold, and moves them to files where that is too much."""
+class SpillBudget:
+    """The memory budget of several sets; spills the largest ones when it is exceeded."""
 
-    def __init__(self, budget: int | None, directory: Path | None) -> None:
-        self.budget = budget
+    def __init__(self, limit: int | None, directory: Path | None) -> None:
+        """`limit` is in bytes, None for no limit; sets can be spilled only if there is a `directory`."""
+        self.limit = limit
         self.directory = directory
-        self.merge_bytes = MERGE_BYTES if budget is None else min(MERGE_BYTES, budget // 16)
-        self.sets: dict[Runs, None] = {}
-        self.held = 0
-        """The bytes of memory that all sets take."""
+        self.merge_bytes = MERGE_BYTES if limit is None else min(MERGE_BYTES, limit // 16)
+        self.sets: dict[ExternalSet, None] = {}
+        self.memory_bytes = 0
 
     @property
-    def is_overfull(self) -> bool:
-        """Whether more is held than the budget allows, there being no directory for it."""
-        return self.directory is None and self.budget is not None and self.held > self.budget
+    def is_exceeded(self) -> bool:
+        """Whether the sets exceed the limit and there is no directory to spill to."""
+        return self.directory is None and self.limit is not None and self.memory_bytes > self.limit
 
-    def make_room(self) -> None:
-        """Keep within the budget: the largest sets go to files."""
-        while self.directory is not None and self.budget is not None and self.held > self.budget:
-            movable = [each for each in self.sets if each.held and not each.stays]
-            if not movable:
+    def enforce(self) -> None:
+        """Spill the largest sets until the limit is kept or nothing more can be spilled."""
+        while self.directory is not None and self.limit is not None and self.memory_bytes > self.limit:
+            candidates = [each for each in self.sets if each.memory_bytes and not each.pinned]
+            if not candidates:
                 return
-            max(movable, key=lambda each: each.held).move_to_file(self.directory)
+            max(candidates, key=lambda each: each.memory_bytes).spill(self.directory)
 
-    def make_room_beside(self, read: Runs) -> None:
-        """Before a set is read, which takes a while: leave others at least half of the budget."""
-        if self.directory is not None and self.budget is not None and read.held > self.budget // 2:
-            read.move_to_file(self.directory)
+    def prepare_iteration(self, subject: ExternalSet) -> None:
+        """Spill a set that is about to be pinned if it would leave the others less than half of the budget."""
+        if self.directory is not None and self.limit is not None and subject.memory_bytes > self.limit // 2:
+            subject.spill(self.directory)
 
-    def forget(self, used_up: Runs) -> None:
-        """A set is not needed any more."""
-        used_up._hold([])
-        del self.sets[used_up]
+    def discard(self, subject: ExternalSet) -> None:
+        """Free a set that is no longer needed."""
+        subject._replace_runs([])
+        del self.sets[subject]
 
 
-def _merged(runs: Sequence[SortedRun], size: int, *, give_back: bool = False) -> Iterator[Positions]:
-    """The union of runs, as sorted parts of about `size` bytes; with `give_back`, memory is given back behind them."""
+def _merge_runs(runs: Sequence[SortedRun], size: int, *, release: bool = False) -> Iterator[Positions]:
+    """Yield the union of runs in sorted parts of about `size` bytes; `release` frees memory behind the reader."""
     chunk = max(1, size // 8 // max(1, len(runs)))
-    heads = [_Head(run.keys, lambda rows: rows, chunk) for run in runs]
-    for parts in _portions(heads):
+    readers = [_RunReader(run.keys, lambda rows: rows, chunk) for run in runs]
+    for parts in _iter_portions(readers):
         yield union(parts)
-        if give_back:
-            for run, head in zip(runs, heads, strict=True):
-                run.give_back(head.taken)
+        if release:
+            for run, reader in zip(runs, readers, strict=True):
+                run.release_before(reader.rows_taken)
 
 
 class Run(Protocol):
-    """An array, or what gives a slice of one."""
+    """An array, or an object that returns slices of one."""
 
     def __getitem__(self, part: slice, /) -> Array: ...
 
 
 def merge_portions(runs: Sequence[Run], key: Callable[[Array], Positions], chunk: int = CHUNK) -> Iterator[Array]:
-    """What lies in arrays that are sorted by `key`, in portions: no key of a portion is above one of the next.
+    """Merge arrays sorted by `key` into portions, where no key of a portion is above a key of the next one.
 
-    Within a portion the runs' parts stand one after the other. No run may have a key twice; then equal keys of several
-    runs are always in the same portion.
+    Within a portion the rows of each run are consecutive. No run may contain a key twice; equal keys of several runs
+    are then always in the same portion.
     """
-    return (np.concatenate(parts) for parts in _portions([_Head(run, key, chunk) for run in runs]))
+    return (np.concatenate(parts) for parts in _iter_portions([_RunReader(run, key, chunk) for run in runs]))
 
 
-def _portions(heads: list[_Head]) -> Iterator[list[Array]]:
-    while heads := [head for head in heads if head.fill()]:
-        bound = min(head.keys[-1] for head in heads)  # everything up to here is in the heads
-        yield [head.take(bound) for head in heads]
+def _iter_portions(readers: list[_RunReader]) -> Iterator[list[Array]]:
+    while readers := [reader for reader in readers if reader.fill()]:
+        bound = min(reader.keys[-1] for reader in readers)  # every row up to this key has been read
+        yield [reader.take(bound) for reader in readers]
 
 
-class _Head:
-    """The part of a run that has been read and not yet taken."""
+class _RunReader:
+    """Reads a run in chunks; `keys` are the keys of the rows that were read but not taken yet."""
 
     def __init__(self, run: Run, key: Callable[[Array], Positions], chunk: int) -> None:
         self._run, self._key, self._chunk = run, key, chunk
@@ -257,21 +259,20 @@ class _Head:
         self.keys: Positions = np.empty(0, dtype=np.uint64)
 
     @property
-    def taken(self) -> int:
-        """How many rows have been taken."""
+    def rows_taken(self) -> int:
         return self._place - len(self.keys)
 
     def fill(self) -> bool:
-        """Read on if all has been taken; False at the end of the run."""
+        """Read the next chunk if all rows have been taken; return False at the end of the run."""
         if not len(self.keys):
             self._rows = self._run[self._place : self._place + self._chunk]
-            self.keys = np.ascontiguousarray(self._key(self._rows))  # or each search would copy them
+            self.keys = np.ascontiguousarray(self._key(self._rows))  # otherwise every search would copy them
             self._place += len(self._rows)
         return len(self.keys) > 0
 
     def take(self, bound: int) -> Array:
-        """The rows up to a key."""
+        """Take the rows with keys up to `bound`."""
         count = int(np.searchsorted(self.keys, bound, side="right"))
-        taken = self._rows[:count]
+        rows = self._rows[:count]
         self._rows, self.keys = self._rows[count:], self.keys[count:]
-        return taken
+        return rows

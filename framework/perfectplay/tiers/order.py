@@ -1,4 +1,4 @@
-"""In which order tiers are solved: groups of tiers that reach each other, each after all that it leads to."""
+"""The order in which tiers are solved: components of mutually reachable tiers, each after the tiers it leads to."""
 
 from __future__ import annotations
 
@@ -11,30 +11,40 @@ from perfectplay_native.kernel import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Tiers that play can go to and fro between (nearly always one or two), solved together."""
+    """Mutually reachable tiers (nearly always one or two), which are solved together."""
 
     tiers: tuple[int, ...]
     cyclic: bool
-    """Whether some move stays among them."""
+    """Whether a move can lead from one of these tiers to one of them."""
     leads_to: tuple[int, ...]
-    """Other tiers that a move leads to."""
+    """The other tiers that a move can lead to."""
 
 
 def tier_children(kernel: Kernel, tier: int) -> list[int]:
-    """The tiers that a move from this tier may lead to: without `tier_children`, any but a lower one."""
+    """Return the tiers that a move from this tier may lead to: without `tier_children`, all except lower ones."""
     children = kernel.tier_children(tier)
     return list(range(tier, kernel.tier_count)) if children is None else children
 
 
 def tier_graph(kernel: Kernel, keys: Mapping[int, KeyRecord]) -> dict[int, list[int]]:
-    """Which tiers each tier leads to, itself included where a move stays; `keys` are those of an enumerated game."""
+    """Return the tiers that each tier leads to, including itself if a move can stay in it.
+
+    `keys` are the records of an enumerated game's tiers.
+    """
     if kernel.ranked:
         return {tier: tier_children(kernel, tier) for tier in range(kernel.tier_count)}
     return {tier: [*record.children, *([tier] if record.cyclic else [])] for tier, record in keys.items()}
 
 
+def tier_sizes(kernel: Kernel, keys: Mapping[int, KeyRecord]) -> dict[int, int]:
+    """Return the number of slots of each tier; `keys` are the records of an enumerated game's tiers."""
+    if kernel.ranked:
+        return {tier: kernel.tier_size(tier) for tier in range(kernel.tier_count)}
+    return {tier: record.size for tier, record in keys.items()}
+
+
 def components(children: Mapping[int, Sequence[int]]) -> list[Component]:
-    """The strongly connected components of the tier graph, last to first in play (Tarjan's algorithm).
+    """Return the strongly connected components of the tier graph, last to first in play (Tarjan's algorithm).
 
     >>> [c.tiers for c in components({0: [1], 1: [1, 2, 3], 2: [1], 3: []})]
     [(3,), (1, 2), (0,)]
@@ -43,7 +53,7 @@ def components(children: Mapping[int, Sequence[int]]) -> list[Component]:
     low: dict[int, int] = {}
     path: list[int] = []
     on_path: set[int] = set()
-    found: list[Component] = []
+    result: list[Component] = []
 
     def enter(tier: int) -> None:
         order[tier] = low[tier] = len(order)
@@ -67,13 +77,13 @@ def components(children: Mapping[int, Sequence[int]]) -> list[Component]:
                     members = set(path[cut:])
                     del path[cut:]
                     on_path -= members
-                    found.append(_component(members, children))
+                    result.append(_component(members, children))
             elif child in order:
                 low[tier] = min(low[tier], order[child])
             else:
                 enter(child)
                 stack.append((child, iter(children[child])))
-    return found
+    return result
 
 
 def _component(members: set[int], children: Mapping[int, Sequence[int]]) -> Component:
@@ -83,17 +93,16 @@ def _component(members: set[int], children: Mapping[int, Sequence[int]]) -> Comp
 
 @dataclass(frozen=True, slots=True)
 class TierSizes:
-    """How many slots each tier has, and which tiers are solved together."""
+    """The number of slots of each tier, and the components in the order of solving."""
 
     sizes: Mapping[int, int]
     order: Sequence[Component]
 
     @classmethod
-    def of_index(cls, kernel: Kernel) -> TierSizes:
-        """Those of a ranked game, which its index tells."""
-        tiers = range(kernel.tier_count)
-        graph = {tier: tier_children(kernel, tier) for tier in tiers}
-        return cls({tier: kernel.tier_size(tier) for tier in tiers}, components(graph))
+    def of(cls, kernel: Kernel, keys: Mapping[int, KeyRecord] | None = None) -> TierSizes:
+        """Return the tiers of a game; an enumerated game needs the records of its keys."""
+        keys = {} if keys is None else keys
+        return cls(tier_sizes(kernel, keys), components(tier_graph(kernel, keys)))
 
     @property
     def slots(self) -> int:

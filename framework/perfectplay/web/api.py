@@ -1,354 +1,413 @@
-"""The JSON interface under /api/: about games and positions, whole tables, and the game of one session.
+"""The JSON API under /api/: games and positions, whole tables, and the game of one session.
 
-Every GET about a position takes `?position=` (any notation) or `?id=`; without either it speaks of the session's game,
-which is at the start until a POST has changed it.
+Every GET about a position takes `?position=` (any notation) or `?id=`. Without either it is about the session's game,
+which is at the start until a POST changes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
+from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from perfectplay.errors import UsageError
 from perfectplay.game.match import Match
-from perfectplay.table.table import CompactTable, Table
-from perfectplay.web import answers, exploring, games, matches
+from perfectplay.table.compact import CompactTable
+from perfectplay.table.table import Table
+from perfectplay.web import answers, catalog, exploring, gamesman, matches
+from perfectplay.web.answers import Answer
 from perfectplay.web.library import Library, ServedGame
-from perfectplay.web.openapi import description, summary
+from perfectplay.web.matches import Sessions
+from perfectplay.web.operations import Interface, Operation, describe, make_routes, summarize
 from perfectplay.web.requests import (
-    Answer,
+    MAX_TEXT,
+    JSONAnswer,
+    NoInput,
+    PositionQuery,
     Refusal,
-    asked_position,
-    read_count,
-    read_id,
-    read_json,
-    read_object,
+    find_game,
+    parse_id,
+    parse_position,
     read_position,
-    read_query,
-    served_game,
 )
-from perfectplay.web.sessions import MAX_GAMES, MAX_IDLE_SECONDS, Sessions
 
 COOKIE = "perfectplay_session"
-MAX_PROBED = 10_000
+MAX_PROBES = 10_000
+MAX_PROBE_BODY = 512 * 1024
+"""Bytes, enough for MAX_PROBES positions."""
 
 T = TypeVar("T")
-JSON = dict[str, Any]
-Endpoint = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request, Any], Awaitable[Response]]
+PositionAnswer = Callable[[ServedGame, int], Answer]
+
+# ---- inputs ----
+
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+SmallNumber = Annotated[int, Meta(ge=0, le=999_999_999)]
 
 
-# ---- the interface itself ----
+class CheckQuery(Struct, forbid_unknown_fields=True):
+    """A text that may be a position."""
+
+    position: Annotated[str, Meta(extra_json_schema={"maxLength": MAX_TEXT})]
 
 
-async def about_interface(request: Request) -> Response:
-    read_query(request)
-    return Answer(summary())
+class ReplayQuery(PositionQuery):
+    """A game: its first position, its moves, and the position to describe."""
+
+    moves: Annotated[str, Meta(description="The moves from there, separated by spaces; a space in a move is _.")] = ""
+    ply: (
+        Annotated[SmallNumber, Meta(description="The position to describe, counted in moves; by default the last.")]
+        | UnsetType
+    ) = UNSET
 
 
-async def openapi(request: Request) -> Response:
-    read_query(request)
-    return Answer(description(tuple(request.app.state.library.games)))
+class FindQuery(Struct, forbid_unknown_fields=True):
+    """A kind of position."""
+
+    kind: Annotated[
+        str,
+        Meta(
+            description="The outcome; a puzzle has exactly one winning move.",
+            extra_json_schema={"enum": list(exploring.KINDS)},
+        ),
+    ] = "any"
+    remoteness: Annotated[SmallNumber, Meta(description="Plies to the end.")] | UnsetType = UNSET
+    seed: Annotated[SmallNumber, Meta(description="Equal seeds give the same position.")] | UnsetType = UNSET
 
 
-# ---- a position: asked for, or the session's ----
+Probes = Annotated[list[str], Meta(extra_json_schema={"maxItems": MAX_PROBES})] | UnsetType
 
 
-async def _computed(served: ServedGame, compute: Callable[[], JSON], *, slow: bool = False) -> Response:
-    """An answer; what may take long is worked out in a thread, so that others need not wait for it."""
-    if slow or isinstance(served.table, CompactTable):
-        return Answer(await run_in_threadpool(compute))
-    return Answer(await _asked(served, compute))
+class ProbeBody(Struct, forbid_unknown_fields=True):
+    """Positions to look up, either by their numbers or by their texts."""
+
+    ids: Probes = UNSET
+    positions: Probes = UNSET
 
 
-async def _asked(served: ServedGame, ask: Callable[[], T]) -> T:
-    """What a game's hooks answer: in a thread if they are Python's, which may take as long as they like. OpenSpiel's
-    games are played through to find a position of which only the number is known."""
-    return await run_in_threadpool(ask) if served.game.kernel is None else ask()
+class MoveBody(Struct, forbid_unknown_fields=True):
+    """A move by its name."""
+
+    move: Text
 
 
-def _about(answer: Callable[[ServedGame, int], JSON], *, slow: bool = False) -> Endpoint:
-    async def endpoint(request: Request) -> Response:
-        served = served_game(request)
-        query = read_query(request, "id", "position")
-        here = served.start if query else _session_match(request, served).position
-        return await _computed(served, lambda: answer(served, asked_position(query, served, here)), slow=slow)
+class ImportBody(Struct, forbid_unknown_fields=True):
+    """A position in any notation."""
 
-    return endpoint
+    position: Text
 
 
-def _table_of(served: ServedGame) -> Table:
-    if served.table is None:
-        if served.problem is not None:
-            raise Refusal(409, f"the table of {served.game.name} cannot be read: {served.problem}")
-        raise Refusal(409, f"there is no table of {served.game.name} yet: run `{served.game.solve_command()}` first")
-    return served.table
+class Check(Answer):
+    """Whether a text is a position, and why not."""
+
+    game: str
+    possible: bool
+    reason: str | None
+    id: answers.Id | None
 
 
-def _needs_table(answer: Callable[[ServedGame, int], JSON]) -> Callable[[ServedGame, int], JSON]:
-    def checked(served: ServedGame, position: int) -> JSON:
-        _table_of(served)
-        return answer(served, position)
-
-    return checked
+# ---- running hooks ----
 
 
-async def check(request: Request) -> Response:
-    """Whether a text is a position. That it is none is an answer here, not an error: the editor asks at every key."""
-    served = served_game(request)
-    text = read_query(request, "position").get("position")
-    if text is None:
-        raise Refusal(422, "say which text: ?position=…")
-    answer: JSON = {"game": served.game.identity, "possible": False, "reason": None, "id": None}
+async def _run_hooks(served: ServedGame, compute: Callable[[], T], *, slow: bool = False) -> T:
+    """Return `compute()`. Anything that may take long runs in a thread, so that other requests need not wait.
+
+    That includes all hooks in Python, and reading a compact table, which unpacks a frame for every probe.
+    """
+    if slow or served.game.kernel is None or isinstance(served.table, CompactTable):
+        return await run_in_threadpool(compute)
+    return compute()
+
+
+def _require_table(served: ServedGame) -> Table:
+    if served.table is not None:
+        return served.table
+    if served.problem is not None:
+        raise Refusal(409, f"the table of {served.game.name} cannot be read: {served.problem}")
+    raise Refusal(409, f"{served.game.name} has no table yet: run `{served.game.command_line()}` first")
+
+
+# ---- positions ----
+
+
+def _about_position(answer: PositionAnswer, *, needs_table: bool = False, slow: bool = False) -> Handler:
+    async def handler(request: Request, query: PositionQuery) -> Response:
+        served = find_game(request)
+        if needs_table:
+            _require_table(served)
+        default = _session_match(request, served).position
+
+        def compute() -> Answer:
+            return answer(served, read_position(query, served, default))
+
+        return JSONAnswer(await _run_hooks(served, compute, slow=slow))
+
+    return handler
+
+
+async def check_position(request: Request, query: CheckQuery) -> Response:
+    """Answer whether a text is a position. A wrong text is not an error here, because the editor asks at every key."""
+    served = find_game(request)
+    name = served.game.identity
     try:
-        position = await _asked(served, lambda: read_position(served, text))
-        return Answer(answer | {"possible": True, "id": str(position)})
+        position = await _run_hooks(served, lambda: parse_position(served, query.position))
     except UsageError as error:
-        return Answer(answer | {"reason": str(error.__cause__ or error)})
+        return JSONAnswer(Check(name, False, str(error.__cause__ or error), None))
+    return JSONAnswer(Check(name, True, None, str(position)))
 
 
-async def probe(request: Request) -> Response:
-    """The values of many positions at once."""
-    served = served_game(request)
-    read_query(request)
-    table = _table_of(served)
-    wanted = '{"ids": ["…", …]} or {"positions": ["…", …]}'
-    data = await read_json(request, wanted)
-    (key, texts), *more = data.items() if data else [("", None)]
-    if more or key not in ("ids", "positions") or not isinstance(texts, list):
-        raise Refusal(400, f"the body must be {wanted}")
-    if len(texts) > MAX_PROBED:
-        raise Refusal(413, f"at most {MAX_PROBED:,} positions at once")
-    if not all(isinstance(text, str) for text in texts):
-        raise Refusal(400, f"{key} must be texts: a number in JSON holds only 53 bits")
-    read = read_id if key == "ids" else read_position
-    return await _computed(
-        served,
-        lambda: exploring.probe_many(served, table, [read(served, text) for text in texts]),
-        slow=len(texts) > 100,
-    )
+async def probe(request: Request, body: ProbeBody) -> Response:
+    served = find_game(request)
+    table = _require_table(served)
+    if (body.ids is UNSET) == (body.positions is UNSET):
+        raise Refusal(400, 'the body must be {"ids": ["…"]} or {"positions": ["…"]}')
+    parse, texts = (parse_position, body.positions) if body.ids is UNSET else (parse_id, body.ids)
+    assert texts is not UNSET
+    if len(texts) > MAX_PROBES:
+        raise Refusal(413, f"at most {MAX_PROBES:,} positions are allowed at once")
+
+    def compute() -> exploring.Probed:
+        return exploring.probe_positions(served, table, [parse(served, text) for text in texts])
+
+    return JSONAnswer(await _run_hooks(served, compute, slow=len(texts) > 100))
 
 
-# ---- the whole table ----
+# ---- whole tables ----
 
 
-async def overview(request: Request) -> Response:
-    served = served_game(request)
-    read_query(request)
-    table = _table_of(served)
-    return await _computed(served, lambda: exploring.overview(served, table), slow=True)
+async def overview(request: Request, query: NoInput) -> Response:
+    served = find_game(request)
+    return JSONAnswer(await run_in_threadpool(exploring.count_table, served, _require_table(served)))
 
 
-async def find(request: Request) -> Response:
-    served = served_game(request)
-    query = read_query(request, "kind", "remoteness", "seed")
-    table = _table_of(served)
-    kind = query.get("kind", "any")
-    if kind not in exploring.KINDS:
-        raise Refusal(422, f"kind is one of {', '.join(exploring.KINDS)}")
-    remoteness, seed = read_count(query, "remoteness"), read_count(query, "seed")
-    return await _computed(served, lambda: exploring.find(served, table, kind, remoteness, seed), slow=True)
+async def find(request: Request, query: FindQuery) -> Response:
+    served = find_game(request)
+    table = _require_table(served)
+    if query.kind not in exploring.KINDS:
+        raise Refusal(422, f"wrong parameter: kind must be one of {', '.join(exploring.KINDS)}")
+    remoteness = None if query.remoteness is UNSET else query.remoteness
+    seed = None if query.seed is UNSET else query.seed
+    found = await run_in_threadpool(exploring.find_position, served, table, query.kind, remoteness, seed)
+    return JSONAnswer(found)
 
 
-# ---- a whole game: a link's, or the session's ----
+# ---- whole games ----
 
 
-async def replay(request: Request) -> Response:
-    """The game that begins at `?id=` or `?position=` and has these `?moves=`, looked at after `?ply=` of them."""
-    served = served_game(request)
-    query = read_query(request, "id", "position", "moves", "ply")
-    moves = query.get("moves", "")
+async def replay(request: Request, query: ReplayQuery) -> Response:
+    served = find_game(request)
 
-    def replayed() -> JSON:
-        match = Match(served.game, start=asked_position(query, served, served.start), exploring=True)
-        matches.read_moves(match, moves)
-        ply = read_count(query, "ply", len(match.moves))
-        if ply is None or ply > len(match.moves):
-            raise Refusal(422, f"ply is at most the number of moves, {len(match.moves)}")
-        return matches.replay_answer(served, match, ply)
+    def compute() -> matches.Replay:
+        match = Match(served.game, start=read_position(query, served, served.start), exploring=True)
+        matches.read_moves(match, query.moves)
+        ply = len(match.moves) if query.ply is UNSET else query.ply
+        if ply > len(match.moves):
+            raise Refusal(422, f"wrong parameter: ply is at most the number of moves, {len(match.moves)}")
+        return matches.answer_replay(served, match, ply)
 
-    return await _computed(served, replayed, slow=moves.count(" ") > 100)
+    return JSONAnswer(await _run_hooks(served, compute, slow=query.moves.count(" ") > 100))
 
 
 def _session_match(request: Request, served: ServedGame) -> Match:
     sessions: Sessions = request.app.state.sessions
-    own = sessions.find(request.cookies.get(COOKIE)) or {}
-    return own.get(served.game.identity) or Match(served.game, start=served.start)
+    games = sessions.find(request.cookies.get(COOKIE)) or {}
+    return games.get(served.game.identity) or Match(served.game, start=served.start)
 
 
-async def current_game(request: Request) -> Response:
-    served = served_game(request)
-    query = read_query(request, "id", "position")
-    mine = _session_match(request, served)
-
-    def answer() -> JSON:
-        asked = Match(served.game, start=asked_position(query, served, served.start)) if query else mine
-        return matches.game_answer(served, asked)
-
-    return await _computed(served, answer)
-
-
-async def history(request: Request) -> Response:
-    served = served_game(request)
-    read_query(request)
+async def current_game(request: Request, query: PositionQuery) -> Response:
+    served = find_game(request)
     match = _session_match(request, served)
-    return await _computed(served, lambda: matches.history_answer(served, match))
+
+    def compute() -> matches.SessionGame:
+        if query == PositionQuery():
+            return matches.answer_game(served, match)
+        return matches.answer_game(served, Match(served.game, start=read_position(query, served, served.start)))
+
+    return JSONAnswer(await _run_hooks(served, compute))
 
 
-def _changing(change: Callable[[ServedGame, Match, dict[str, str]], Match], *keys: str) -> Endpoint:
-    """An endpoint that changes the session's match, or refuses to: then no session is begun."""
+async def history(request: Request, query: NoInput) -> Response:
+    served = find_game(request)
+    match = _session_match(request, served)
+    return JSONAnswer(await _run_hooks(served, lambda: matches.answer_history(served, match)))
 
-    async def endpoint(request: Request) -> Response:
-        served = served_game(request)
-        read_query(request)
-        body = await read_object(request, *keys)
-        # A copy is changed, which may take long: the session's own match is whole at any time.
-        mine = _session_match(request, served).copy()
-        match = await _asked(served, lambda: change(served, mine, body))
+
+def _changing_match(change: Callable[[ServedGame, Match, Any], Match]) -> Handler:
+    """Return a handler that changes the session's match. A refused change creates no session."""
+
+    async def handler(request: Request, body: Struct) -> Response:
+        served = find_game(request)
+        # Changes a copy, because hooks may fail or take long and the session's match must stay valid.
+        copy = _session_match(request, served).copy()
+        match = await _run_hooks(served, lambda: change(served, copy, body))
         sessions: Sessions = request.app.state.sessions
-        token = request.cookies.get(COOKIE)
-        own = sessions.find(token)
-        if own is None or token is None:
-            token, own = sessions.begin()
-        own.pop(served.game.identity, None)
-        own[served.game.identity] = match
-        if len(own) > MAX_GAMES:
-            del own[next(iter(own))]  # the one that was longest not played
-        answer = Answer(await _asked(served, lambda: matches.game_answer(served, match)))
-        answer.set_cookie(COOKIE, token, max_age=int(MAX_IDLE_SECONDS), httponly=True, samesite="strict")
+        token = sessions.save(request.cookies.get(COOKIE), match)
+        answer = JSONAnswer(await _run_hooks(served, lambda: matches.answer_game(served, match)))
+        answer.set_cookie(COOKIE, token, max_age=int(matches.MAX_IDLE_SECONDS), httponly=True, samesite="strict")
         return answer
 
-    return endpoint
+    return handler
 
 
-def _play(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+def _play(served: ServedGame, match: Match, body: MoveBody) -> Match:
     result = match.result
     if result is not None and result.repetition:
-        raise Refusal(409, "the game is over: this position stands for the third time, which is a draw")
+        raise Refusal(409, "the game is over: draw by threefold repetition")
     if len(match.moves) >= matches.MAX_MOVES:
-        raise Refusal(409, f"a game has at most {matches.MAX_MOVES:,} moves here: reset it")
-    match.play_names([body["move"]])
+        raise Refusal(409, f"a game has at most {matches.MAX_MOVES:,} moves here; reset it")
+    match.play_names([body.move])
     return match
 
 
-def _undo(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+def _undo(served: ServedGame, match: Match, body: NoInput) -> Match:
     if not match.moves:
-        raise Refusal(409, "there is no move to take back")
+        raise Refusal(409, "there is no move to undo")
     match.undo()
     return match
 
 
-def _redo(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+def _redo(served: ServedGame, match: Match, body: NoInput) -> Match:
     if not match.undone:
-        raise Refusal(409, "there is no move to play again")
+        raise Refusal(409, "there is no move to redo")
     match.redo()
     return match
 
 
-def _reset(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
+def _reset(served: ServedGame, match: Match, body: NoInput) -> Match:
     return Match(served.game)
 
 
-def _import(served: ServedGame, match: Match, body: dict[str, str]) -> Match:
-    return Match(served.game, start=read_position(served, body["position"]))
+def _import(served: ServedGame, match: Match, body: ImportBody) -> Match:
+    return Match(served.game, start=parse_position(served, body.position))
 
 
-# ---- solving ----
+# ---- games and solving ----
 
 
-async def solve_progress(request: Request) -> Response:
-    read_query(request)
-    served = served_game(request)
-    # Where nobody may start a solve, nobody need know what it takes: planning it costs half a second.
-    plans = bool(request.app.state.may_solve)
-    return await _computed(served, lambda: games.solve_json(served, plans=plans), slow=plans and served.job is None)
+async def list_games(request: Request, query: NoInput) -> Response:
+    return JSONAnswer(await run_in_threadpool(catalog.list_games, request.app.state.library))
 
 
-async def start_solve(request: Request) -> Response:
-    served = served_game(request)
-    read_query(request)
-    await read_object(request)
+async def solve_progress(request: Request, query: NoInput) -> Response:
+    served = find_game(request)
+    # An estimate takes half a second, so it is made only where a solve can be started.
+    estimate = bool(request.app.state.may_solve)
+    describe_solve = partial(catalog.describe_solve, served, estimate=estimate)
+    return JSONAnswer(await _run_hooks(served, describe_solve, slow=estimate and served.job is None))
+
+
+async def start_solve(request: Request, body: NoInput) -> Response:
+    served = find_game(request)
     if not request.app.state.may_solve:
-        raise Refusal(403, "this server is open to other machines, so a solve is started on its own machine only")
+        raise Refusal(403, "this server is open to other machines, so solves cannot be started from the page")
     if served.problem is not None:
-        raise Refusal(409, f"there is a table already, and it cannot be read: {served.problem}; remove it first")
+        raise Refusal(409, f"the existing table cannot be read: {served.problem}; remove it first")
     if served.table is not None and not served.table.complete:
-        raise Refusal(409, f"the table is unfinished: resume it with `{served.table.resume_command}`")
+        raise Refusal(409, f"the table is unfinished; resume it with `{served.table.resume_command}`")
     if served.table is not None:
-        raise Refusal(409, f"{served.game.name} is solved already")
+        raise Refusal(409, f"{served.game.name} is already solved")
     library: Library = request.app.state.library
     if library.start_solving(served) is None:
-        raise Refusal(409, "a game is being solved already: one at a time")
-    return Answer(games.solve_json(served), 202)
+        raise Refusal(409, "another game is being solved; only one solve can run at a time")
+    return JSONAnswer(catalog.describe_solve(served), 202)
 
 
-async def stop_solve(request: Request) -> Response:
-    served = served_game(request)
-    read_query(request)
+async def stop_solve(request: Request, query: NoInput) -> Response:
+    served = find_game(request)
     if served.job is None or not served.solving:
-        raise Refusal(409, "nothing is being solved")
+        raise Refusal(409, "no solve of this game is running")
     await run_in_threadpool(served.job.stop)
-    return Answer(games.solve_json(served))
+    return JSONAnswer(catalog.describe_solve(served))
 
 
-async def all_games(request: Request) -> Response:
-    read_query(request)
-    return Answer(await run_in_threadpool(games.games_json, request.app.state.library))
+# ---- the API itself ----
 
 
-class _Path:
-    """The endpoint of one path with all its methods, so that a wrong one is told all the right ones.
-
-    It is an ASGI application itself: a function would be wrapped in three more.
-    """
-
-    def __init__(self, get: Endpoint | None, others: dict[str, Endpoint]) -> None:
-        self.by_method = {method.upper(): endpoint for method, endpoint in others.items()}
-        if get is not None:
-            self.by_method |= {"GET": get, "HEAD": get}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self.by_method[scope["method"]](Request(scope, receive))
-        await answer(scope, receive, send)
+async def summary(request: Request, query: NoInput) -> Response:
+    return JSONAnswer(summarize(OPERATIONS))
 
 
-def _route(path: str, get: Endpoint | None = None, **others: Endpoint) -> Route:
-    endpoint = _Path(get, others)
-    return Route(path, endpoint, methods=list(endpoint.by_method))
+async def openapi(request: Request, query: NoInput) -> Response:
+    return JSONAnswer(describe(OPERATIONS, list(request.app.state.library.games)))
 
 
-def _game_route(path: str, get: Endpoint | None = None, **others: Endpoint) -> Route:
-    return _route("/api/{game}/" + path, get, **others)
+def _get_position(path: str, summary: str, fill: PositionAnswer, answer: type[Answer], **options: bool) -> Operation:
+    return Operation("GET", f"/api/{{game}}/{path}", summary, _about_position(fill, **options), answer, PositionQuery)
 
 
-ROUTES = [
-    # The most asked for first: routes are tried in order.
-    _game_route("moves/evaluated", _about(_needs_table(answers.moves_answer))),
-    _game_route("position", _about(answers.position_answer)),
-    _game_route("evaluate", _about(_needs_table(answers.evaluation))),
-    _game_route("replay", replay),
-    _route("/api", about_interface),
-    _route("/api/games", all_games),
-    _route("/api/openapi.json", openapi),
-    _game_route("probe", post=probe),
-    _game_route("best-move", _about(_needs_table(answers.best_move))),
-    _game_route("line", _about(_needs_table(answers.best_line), slow=True)),
-    _game_route("moves", _about(answers.legal_moves)),
-    _game_route("state/export", _about(answers.export)),
-    _game_route("check", check),
-    _game_route("overview", overview),
-    _game_route("find", find),
-    _game_route("game", current_game),
-    _game_route("history", history),
-    _game_route("move", post=_changing(_play, "move")),
-    _game_route("reset", post=_changing(_reset)),
-    _game_route("undo", post=_changing(_undo)),
-    _game_route("redo", post=_changing(_redo)),
-    _game_route("state/import", post=_changing(_import, "position")),
-    _game_route("solve", solve_progress, post=start_solve, delete=stop_solve),
+def _post_change(
+    path: str, summary: str, change: Callable[[ServedGame, Match, Any], Match], body: type[Struct] = NoInput
+) -> Operation:
+    return Operation("POST", f"/api/{{game}}/{path}", summary, _changing_match(change), matches.SessionGame, input=body)
+
+
+# Routes are tried in this order, so the most frequent ones come first.
+OPERATIONS = [
+    _get_position(
+        "moves/evaluated",
+        "All legal moves with their values, best first",
+        answers.answer_evaluated_moves,
+        answers.EvaluatedMoves,
+        needs_table=True,
+    ),
+    _get_position(
+        "position",
+        "Everything about a position: board, value, verdict, moves",
+        answers.answer_position,
+        answers.Position,
+    ),
+    _get_position(
+        "evaluate",
+        "Who wins, and in how many plies",
+        answers.answer_evaluation,
+        answers.Evaluation,
+        needs_table=True,
+    ),
+    Operation(
+        "GET",
+        "/api/{game}/replay",
+        "A whole game by its moves: all values, mistakes, and everything about one position",
+        replay,
+        matches.Replay,
+        ReplayQuery,
+    ),
+    Operation("GET", "/api", "Summary of the API", summary, Interface),
+    Operation("GET", "/api/games", "All games", list_games, catalog.Games),
+    Operation(
+        "POST",
+        "/api/{game}/probe",
+        f"The values of up to {MAX_PROBES:,} positions",
+        probe,
+        exploring.Probed,
+        ProbeBody,
+        max_body=MAX_PROBE_BODY,
+    ),
+    _get_position("best-move", "A best move", answers.answer_best_move, answers.BestMove, needs_table=True),
+    _get_position("line", "Perfect play to the end", answers.answer_line, answers.Line, needs_table=True, slow=True),
+    _get_position("moves", "The legal moves", answers.answer_legal_moves, answers.Moves),
+    _get_position("state/export", "The position in every notation", answers.answer_state, answers.State),
+    Operation(
+        "GET", "/api/{game}/check", "Whether a text is a position, and why not", check_position, Check, CheckQuery
+    ),
+    Operation("GET", "/api/{game}/overview", "Statistics of the whole table", overview, exploring.Overview),
+    Operation("GET", "/api/{game}/find", "A random position", find, exploring.Found, FindQuery),
+    Operation("GET", "/api/{game}/game", "The session's game", current_game, matches.SessionGame, PositionQuery),
+    Operation("GET", "/api/{game}/history", "The moves of the session's game", history, matches.History),
+    _post_change("move", "Play a move", _play, MoveBody),
+    _post_change("reset", "Start a new game", _reset),
+    _post_change("undo", "Undo a move", _undo),
+    _post_change("redo", "Redo a move", _redo),
+    _post_change("state/import", "Start at a position", _import, ImportBody),
+    Operation("GET", "/api/{game}/solve", "The progress or the cost of a solve", solve_progress, catalog.Solve),
+    Operation("POST", "/api/{game}/solve", "Solve the game in the background", start_solve, catalog.Solve, status=202),
+    Operation("DELETE", "/api/{game}/solve", "Stop the solve", stop_solve, catalog.Solve),
+    *gamesman.OPERATIONS,
 ]
+
+ROUTES = make_routes([*OPERATIONS, Operation("GET", "/api/openapi.json", "The OpenAPI document", openapi, dict)])

@@ -1,90 +1,109 @@
-"""Puts the server together: the JSON interface, the page, and the guard before both."""
+"""The web application: the JSON API, the page, and the guard in front of both."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
-from perfectplay.web import gamesman
 from perfectplay.web.api import ROUTES
-from perfectplay.web.bundle import bundle_scripts, bundle_styles
 from perfectplay.web.library import Library
-from perfectplay.web.request_guard import Guard
-from perfectplay.web.requests import Refusal, served_game
-from perfectplay.web.sessions import Sessions
-from perfectplay.web.wire import PackedJSON, StaticFile
+from perfectplay.web.matches import Sessions
+from perfectplay.web.requests import ERROR_HANDLERS, Refusal, RequestGuard, find_game
+from perfectplay.web.vocabulary import write_module
 
 STATIC = Path(__file__).parent / "static"
-STYLES = ("colours.css", "style.css", "board.css", "panels.css")
-_PRELOADS = b"<!-- preloads -->"
+VOCABULARY = "/static/vocabulary.js"
+
+MAX_CONNECTIONS = 500
+"""Above this number requests are answered with 503."""
+MAX_HEADER_BYTES = 32 * 1024
+"""Request line and headers together, on a server that is open to other machines."""
+MIN_COMPRESSED_BYTES = 500
+"""Shorter answers are not compressed."""
 
 
-def _read_files() -> dict[str, StaticFile]:
-    """What is served under /static/: everything as it is, and the two bundles that the page uses."""
-    sources = {path.name: path.read_bytes() for path in STATIC.iterdir() if path.is_file()}
-    texts = {name: body.decode() for name, body in sources.items()}
-    modules = {name.removesuffix(".js"): text for name, text in texts.items() if name.endswith(".js")}
-    sources["page.js"] = bundle_scripts(modules, "main").encode()
-    sources["page.css"] = bundle_styles(*(texts[name] for name in STYLES)).encode()
-    return {name: StaticFile(name, body) for name, body in sources.items()}
+def server_options(*, open_to_others: bool) -> dict[str, Any]:
+    """Return the limits of `uvicorn.Config`.
+
+    Only the slower h11 limits the size of headers, so it is used where strangers can connect.
+    """
+    return {
+        "http": "h11" if open_to_others else "httptools",
+        "h11_max_incomplete_event_size": MAX_HEADER_BYTES,
+        "limit_concurrency": MAX_CONNECTIONS,
+        "timeout_keep_alive": 30,
+        "timeout_graceful_shutdown": 2,
+    }
 
 
-async def _file(request: Request) -> Response:
-    found = request.app.state.files.get(request.path_params.get("name", "icon.svg"))
-    if found is None:
-        raise Refusal(404, "there is no such file")
-    answer: Response = found.answer(request)
-    return answer
+async def _show_icon(request: Request) -> Response:
+    return FileResponse(STATIC / "icon.svg")
+
+
+async def _show_vocabulary(request: Request) -> Response:
+    return Response(write_module(), media_type="text/javascript")
 
 
 def _first_game(library: Library) -> str | None:
-    """The game that the bare address shows: one that is solved, if there is one."""
+    """Return the game shown without a path: a solved one if there is one."""
     solved = (name for name, served in library.games.items() if served.find_table() is not None)
     return next(solved, next(iter(library.games), None))
 
 
-async def _page(request: Request) -> Response:
-    """The page of a game. All it will ask for stands in its head, so that nothing is waited for in turn."""
+async def _show_page(request: Request) -> Response:
+    """Return a game's page. Its head names everything that the page will request, so that it all loads at once."""
     library: Library = request.app.state.library
-    asked = request.path_params.get("game")
+    requested = request.path_params.get("game")
     try:
-        name = _first_game(library) if asked is None else served_game(request).game.identity
+        name = _first_game(library) if requested is None else find_game(request).game.identity
     except Refusal as refusal:
-        return _no_such_page(library, str(refusal))
-    if name is not None and asked not in (None, name):  # a variant by less than its whole name
-        return RedirectResponse(request.url.replace(scheme="", netloc="", path=f"/{quote(name, safe='=')}"))
-    links = []
-    wanted = ["/api/games"]
+        return _show_not_found(library, str(refusal))
+    if name is not None and requested not in (None, name):  # default options were omitted
+        return RedirectResponse(request.url.replace(scheme="", netloc="", path=_path(name)))
+    page: str = request.app.state.page
+    return HTMLResponse(page.replace("<!-- preloads -->", _preload_data(name, with_replay=not request.url.query)))
+
+
+def _path(name: str) -> str:
+    return f"/{quote(name, safe='=')}"
+
+
+def _preload_modules() -> str:
+    scripts = [f"/static/{path.name}" for path in sorted(STATIC.glob("*.js"))]
+    return "\n    ".join(f'<link rel="modulepreload" href="{script}">' for script in [*scripts, VOCABULARY])
+
+
+def _preload_data(name: str | None, *, with_replay: bool) -> str:
+    paths = ["/api/games"]
+    lines = []
     if name is not None:
-        links.append(f'<meta name="game" content="{escape(name)}">')
-        if not request.url.query:
-            wanted.append(f"/api/{quote(name, safe='=')}/replay")
-    links += [f'<link rel="preload" as="fetch" crossorigin href="{escape(path)}">' for path in wanted]
-    return _page_with(request.app.state.files["index.html"], "\n  ".join(links)).answer(request)
+        lines.append(f'<meta name="game" content="{escape(name)}">')
+        if with_replay:
+            paths.append(f"/api{_path(name)}/replay?ply=0")  # exactly as static/api.js requests it
+    lines += [f'<link rel="preload" as="fetch" crossorigin href="{escape(path)}">' for path in paths]
+    return "\n    ".join(lines)
 
 
-@lru_cache(maxsize=100)
-def _page_with(page: StaticFile, links: str) -> StaticFile:
-    """The page with these links in its head: packed once, for everybody who opens the game."""
-    return StaticFile("index.html", page.body.replace(_PRELOADS, links.encode()))
-
-
-def _no_such_page(library: Library, reason: str) -> Response:
-    items = "".join(f'<li><a href="/{quote(name, safe="=")}">{escape(name)}</a></li>' for name in library.games)
+def _show_not_found(library: Library, reason: str) -> Response:
+    items = "".join(f'<li><a href="{_path(name)}">{escape(name)}</a></li>' for name in library.games)
     return HTMLResponse(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Not found</title>'
-        '<link rel="stylesheet" href="/static/page.css"></head><body class="plain"><main>'
-        f"<h1>Not found</h1><p>{escape(reason[:1].upper() + reason[1:])}.</p><p>There are:</p><ul>{items}</ul>"
-        '<p>Programs find the JSON interface under <a href="/api">/api</a>.</p></main></body></html>',
+        '<link rel="stylesheet" href="/static/colours.css"><link rel="stylesheet" href="/static/style.css">'
+        '</head><body class="plain"><main>'
+        f"<h1>Not found</h1><p>{escape(reason[:1].upper() + reason[1:])}.</p><p>Available games:</p><ul>{items}</ul>"
+        '<p>The JSON API is described at <a href="/api">/api</a>.</p></main></body></html>',
         404,
     )
 
@@ -92,9 +111,9 @@ def _no_such_page(library: Library, reason: str) -> Response:
 def make_app(
     library: Library, *, hosts: Collection[str] | None = None, open_to_others: bool = False, may_solve: bool = True
 ) -> Starlette:
-    """The ASGI application. `hosts` are the names it answers to (None: any); `may_solve` allows to solve from the page.
+    """Return the ASGI application, which closes the library when the server stops.
 
-    It closes the library when the server stops.
+    `hosts` are the names of this server (None: any name). With `may_solve`, games can be solved from the page.
     """
 
     @asynccontextmanager
@@ -105,18 +124,21 @@ def make_app(
     app = Starlette(
         routes=[
             *ROUTES,
-            *gamesman.ROUTES,
-            Route("/static/{name}", _file),
-            Route("/favicon.ico", _file),
-            Route("/", _page),
-            Route("/{game}", _page),
+            Route(VOCABULARY, _show_vocabulary),
+            Mount("/static", StaticFiles(directory=STATIC)),
+            Route("/favicon.ico", _show_icon),
+            Route("/", _show_page),
+            Route("/{game}", _show_page),
         ],
+        middleware=[
+            Middleware(RequestGuard, hosts=hosts, open_to_others=open_to_others),
+            Middleware(GZipMiddleware, minimum_size=MIN_COMPRESSED_BYTES, compresslevel=6),
+        ],
+        exception_handlers=ERROR_HANDLERS,
         lifespan=lifespan,
     )
-    # Not Starlette's own stack, which has two layers for errors: the guard answers them all.
-    app.middleware_stack = Guard(PackedJSON(app.router), hosts=hosts, open_to_others=open_to_others)
     app.state.library = library
-    app.state.files = _read_files()
+    app.state.page = (STATIC / "index.html").read_text(encoding="utf-8").replace("<!-- modules -->", _preload_modules())
     app.state.sessions = Sessions()
     app.state.may_solve = may_solve
     return app

@@ -1,50 +1,109 @@
-"""The whole table at a glance, as JSON: counts, histogram, the longest wins, and positions found by chance."""
+"""Answers about whole tables: statistics, random positions, and the values of many positions at once."""
 
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
 
 from perfectplay.analysis.selection import random_of_value, random_positions, random_puzzle
 from perfectplay.analysis.statistics import survey
 from perfectplay.game import wording
-from perfectplay.game.match import mover_of
 from perfectplay.table.table import Table
-from perfectplay.values import NO_POSITION_CODE, Value, value_json
-from perfectplay.web import answers
+from perfectplay.values import NO_POSITION_CODE, Value
+from perfectplay.web.answers import (
+    Answer,
+    Count,
+    Id,
+    Outcome,
+    Remoteness,
+    TableValues,
+    Valued,
+    find_value,
+    value_fields,
+    verdict,
+)
 from perfectplay.web.library import ServedGame
 from perfectplay.web.requests import Refusal
-
-JSON = dict[str, Any]
 
 KINDS = ("any", "win", "loss", "draw", "puzzle")
 
 
-def overview(served: ServedGame, table: Table) -> JSON:
-    """The table in numbers. Counted once: a table does not change while it is open."""
-    if served.overview is None:
-        found = survey(table)
-        total = found.total
-        served.overview = {
-            "game": served.game.identity,
-            "complete": table.complete,
-            "positions": total.positions,
-            "wins": total.wins,
-            "losses": total.losses,
-            "draws": total.draws + total.ties + total.outcome_draws,
-            "ties": None if table.outcomes_only else total.ties,
-            "endless": None if table.outcomes_only else total.draws,
-            "values": table.info.values,
-            "bytes": found.bytes,
-            "moves": found.branching and round(found.branching.moves, 1),
-            "histogram": [{"remoteness": plies, **counts} for plies, counts in found.by_remoteness.items()],
-            "longest": [_found(served, position) for position in found.longest_wins],
-        }
-    return served.overview
+class Found(Valued):
+    """A position of the table and its value."""
+
+    id: Id
+    text: str
+    verdict: str
 
 
-def find(served: ServedGame, table: Table, kind: str, remoteness: int | None, seed: int | None) -> JSON:
-    """A position found by chance: of any value, of this one, or a puzzle with one winning move."""
+class Bar(Answer):
+    """The number of positions at one distance from the end."""
+
+    remoteness: Count
+    wins: Count
+    losses: Count
+    ties: Count
+
+
+class Overview(Answer):
+    """The statistics of a table."""
+
+    game: str
+    complete: bool
+    positions: Count
+    wins: Count
+    losses: Count
+    draws: Count
+    ties: Annotated[Count | None, Meta(description="Draws that end by rule; null in a table of outcomes.")]
+    endless: Annotated[Count | None, Meta(description="Draws that never end; null in a table of outcomes.")]
+    values: TableValues
+    bytes: Count
+    moves: Annotated[float | None, Meta(description="Moves per position, on average.")]
+    histogram: list[Bar]
+    longest: list[Found]
+
+
+class Probed(Answer):
+    """The values of many positions, in the order of the request."""
+
+    game: str
+    outcomes: list[Outcome]
+    remoteness: list[Remoteness]
+    scores: Annotated[list[int | None], Meta(description="Only in a game with scores.")] | UnsetType = UNSET
+
+
+def count_table(served: ServedGame, table: Table) -> Overview:
+    """Return the table's statistics. They are counted once, because an open table does not change."""
+    if isinstance(served.overview, Overview):
+        return served.overview
+    statistics = survey(table)
+    total = statistics.total
+    overview = Overview(
+        game=served.game.identity,
+        complete=table.complete,
+        positions=total.positions,
+        wins=total.wins,
+        losses=total.losses,
+        draws=total.draws,
+        ties=None if table.outcomes_only else total.ties,
+        endless=None if table.outcomes_only else total.endless_draws,
+        values="outcome" if table.outcomes_only else "full",
+        bytes=statistics.bytes,
+        moves=None if statistics.branching is None else round(statistics.branching.moves, 1),
+        histogram=[Bar(remoteness=plies, **counts) for plies, counts in statistics.by_remoteness.items()],
+        longest=[_describe(served, position) for position in statistics.longest_wins],
+    )
+    served.overview = overview
+    return overview
+
+
+def find_position(served: ServedGame, table: Table, kind: str, remoteness: int | None, seed: int | None) -> Found:
+    """Return a random position: any, one of this outcome and remoteness, or a puzzle with one winning move.
+
+    Raises Refusal if the table has no such position.
+    """
     if table.outcomes_only and remoteness is not None:
         raise Refusal(404, wording.outcomes_only(puzzle=served.game.is_puzzle))
     number = secrets.randbits(32) if seed is None else seed
@@ -54,52 +113,49 @@ def find(served: ServedGame, table: Table, kind: str, remoteness: int | None, se
     elif kind == "any" and remoteness is None:
         position = int(random_positions(table, 1, number)[0])
     else:
-        position = _of_kind(table, kind, remoteness, number)
+        position = _find_valued(table, kind, remoteness, number)
     if position is None:
         wanted = kind if remoteness is None else f"{kind} in {remoteness}"
-        raise Refusal(404, f"{served.game.name} has no position of this kind: {wanted}")
-    return _found(served, position)
+        raise Refusal(404, f"{served.game.name} has no such position: {wanted}")
+    return _describe(served, position)
 
 
-def _of_kind(table: Table, kind: str, remoteness: int | None, seed: int) -> int | None:
-    """A position of an outcome, or of a remoteness, or of both; distances are as likely as they are common."""
-    counts = table.statistics.by_code
-    fitting = {
+def _find_valued(table: Table, kind: str, remoteness: int | None, seed: int) -> int | None:
+    """Return a position of this outcome, this remoteness or both; values are as likely as they are frequent."""
+    matching = {
         code: count
-        for code, count in counts.items()
-        if kind in ("any", Value.from_code(code).outcome.name.lower())
-        and remoteness in (None, Value.from_code(code).remoteness)
+        for code, count in table.statistics.by_code.items()
+        if kind in ("any", Value.from_code(code).word) and remoteness in (None, Value.from_code(code).remoteness)
     }
-    if not fitting:
+    if not matching:
         return None
-    place = seed % sum(fitting.values())
-    for code, count in fitting.items():
+    place = seed % sum(matching.values())
+    for code, count in matching.items():
         if place < count:
             return random_of_value(table, Value.from_code(code), seed)
         place -= count
     return None
 
 
-def _found(served: ServedGame, position: int) -> JSON:
-    value = answers.value_of(served, position)
-    return {
-        "id": str(position),
-        "text": served.game.decode(position),
-        **value_json(value, scored=served.game.has_score),
-        "verdict": answers.verdict(served, position, mover_of(served.game, position), value),
-    }
+def _describe(served: ServedGame, position: int) -> Found:
+    value = find_value(served, position)
+    return Found(
+        id=str(position),
+        text=served.game.decode(position),
+        verdict=verdict(served, position, served.game.mover(position), value),
+        **value_fields(served, value),
+    )
 
 
-def probe_many(served: ServedGame, table: Table, positions: list[int]) -> JSON:
-    """The values of many positions, in their order: lists, which take half the room of a list of objects."""
+def probe_positions(served: ServedGame, table: Table, positions: list[int]) -> Probed:
+    """Return the values of many positions as parallel lists, which take half the space of a list of objects."""
     codes: list[int] = table.probe_many(positions).tolist() if positions else []
-    answer = {
-        code: value_json(None if code == NO_POSITION_CODE else Value.from_code(code), scored=served.game.has_score)
-        for code in set(codes)
+    by_code = {
+        code: value_fields(served, None if code == NO_POSITION_CODE else Value.from_code(code)) for code in set(codes)
     }
-    outcomes = [answer[code]["outcome"] for code in codes]
-    remoteness = [answer[code]["remoteness"] for code in codes]
-    found = {"game": served.game.identity, "outcomes": outcomes, "remoteness": remoteness}
-    if table.scored:
-        found["scores"] = [answer[code].get("score") for code in codes]
-    return found
+    return Probed(
+        served.game.identity,
+        [by_code[code]["outcome"] for code in codes],
+        [by_code[code]["remoteness"] for code in codes],
+        [by_code[code].get("score") for code in codes] if table.scored else UNSET,
+    )

@@ -1,6 +1,6 @@
-"""What is served: every installed game, and every variant that has a table; tables are opened read-only.
+"""The games that are served: every installed game, and every variant with a table. Tables are opened read-only.
 
-A table that appears while the server runs (somebody solved the game elsewhere) is found at the next request.
+A table that appears while the server runs, because the game was solved elsewhere, is found at the next request.
 """
 
 from __future__ import annotations
@@ -15,37 +15,38 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from perfectplay.errors import PerfectPlayError
+from perfectplay.errors import Interrupted, PerfectPlayError
+from perfectplay.game import wording
 from perfectplay.game.game import Game
 from perfectplay.game.loading import installed_games, load_game
-from perfectplay.table.locations import find_tables, has_table, table_path
-from perfectplay.table.opening import open_table
+from perfectplay.solve.solve import solve_game
+from perfectplay.table.locations import find_tables, has_table, open_table, table_path
 from perfectplay.table.table import Table
-from perfectplay.web.solving import SolveJob
+from perfectplay.threads import Progress
 
-ASKED_VARIANTS = 50
-"""So many variants without a table, asked for by their address, are kept at hand."""
+MAX_REQUESTED_VARIANTS = 50
+"""How many variants without a table, requested by address, are kept in memory."""
 
 
 @dataclass(slots=True)
 class ServedGame:
-    """One game in one variant, with its table once there is one."""
+    """One game in one variant, and its table once it has one."""
 
     game: Game
     path: Path
     table: Table | None = None
     job: SolveJob | None = None
     problem: str | None = None
-    """Why a table that is there cannot be read."""
-    overview: dict[str, Any] | None = None
-    """The table in numbers, once somebody has asked."""
+    """Why an existing table cannot be read."""
+    overview: Any = None
+    """The table's statistics (`exploring.Overview`), once they have been counted."""
     estimate: str | None = None
-    """What a solve takes, once somebody has asked."""
+    """The cost of a solve, once it has been estimated."""
     start: int = field(init=False)
     _tried: float | None = None
-    """When the table that could not be opened was changed: it is tried again when it is another."""
-    _looking: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    """Answers are worked out in threads too: whoever comes while one opens the table waits for it."""
+    """Modification time of the table that was opened last. It is opened again only after a change."""
+    _opening: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    """Requests are answered in several threads; only one of them opens the table."""
 
     def __post_init__(self) -> None:
         self.start = self.game.start()
@@ -55,23 +56,22 @@ class ServedGame:
         return self.job is not None and self.job.running
 
     def find_table(self) -> Table | None:
-        """The table, opened if it has come into being, and again while it grows; None where there is none (yet)."""
+        """Return the table, or None without one. A table that is new or has grown is opened first."""
         finished = self.table is not None and self.table.complete
         if not finished and not self.solving:
-            with self._looking:
+            with self._opening:
                 try:
-                    self._look()
+                    self._open_if_changed()
                 except PerfectPlayError as error:
-                    # The path is nobody's business but the terminal's.
+                    # Clients must not see paths of the server.
                     self.problem = str(error).replace(str(self.path), "the table")
         return self.table
 
-    def _look(self) -> None:
-        """Open what is there, if it has changed since the last look."""
+    def _open_if_changed(self) -> None:
         if not has_table(self.path):
             self.problem = self._tried = None
-        elif self._tried != (changed := _changed(self.path)):
-            self._tried = changed
+        elif self._tried != (modified := _modification_time(self.path)):
+            self._tried = modified
             self.table, self.overview, self.problem = open_table(self.game, self.path), None, None
 
 
@@ -81,46 +81,46 @@ class Library:
     def __init__(
         self, directory: Path | None = None, games: Iterable[Game] | None = None, *, files: Iterable[str] = ()
     ) -> None:
-        """`games` are served instead of the installed ones; games in `files` besides, and before one of their name."""
+        """Load the installed games, or only `games`, and those in `files`, which replace games of the same name."""
         self.directory = directory
         self.broken: dict[str, str] = {}
-        self._asked: deque[str] = deque()
+        self._requested: deque[str] = deque()
         self._lock = threading.Lock()
-        found = self._installed() if games is None else list(games)
-        found += [load_game(file) for file in files]
-        self.games = {game.identity: ServedGame(game, table_path(game, self.directory)) for game in found}
+        loaded = self._load_installed() if games is None else list(games)
+        loaded += [load_game(file) for file in files]
+        self.games = {game.identity: ServedGame(game, table_path(game, self.directory)) for game in loaded}
         for served in self.games.values():
             served.find_table()
 
     def get(self, name: str) -> ServedGame | None:
-        """A game by its identity, in which options that have their defaults may be left out: `dots`, `dots-rows=1`.
+        """Return a game by its identity, in which options with default values may be omitted (`dots`, `dots-rows=1`).
 
-        A variant that nobody has solved yet comes into being when it is asked for.
+        A variant without a table is created on its first request. None if there is no such game.
         """
         served = self.games.get(name)
-        if served is None and (game := self._variant(name)) is not None:
+        if served is None and (game := self._load_variant(name)) is not None:
             served = self.games.get(game.identity)
             if served is None:
                 served = self.games[game.identity] = ServedGame(game, table_path(game, self.directory))
-                self._asked.append(game.identity)
-                while len(self._asked) > ASKED_VARIANTS:
-                    self._forget(self._asked.popleft())
+                self._requested.append(game.identity)
+                while len(self._requested) > MAX_REQUESTED_VARIANTS:
+                    self._remove_unsolved(self._requested.popleft())
         return served
 
-    def _variant(self, name: str) -> Game | None:
+    def _load_variant(self, name: str) -> Game | None:
         for base in {served.game.name: served.game for served in self.games.values()}.values():
-            options = _options_of(base, name)
+            options = _parse_options(base, name)
             if options is not None:
                 with suppress(PerfectPlayError):  # there is no such variant
                     return load_game(base.name, **options)
         return None
 
-    def _forget(self, name: str) -> None:
+    def _remove_unsolved(self, name: str) -> None:
         if self.games[name].table is None and not self.games[name].solving:
             del self.games[name]
 
     def start_solving(self, served: ServedGame) -> SolveJob | None:
-        """Solve a game in the background; None where another solve is running."""
+        """Start a solve in the background; None where another solve is running."""
         with self._lock:
             if any(other.solving for other in self.games.values()):
                 return None
@@ -134,7 +134,7 @@ class Library:
             if served.table is not None:
                 served.table.close()
 
-    def _installed(self) -> list[Game]:
+    def _load_installed(self) -> list[Game]:
         games: list[Game] = []
         for info in installed_games():
             if info.needs:
@@ -144,11 +144,10 @@ class Library:
                 continue
             games.append(load_game(info.name))
             if info.options:
-                games += self._variants(games[-1])
+                games += self._load_solved_variants(games[-1])
         return games
 
-    def _variants(self, default: Game) -> list[Game]:
-        """The game's other variants that have a table here."""
+    def _load_solved_variants(self, default: Game) -> list[Game]:
         variants = []
         for table in find_tables(self.directory):
             if table.info is None or table.info.game != default.name:
@@ -156,24 +155,78 @@ class Library:
             try:
                 variant = load_game(default.name, **table.info.options)
             except PerfectPlayError:
-                continue  # made when the game had other options
+                continue  # the game had other options when the table was made
             if variant.identity == table.path.name != default.identity:
                 variants.append(variant)
         return variants
 
 
-def _options_of(game: Game, name: str) -> dict[str, str] | None:
-    """The options that a name of the game's spells, `dots-rows=1`; None where it spells something else."""
+def _parse_options(game: Game, name: str) -> dict[str, str] | None:
+    """Return the options in a variant's name (`dots-rows=1`); None if it is not a variant of this game."""
     if not (game.declared_options and name.startswith(game.name)):
         return None
     options = "|".join(re.escape(option.name) for option in game.declared_options)
-    before, *parts = re.split(f"-({options})=", name.removeprefix(game.name))
+    prefix, *parts = re.split(f"-({options})=", name.removeprefix(game.name))
     names, values = parts[::2], parts[1::2]
-    if before or len(set(names)) < len(names):
+    if prefix or len(set(names)) < len(names):
         return None
     return dict(zip(names, map(unquote, values), strict=True))
 
 
-def _changed(path: Path) -> float:
-    """When anything in a directory was changed last."""
+def _modification_time(path: Path) -> float:
     return max((each.stat().st_mtime for each in path.iterdir()), default=0.0)
+
+
+class SolveJob:
+    """One solve, which starts on construction. The table is on disk once `running` is false and `error` is None."""
+
+    def __init__(self, game: Game, directory: Path) -> None:
+        self.game = game
+        self.error: str | None = None
+        self.progress: Progress | None = None
+        """The latest report; None before the first."""
+        self._directory = directory
+        self._stop = threading.Event()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"solve {game.identity}", daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        return not self._done.is_set()
+
+    @property
+    def fraction(self) -> float | None:
+        """The finished part, from 0 to 1; None where it is not known."""
+        if self.progress is None or not self.progress.total:
+            return None
+        return min(1.0, self.progress.positions / self.progress.total)
+
+    def describe_progress(self) -> str:
+        if self.progress is None:
+            return "Starting…"
+        latest = self.progress
+        total = f" of {latest.total:,}" if latest.total else ""
+        speed = wording.rate(latest.positions, latest.seconds)
+        return f"{latest.phase.capitalize()}: {latest.positions:,}{total} positions, {speed}"
+
+    def stop(self) -> None:
+        """Stop the solve and wait until it has ended."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            solution = solve_game(self.game, directory=self._directory, progress=self._update, stop=self._stop)
+            solution.table.close()
+        except Interrupted:
+            self.error = "The solve was stopped; no table was written."
+        except PerfectPlayError as error:
+            self.error = str(error).replace(str(self._directory), "the table directory")
+        except Exception as error:  # an exception in a thread is lost, and the page would wait forever
+            self.error = f"The solve failed: {type(error).__name__}"
+        finally:
+            self._done.set()
+
+    def _update(self, progress: Progress) -> None:
+        self.progress = progress

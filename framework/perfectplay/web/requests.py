@@ -1,58 +1,152 @@
-"""Reading requests and writing answers: which game, which position, what was sent, and errors as a sentence."""
+"""Requests: the guard in front of the application, reading parameters and bodies, and answering with JSON or an error.
+
+The server is meant for the machine it runs on. A page of another site must not be able to use it through the user's
+browser, so the guard checks the headers Host (against DNS rebinding) and Origin (against cross-site requests).
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import json
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict
+import logging
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
-import orjson
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
 from perfectplay.web.library import Library, ServedGame
 
 MAX_TEXT = 1000
-"""Characters of a position or a move: far more than any notation needs."""
+"""Characters of a position or a move, far more than any notation needs."""
+MAX_BODY = 16 * 1024
+"""Bytes."""
+MAX_QUERY = 16 * 1024
+"""Bytes, enough for a link with a thousand moves."""
+RATE = 100.0
+"""Sustained requests per second of a client on another machine. Clients on this machine are not limited."""
+BURST = 400.0
+"""Requests that such a client may make at once."""
+MAX_CLIENTS = 10_000
+
+_LOCAL_CLIENTS = ("127.0.0.1", "::1", "testclient")
+SECURITY_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_ADDED_HEADERS = [
+    (name.encode(), text.encode()) for name, text in {**SECURITY_HEADERS, "cache-control": "no-cache"}.items()
+]
 
 
-TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
-_TRY_AGAIN = {"retry-after": "1"}
+# ---- answers ----
+
+_encoder = msgspec.json.Encoder()
 
 
-class Answer(Response):
-    """JSON, as compact as it gets."""
+class JSONAnswer(Response):
+    """An answer of one of the types in answers.py, as JSON."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         try:
-            return orjson.dumps(content)
-        except TypeError:  # half a surrogate pair that somebody sent: Python's encoder escapes it
-            return json.dumps(content, default=_plain).encode()
-
-
-def _plain(part: Any) -> Any:
-    """What orjson knows how to write, for Python's encoder."""
-    return json.loads(orjson.dumps(part)) if isinstance(part, orjson.Fragment) else asdict(part)
+            return _encoder.encode(content)
+        except UnicodeEncodeError:  # an unpaired surrogate in a text of a plugin; Python's encoder escapes it
+            return json.dumps(msgspec.to_builtins(content)).encode()
 
 
 class Refusal(Exception):
-    """A request that cannot be answered: the status, and a sentence that says why."""
+    """A request that is refused: the HTTP status, and a sentence with the reason."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
 
 
-def served_game(request: Request) -> ServedGame:
-    """The game that the path names."""
+def _answer_error(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        headers = {"retry-after": "1"}
+    return JSONAnswer({"error": sentence}, status, headers)
+
+
+def answer_refusal(request: Request, error: Exception) -> Response:
+    """Answer a refused request, or one that a plugin or a table could not answer."""
+    status = error.status if isinstance(error, Refusal) else 400 if isinstance(error, UsageError) else 500
+    return _answer_error(status, str(error))
+
+
+def answer_http_error(request: Request, error: Exception) -> Response:
+    """Answer a request for which there is no route, or no route with its method."""
+    assert isinstance(error, HTTPException)
+    sentences = {
+        404: "not found; see /api for the available endpoints",
+        405: f"the method {request.method} is not allowed here",
+    }
+    sentence = sentences.get(error.status_code, HTTPStatus(error.status_code).phrase)
+    return _answer_error(error.status_code, sentence, dict(error.headers or {}))
+
+
+def answer_failure(request: Request, error: Exception) -> Response:
+    """Answer a request that failed unexpectedly. The traceback is written to the log, not to the client."""
+    logging.getLogger("perfectplay.web").error("%s %s failed", request.method, request.url.path)
+    return _answer_error(500, "internal server error; see the server log", SECURITY_HEADERS)
+
+
+ERROR_HANDLERS = {
+    Refusal: answer_refusal,
+    PerfectPlayError: answer_refusal,
+    HTTPException: answer_http_error,
+    Exception: answer_failure,
+}
+
+
+# ---- reading ----
+
+Input = TypeVar("Input", bound=Struct)
+
+
+class NoInput(Struct, forbid_unknown_fields=True):
+    """No parameters, or an empty body."""
+
+
+class PositionQuery(Struct, forbid_unknown_fields=True):
+    """A position by its text or its number."""
+
+    position: (
+        Annotated[
+            str,
+            Meta(
+                description="A position in any of the game's notations; by default the position of the session.",
+                extra_json_schema={"maxLength": MAX_TEXT},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    id: (
+        Annotated[str, Meta(description="A position by its number.", extra_json_schema={"pattern": "^[0-9]{1,20}$"})]
+        | UnsetType
+    ) = UNSET
+
+
+def find_game(request: Request) -> ServedGame:
+    """Return the game that the path names; raises Refusal if there is none."""
     library: Library = request.app.state.library
     name = request.path_params["game"]
     served = library.get(name)
@@ -64,95 +158,171 @@ def served_game(request: Request) -> ServedGame:
     raise Refusal(404, f"there is no game called {name[:60]!r}{did_you_mean(name, library.games)}")
 
 
-def read_query(request: Request, *known: str) -> dict[str, str]:
-    """The parameters. One that means nothing here is refused, and one that is given twice: a typing error must not pass
-    unseen."""
+def read_query(request: Request, kind: type[Input]) -> Input:
+    """Return the query's parameters. Raises Refusal for malformed, repeated and unknown ones.
+
+    A type that does not forbid unknown fields ignores unknown and repeated parameters.
+    """
+    names = kind.__struct_fields__
     pairs = parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
     query = dict(pairs)
+    if not kind.__struct_config__.forbid_unknown_fields:
+        return msgspec.convert(query, kind)
     for name in query:
-        if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise Refusal(422, f"{name[:60]!r} is not a parameter here{did_you_mean(name, known)}; {takes}")
+        if name not in names:
+            known = f"known parameters: {', '.join(names)}" if names else "this endpoint takes no parameters"
+            raise Refusal(422, f"unknown parameter {name[:60]!r}{did_you_mean(name, names)}; {known}")
     if len(query) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise Refusal(422, f"{twice!r} is given more than once")
-    return query
+        repeated = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise Refusal(422, f"the parameter {repeated!r} is given more than once")
+    try:
+        return msgspec.convert(query, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refusal(422, f"wrong parameter: {_explain(error)}") from None
 
 
-def asked_position(query: Mapping[str, str], served: ServedGame, default: int) -> int:
-    """The position that `?id=` or `?position=` names; `default` where neither is given."""
-    number, text = query.get("id"), query.get("position")
-    if number is not None and text is not None:
-        raise Refusal(422, "say either id or position, not both")
-    if number is not None:
-        return read_id(served, number)
-    return default if text is None else read_position(served, text)
+async def read_body(request: Request, kind: type[Input], limit: int) -> Input:
+    """Return the body of a request, a JSON object. Raises Refusal if it is too long or not as expected."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            raise Refusal(413, f"the body is too long: at most {limit:,} bytes are allowed")
+    names = kind.__struct_fields__
+    if not body and not names:
+        return kind()
+    expected = "{" + ", ".join(f'"{name}": …' for name in names) + "}"
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Refusal(415, f"send JSON (Content-Type: application/json): {expected}")
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise Refusal(400, f"the body must be {expected}: {_explain(error)}") from None
+    except (msgspec.DecodeError, RecursionError):
+        raise Refusal(400, f"the body is not JSON; expected {expected}") from None
 
 
-def read_count(query: Mapping[str, str], name: str, default: int | None = None) -> int | None:
-    """A parameter that is a whole number; `default` where it is not given."""
-    text = query.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise Refusal(422, f"{name} is a whole number")
-    return int(text)
+def _explain(error: msgspec.ValidationError) -> str:
+    """Return msgspec's message without its notation for paths: "Expected `int` >= 0 - at `$.ply`"."""
+    text = str(error).replace("`int`", "a whole number").replace("`str`", "a string").replace("`", "")
+    reason, _, path = text.partition(" - at $")
+    name = path.removeprefix(".")
+    reason = f"{reason[:1].lower()}{reason[1:]}"
+    return f"{name}: {reason}" if name else reason
 
 
-def read_id(served: ServedGame, number: str) -> int:
-    """A position by its number, the game's own 64-bit encoding."""
+def read_position(query: PositionQuery, served: ServedGame, default: int) -> int:
+    """Return the position that a query names, or else `default`."""
+    if query.id is not UNSET and query.position is not UNSET:
+        raise Refusal(422, "give either `id` or `position`, not both")
+    if query.id is not UNSET:
+        return parse_id(served, query.id)
+    return default if query.position is UNSET else parse_position(served, query.position)
+
+
+def parse_id(served: ServedGame, number: str) -> int:
+    """Return the position with this number, the game's 64-bit encoding."""
     if not (number.isascii() and number.isdecimal() and len(number) <= 20):
-        raise Refusal(400, "an id is a whole number in decimal digits, as the answers give it")
+        raise Refusal(400, "an id is a whole number in decimal digits, as in the answers")
     position = int(number)
     if not served.game.valid(position):
         raise Refusal(400, f"{number} is not a position of {served.game.name}")
     return position
 
 
-def read_position(served: ServedGame, text: str) -> int:
-    """A position in any of the game's notations."""
+def parse_position(served: ServedGame, text: str) -> int:
+    """Return the position that a text in any of the game's notations stands for."""
     if len(text) > MAX_TEXT:
-        raise Refusal(400, f"a position is at most {MAX_TEXT:,} characters long")
+        raise Refusal(400, f"a position has at most {MAX_TEXT:,} characters")
     return served.game.encode(text)
 
 
-async def read_object(request: Request, *required: str) -> dict[str, str]:
-    """The JSON object in the body: exactly these keys, each with a text."""
-    data = await read_json(request, "{" + ", ".join(f'"{key}": "…"' for key in required) + "}", optional=not required)
-    if set(data) != set(required):
-        raise Refusal(400, "the body must be {" + ", ".join(f'"{key}": "…"' for key in required) + "}")
-    for key, value in data.items():
-        if not isinstance(value, str) or len(value) > MAX_TEXT:
-            raise Refusal(400, f'"{key}" must be a text of at most {MAX_TEXT:,} characters')
-    return data
+# ---- the guard ----
 
 
-async def read_json(request: Request, wanted: str, *, optional: bool = False) -> dict[str, Any]:
-    """The JSON object in the body; `wanted` shows what it should be."""
-    body = await request.body()
-    if body or not optional:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise Refusal(415, f"send JSON (Content-Type: application/json): {wanted}")
+class RequestGuard:
+    """Middleware that refuses requests that are too long, too frequent or from elsewhere, and adds security headers.
+
+    `hosts` are the names of this server, or None to accept any name. With `open_to_others` any IP address is
+    accepted as well; only a name that someone else made to point here is an attack.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        open_to_others: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.app = app
+        self.hosts = None if hosts is None else {host.lower() for host in hosts}
+        self.open_to_others = open_to_others
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *_ADDED_HEADERS]
+            await send(message)
+
+        refusal = self._check(scope)
+        app = self.app if refusal is None else _answer_error(refusal.status, str(refusal))
+        await app(scope, receive, send_guarded)
+
+    def _check(self, scope: Scope) -> Refusal | None:
+        headers = dict(scope["headers"])
+        if not self._is_own_name(_host_name(headers.get(b"host", b""))):
+            return Refusal(403, "unknown host name; `solve serve --allow-host NAME` adds a name of this server")
+        if len(scope.get("query_string", b"")) > MAX_QUERY:
+            return Refusal(414, f"the query is too long: at most {MAX_QUERY:,} bytes are allowed")
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _is_same_origin(headers):
+            return Refusal(403, "requests that change something must come from this server's own page")
+        if not self._within_rate((scope.get("client") or ("",))[0]):
+            return Refusal(429, f"too many requests: at most {RATE:.0f} per second are allowed")
+        return None
+
+    def _is_own_name(self, name: str) -> bool:
+        return self.hosts is None or name in self.hosts or (self.open_to_others and _is_address(name))
+
+    def _within_rate(self, client: str) -> bool:
+        """Take one token from the client's bucket of BURST tokens, which is refilled at RATE."""
+        if client in _LOCAL_CLIENTS:
+            return True
+        now = self._clock()
+        tokens, then = self._buckets.pop(client, (BURST, now))
+        tokens = min(BURST, tokens + (now - then) * RATE)
+        allowed = tokens >= 1
+        self._buckets[client] = (tokens - 1 if allowed else tokens, now)
+        if len(self._buckets) > MAX_CLIENTS:
+            self._buckets.popitem(last=False)
+        return allowed
+
+
+def _host_name(host: bytes) -> str:
+    """Return the name in a Host header, without the port and the brackets of an IPv6 address."""
+    text = host.decode("latin-1").lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0]
+
+
+def _is_address(name: str) -> bool:
     try:
-        data = json.loads(body or b"{}")
-    except (ValueError, RecursionError):
-        raise Refusal(400, f"the body is not JSON: {wanted} was expected") from None
-    if not isinstance(data, dict):
-        raise Refusal(400, f"the body must be {wanted}")
-    return data
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
-def answer_to(error: Exception, method: str) -> Answer | None:
-    """What is said instead of an answer, in one sentence; None for an error that nobody foresaw."""
-    match error:
-        case Refusal(status=status):
-            return Answer({"error": str(error)}, status, headers=_TRY_AGAIN if status == TOO_MANY else None)
-        case UsageError():
-            return Answer({"error": str(error)}, 400)
-        case PerfectPlayError():  # a plugin's, or a table's
-            return Answer({"error": str(error)}, 500)
-        case HTTPException(status_code=status, headers=headers):
-            sentence = {404: "there is nothing here: /api lists what there is", 405: f"{method} is not possible here"}
-            return Answer({"error": sentence.get(status, HTTPStatus(status).phrase)}, status, headers=headers)
-    return None
+def _is_same_origin(headers: dict[bytes, bytes]) -> bool:
+    """Whether the request is from our own page, or from a program, which sends neither header."""
+    if headers.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
+        return False
+    origin = headers.get(b"origin")
+    return origin is None or origin.partition(b"://")[2] == headers.get(b"host", b"")

@@ -1,11 +1,11 @@
-/* Connect Four for the engine: the rules of rules.py once more, in C. The encoding is drawn there.
+/* Connect Four for the engine: the rules of rules.py in C. rules.py draws the encoding.
  *
- * One kernel serves every board: `context` says which. */
+ * One kernel handles all boards; `context` describes the board. */
 #include "perfectplay.h"
 
 #include "connect4.h"
 
-enum { MOST_COLUMNS = 9 };
+enum { MAX_COLUMNS = 9 };
 
 connect4_board connect4_board_of(uint32_t width, uint32_t height, uint32_t connect, uint32_t mirror) {
     connect4_board board = {.width = width, .height = height, .connect = connect, .mirror = mirror};
@@ -22,17 +22,17 @@ connect4_board connect4_board_of(uint32_t width, uint32_t height, uint32_t conne
 static inline const connect4_board *board_of(const pp_kernel *self) { return self->context; }
 static inline uint32_t step_of(const connect4_board *board) { return board->height + 1; }
 
-/* A column's cells and the place above them. */
+/* Returns the bits of a column: its cells and the bit above them. */
 static inline uint64_t column_of(const connect4_board *board, uint32_t column) {
     return ((UINT64_C(1) << step_of(board)) - 1) << column * step_of(board);
 }
 
-/* The highest bit of a column: where the next stone falls. */
+/* Returns the highest bit of a column, where the next stone falls. */
 static inline uint64_t marker_of(const connect4_board *board, pp_position position, uint32_t column) {
     return UINT64_C(1) << (63 - __builtin_clzll(position & column_of(board, column)));
 }
 
-/* A bit for each stone, whoever's it is: all that is below a marker. */
+/* Returns a bit for each stone of either player: all cells below a marker. */
 static inline uint64_t stones_of(const connect4_board *board, pp_position position) {
     for (unsigned i = 0; i < 4; i++) position |= position >> (1u << i) & board->lower_rows[i];
     return position >> 1 & board->cells;
@@ -124,7 +124,7 @@ static uint32_t tier(const pp_kernel *self, pp_position position) {
 /* Optional: the first player is to move whenever the number of stones is even. */
 static int mover(const pp_kernel *self, pp_position position) { return (int)(tier(self, position) & 1); }
 
-/* Optional: positions won on the spot need not be looked into. */
+/* Optional: the engine need not expand positions that are won in one move. */
 static int wins_now(const pp_kernel *self, pp_position position) {
     const connect4_board *board = board_of(self);
     const uint64_t mine = stones_of(board, position) & position;
@@ -133,7 +133,7 @@ static int wins_now(const pp_kernel *self, pp_position position) {
     return 0;
 }
 
-/* Optional: what stones there are is found once for all children. */
+/* Optional: computes the stones once for all children. */
 static size_t children(const pp_kernel *self, pp_position position, pp_position *children) {
     const connect4_board *board = board_of(self);
     const uint64_t stones = stones_of(board, position);
@@ -141,7 +141,7 @@ static size_t children(const pp_kernel *self, pp_position position, pp_position 
     for (uint32_t column = 0; column < board->width; column++) {
         if (is_full(board, position, column)) continue;
         const pp_position child = least_image(board, with_stone(board, position, stones, column));
-        size_t i = 0; /* the same child again, only where the board is its own mirror image */
+        size_t i = 0; /* a child can occur twice only if the board is symmetric */
         while (i < count && children[i] != child) i++;
         children[i] = child;
         count += i == count;
@@ -153,7 +153,7 @@ const pp_kernel connect4_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
     .flags = PP_TURNS_ALTERNATE,
-    .max_moves = MOST_COLUMNS,
+    .max_moves = MAX_COLUMNS,
     .valid = valid,
     .start = start,
     .moves = moves,

@@ -1,4 +1,4 @@
-"""Connect Four as a perfectplay plugin: its options, and the rules they choose, with a kernel in C."""
+"""Connect Four as a perfectplay plugin: its options, and the Python rules with a kernel in C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perfectplay_native.kernel import Kernel
 
 
 class FastConnectFour(ConnectFour):
-    """The same game. `solve check` compares every rule in C with its Python twin."""
+    """The same game with a kernel. `solve check` compares every rule in C with its Python counterpart."""
 
     def __init__(self, width: int, height: int, connect: int, mirror: bool) -> None:
         super().__init__(width, height, connect, mirror)

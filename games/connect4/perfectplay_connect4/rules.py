@@ -1,14 +1,14 @@
 """Connect Four in plain Python, on boards of any size that fit 63 bits, with lines of any length.
 
-A position is one number. A column is `height + 1` bits of it: one for each stone from the bottom up, 1 if it is the
-mover's and 0 if it is the opponent's, and above the topmost stone a 1, the marker. Cells are numbered up the columns;
-here for 4×4, and beside it the bits of a board with two stones:
+In a position, each column has `height + 1` bits: one for each stone from the bottom up, 1 for the mover's and 0 for the
+opponent's, and a 1 above the topmost stone, the marker. Cells are numbered up the columns. For 4×4, this gives the
+numbers on the left; on the right are the bits of a board with two stones:
 
      4  9 14 19      0 0 0 0
      3  8 13 18      0 0 0 0
      2  7 12 17      0 1 0 0    column b: the marker,
-     1  6 11 16      0 0 0 0              a stone of the opponent's,
-     0  5 10 15      1 1 1 1              a stone of the mover's; the other columns are empty
+     1  6 11 16      0 0 0 0              a stone of the opponent,
+     0  5 10 15      1 1 1 1              a stone of the mover; the other columns are empty
 """
 
 from __future__ import annotations
@@ -16,37 +16,35 @@ from __future__ import annotations
 from perfectplay import About, Board, Cell, Click, Piece, Status, hookimpl
 from perfectplay.game.board import Spelling
 
-MOST_BITS = 63
+MAX_BITS = 63
 COLUMNS = "abcdefghi"
 LETTERS = ".XO"
 PIECES = (Piece(0, "X", size=0.9), Piece(1, "O", size=0.9))
 
 
 _RULES = """
-Players take turns to drop a stone into a column that is not full; it falls to the lowest empty cell. {connect} of your
-stones in a row, upwards, sideways or diagonally, win. A full board without such a line is a tie.
+Players take turns to drop a stone into a column that is not full. It falls to the lowest empty cell. {connect} of your
+stones in a vertical, horizontal or diagonal line win. A full board without such a line is a tie.
 """
 
 
 class ConnectFour:
-    """One size of board. A move is the number of a column."""
+    """The game on one board size. A move is the number of a column."""
 
     def __init__(self, width: int, height: int, connect: int, mirror: bool) -> None:
         self.width, self.height, self.connect, self.mirror = width, height, connect, mirror
         self.step = height + 1  # from a cell to its right neighbour
-        if width * self.step > MOST_BITS:
-            raise ValueError(
-                f"{width} columns of {height} are too many: width × (height + 1) must be at most {MOST_BITS}"
-            )
+        if width * self.step > MAX_BITS:
+            raise ValueError(f"a {width}×{height} board is too large: width × (height + 1) must be at most {MAX_BITS}")
         self.columns = [((1 << self.step) - 1) << column * self.step for column in range(width)]
         self.empty = sum(column & -column for column in self.columns)
         self.tops = [1 << column * self.step + height for column in range(width)]  # the markers of full columns
         self.full = sum(self.tops)
         self.cells = self.full - self.empty
-        # Copied down so far, a bit fills all below it: 1, 2, 4, ... cells, but never into the next column.
+        # Shifting down by 1, 2, 4, ... cells fills all cells below a bit, but never the next column.
         downs = [1 << i for i in range(height.bit_length())]
         self.fills = [(down, self._lowest_rows(self.step - down)) for down in downs]
-        # Three shifts bring the stones of a line of up to eight together: pairs, then fours, then all.
+        # Three shifts combine the stones of a line of up to eight: pairs, then fours, then all.
         fours = min(4, connect)
         folds = (1, fours - 2, connect - fours)
         ways = (1, self.step, self.step + 1, self.step - 1)  # up, right, and the two diagonals
@@ -56,11 +54,11 @@ class ConnectFour:
         return sum(((1 << rows) - 1) << column * self.step for column in range(self.width))
 
     def marker(self, position: int, column: int) -> int:
-        """The highest bit of a column: where the next stone falls."""
+        """Return the highest bit of a column, where the next stone falls."""
         return 1 << (position & self.columns[column]).bit_length() - 1
 
     def stones(self, position: int) -> int:
-        """A bit for each stone, whoever's it is."""
+        """Return a bit for each stone of either player."""
         for down, cells in self.fills:
             position |= position >> down & cells
         return position >> 1 & self.cells
@@ -74,7 +72,7 @@ class ConnectFour:
         return False
 
     def is_lost(self, position: int) -> bool:
-        """Whether the opponent has a line."""
+        """Return whether the opponent has a line."""
         return self.has_line(self.stones(position) & ~position)
 
     @hookimpl
@@ -107,7 +105,7 @@ class ConnectFour:
 
     @hookimpl
     def apply(self, position: int, move: int) -> int:
-        # The players change places: every stone's bit flips. The marker moves up and leaves a 0, the new stone.
+        # The players swap roles, so every stone's bit flips. The marker moves up and leaves a 0, the new stone.
         return (position ^ self.stones(position)) + self.marker(position, move)
 
     @hookimpl
@@ -132,15 +130,15 @@ class ConnectFour:
     def encode(self, text: str) -> int:
         rows = text.strip().upper().split("/")
         if len(rows) != self.height or any(len(row) != self.width for row in rows):
-            raise ValueError(f"{self.height} rows of {self.width} are wanted, like {self.decode(self.empty)}")
-        if strange := set("".join(rows)) - set(LETTERS):
-            raise ValueError(f"{min(strange)!r} is none of {' '.join(LETTERS)}")
+            raise ValueError(f"write {self.height} rows of {self.width}, like {self.decode(self.empty)}")
+        if unknown := set("".join(rows)) - set(LETTERS):
+            raise ValueError(f"{min(unknown)!r} is not one of {' '.join(LETTERS)}")
         mover = LETTERS[1 + self._to_move(text.upper().count("X") + text.upper().count("O"))]
         position = 0
         for x in range(self.width):
             column = "".join(row[x] for row in reversed(rows)).rstrip(".")
             if "." in column:
-                raise ValueError(f"column {COLUMNS[x]} has a gap under a stone")
+                raise ValueError(f"column {COLUMNS[x]} has a gap below a stone")
             bits = sum(1 << y for y, letter in enumerate(column) if letter == mover)
             position |= (bits | 1 << len(column)) << x * self.step
         return position
@@ -150,7 +148,7 @@ class ConnectFour:
         return "/".join("".join(LETTERS[owner] for owner in row) for row in self._rows(position))
 
     def _rows(self, position: int) -> list[list[int]]:
-        """From the top: 0 empty, 1 the first player's, 2 the second's."""
+        """Return the rows from the top: 0 for empty, 1 for the first player, 2 for the second."""
         stones = self.stones(position)
         first = position if self._to_move(self.tier(position)) == 0 else ~position
         cells = [[x * self.step + y for x in range(self.width)] for y in reversed(range(self.height))]
@@ -169,13 +167,13 @@ class ConnectFour:
         if len(text.strip()) != 1 or column < 0:
             raise ValueError(f"{text!r} is not a move: write a column, {COLUMNS[0]} to {COLUMNS[self.width - 1]}")
         if column not in self.moves(position):
-            over = "the game is over" if self.is_lost(position) else "the column is full"
-            raise ValueError(f"{text.strip()} is not legal: {over}")
+            reason = "the game is over" if self.is_lost(position) else "the column is full"
+            raise ValueError(f"{text.strip()} is not legal: {reason}")
         return column
 
     @hookimpl
     def board(self, position: int) -> Board:
-        """A click on the cell in which the stone comes to rest."""
+        """Return the board with a click on each cell where a stone can land."""
         cells = [
             Cell(f"{COLUMNS[x]}{self.height - y}", y, x, PIECES[owner - 1 : owner] if owner else ())
             for y, row in enumerate(self._rows(position))

@@ -1,6 +1,6 @@
 /* A position of Dōbutsu shōgi, as 64 bits and as masks of cells.
  *
- * Cells are numbered row by row from Sky's home rank down; Forest plays up the board, Sky down:
+ * Cells are numbered row by row, starting with Sky's home rank. Forest plays up the board, Sky plays down:
  *
  *      A  B  C
  *      0  1  2   1      The start (capitals are Forest's):     g l e
@@ -8,16 +8,16 @@
  *      6  7  8   3                                             . C .
  *      9 10 11   4                                             E L G
  *
- * The 64 bits are four planes of one bit a cell, the pieces in hand, and the side to move (0 Forest, 1 Sky):
+ * The 64 bits are four planes with one bit per cell, the pieces in hand, and the side to move (0 Forest, 1 Sky):
  *
  *     63 61  60   59    54 53    48 47      36 35      24 23      12 11       0
  *     [zero][side][ Sky's ][Forest's][ kind 2  ][ kind 1  ][ kind 0  ][ owner   ]    a hand:  5 4   3 2   1 0
  *                  hand     hand                                                             chick eleph. giraffe
  *
- * owner is 1 for Sky's. The kind bits (2, 1, 0) of a cell make a code: 0 empty, 1 giraffe, 2 elephant, 3 chick, 4 lion,
- * 7 hen; so 4 promotes a chick, and code & 3 is what a captured piece becomes in hand (a lion: nothing).
+ * owner is 1 for Sky. The kind bits (2, 1, 0) of a cell form a code: 0 empty, 1 giraffe, 2 elephant, 3 chick, 4 lion,
+ * 7 hen. Adding 4 promotes a chick, and code & 3 is the captured piece in hand (0 for a lion).
  *
- * Inside, a board is seen by one of the players, who is MINE and plays up; half a turn of the board swaps the views. */
+ * A `board` is a view from the side of one player, who is MINE and plays up. Half a turn swaps the views. */
 #ifndef DOBUTSU_BOARD_H
 #define DOBUTSU_BOARD_H
 
@@ -26,16 +26,16 @@
 enum { CELLS = 12, COLUMNS = 3, ALL_CELLS = 0xFFF, FAR_RANK = 00007, HOME_RANK = 07000 };
 enum { MINE, THEIRS };
 enum { GIRAFFE, ELEPHANT, CHICK, LION, HEN, KINDS, KINDS_IN_HAND = 3 };
-enum { PROMOTED = 4 }; /* added to the code of a chick, makes a hen */
+enum { PROMOTED = 4 }; /* added to the code of a chick gives a hen */
 
 typedef struct {
     uint16_t on[2][KINDS]; /* masks of cells */
-    uint8_t hand[2];       /* two bits a kind */
+    uint8_t hand[2];       /* two bits per kind */
 } board;
 
-/* Where a piece on a cell may step to. MINE step up the board. Steps of the other side are the same steps back. */
+/* Targets of a piece on a cell. MINE moves up the board. The steps of THEIRS are the steps of MINE reversed. */
 extern uint16_t dobutsu_steps[2][KINDS][CELLS];
-extern uint8_t dobutsu_ones[1 << CELLS]; /* how many bits are set: the baseline of x86-64 has no instruction for it */
+extern uint8_t dobutsu_ones[1 << CELLS]; /* number of set bits; baseline x86-64 has no instruction for it */
 
 static inline unsigned cell_of(unsigned mask) { return (unsigned)__builtin_ctz(mask); }
 static inline unsigned in_hand(const board *b, int side, int kind) { return b->hand[side] >> 2 * kind & 3u; }
@@ -47,11 +47,11 @@ static inline unsigned pieces(const board *b, int side) {
     return all;
 }
 
-/* The pieces of a side that attack a cell. */
+/* Returns the pieces of a side that attack a cell. */
 static inline unsigned attackers(const board *b, int side, unsigned cell) {
-    unsigned found = 0;
-    for (int kind = 0; kind < KINDS; kind++) found |= b->on[side][kind] & dobutsu_steps[!side][kind][cell];
-    return found;
+    unsigned attack = 0;
+    for (int kind = 0; kind < KINDS; kind++) attack |= b->on[side][kind] & dobutsu_steps[!side][kind][cell];
+    return attack;
 }
 
 /* ---- mirror and half turn, of a mask or of the four planes at once ---- */
@@ -90,7 +90,7 @@ static inline unsigned plane(pp_position position, int number) {
     return (unsigned)(position >> number * CELLS) & ALL_CELLS;
 }
 
-/* The position as a player sees it, who becomes Forest and is to move. */
+/* Returns the position from the view of `side`, who becomes Forest and is to move. */
 static inline pp_position seen_by(pp_position position, int side) {
     const uint64_t hands = position >> PLANE_BITS & ((1u << 2 * HAND_BITS) - 1);
     if (!side) return (position & PLANES) | hands << PLANE_BITS;
@@ -121,7 +121,7 @@ static inline board board_seen_by(pp_position position, int side) {
     return b;
 }
 
-/* The bits of a board whose MINE is Forest and to move. */
+/* Returns the bits of a board on which MINE is Forest and is to move. */
 static inline pp_position position_of(const board *b) {
     unsigned all[KINDS];
     for (int kind = 0; kind < KINDS; kind++) all[kind] = b->on[MINE][kind] | b->on[THEIRS][kind];
@@ -131,20 +131,20 @@ static inline pp_position position_of(const board *b) {
            (uint64_t)b->hand[MINE] << PLANE_BITS | (uint64_t)b->hand[THEIRS] << (PLANE_BITS + HAND_BITS);
 }
 
-/* ---- how far a game has come ---- */
+/* ---- tiers ---- */
 
-/* Tiers. Taking the lion is compulsory (it wins), so play never returns from the second, nor from the third. */
+/* Capturing the lion is compulsory and wins, so play never returns from the second or the third tier. */
 enum { UNFINISHED, LION_CAN_BE_TAKEN, FINISHED, TIERS };
 
-/* The tier of a board with `mover` to move. A lion that cannot be taken on the far rank has won. */
+/* Returns the tier of a board with `mover` to move. A lion on the far rank that cannot be captured has won. */
 static inline uint32_t tier_of_board(const board *b, int mover) {
     if (!b->on[mover][LION]) return FINISHED;
     if (attackers(b, mover, cell_of(b->on[!mover][LION]))) return LION_CAN_BE_TAKEN;
     return b->on[!mover][LION] & (mover == MINE ? HOME_RANK : FAR_RANK) ? FINISHED : UNFINISHED;
 }
 
-/* The same of a position seen by who is to move. Enumerating asks this of every child: so no board is made, and there
- * is no branch that a processor would have to guess. */
+/* The same for a position from the mover's view. Enumeration calls this for every child, so it builds no board and has
+ * no branches that could be mispredicted. */
 static inline uint32_t tier_of_position(pp_position seen) {
     const unsigned theirs = plane(seen, 0), bit0 = plane(seen, 1), bit1 = plane(seen, 2), bit2 = plane(seen, 3);
     const unsigned lion = lions(seen) & theirs, cell = cell_of(lion);

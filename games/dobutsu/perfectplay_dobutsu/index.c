@@ -1,4 +1,4 @@
-/* The way back from slots to positions. */
+/* Unranking: from slots to positions. */
 #include "index.h"
 
 static const group *group_of_index(uint64_t index) {
@@ -7,7 +7,7 @@ static const group *group_of_index(uint64_t index) {
     return g;
 }
 
-/* The cells of the lower and of the higher place of a layer, as masks: one of its ways on the free cells. */
+/* Sets the masks of the layer's lower and higher place for one of its placements on the free cells. */
 static inline void cells_of_way(layer_type type, unsigned way, const uint16_t *free_cells, unsigned masks[2]) {
     if (type.shape < ALIKE) {
         masks[0] = masks[1] = free_cells[way]; /* at most one of the two is on the board */
@@ -33,7 +33,7 @@ static void list_free_cells(const board *b, uint16_t *free_cells) {
         *free_cells++ = (uint16_t)(left & -left);
 }
 
-/* Writes `count` slots of a row, in which only the elephants differ, from its `way` on; that one has this index. */
+/* Writes `count` slots of a row, which differ only in the elephants, beginning with placement `way` at `index`. */
 static void unrank_row(const group *g, unsigned row, unsigned way, uint64_t index, size_t count,
                        pp_position *positions) {
     uint16_t free_cells[CELLS];

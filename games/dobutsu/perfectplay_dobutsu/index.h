@@ -1,27 +1,38 @@
-/* The perfect index of unfinished positions: every way to put the pieces, the lions not yet decided, up to the mirror.
+/* The perfect index of unfinished positions, up to reflection.
  *
- * Unfinished means: the mover cannot take the lion, nor has a lion reached the far rank. Then the lions are not
- * neighbours, and of all ways to put them 39 are left, 21 up to the mirror: the lion pairs. The other six pieces are
- * three layers of two pieces each, first chicks (hens among them), then giraffes, then elephants. A piece has a place:
- * on the board as MINE or as THEIRS, as a hen likewise, or in a hand. The two places of a layer, in no order, are its
- * type; the three types are the group. Within a group a position is a number in mixed radix,
+ * In an unfinished position the mover cannot capture the lion, and no lion is on its far rank. The lions are
+ * therefore not adjacent, which leaves 39 placements of the lions, 21 up to reflection: the lion pairs. The other
+ * six pieces form three layers of two pieces: first the chicks (including hens), then the giraffes, then the
+ * elephants. Each piece has a place: on the board as MINE or THEIRS, as a hen of MINE or THEIRS, or in one of the
+ * hands. The unordered pair of places of a layer is its type, and the three types form the group. Within a group, a
+ * position is a mixed radix number:
  *
  *     index = first of the group + ((lion pair * chicks + chick) * giraffes + giraffe) * elephants + elephant
  *
- * where each layer's number says which of the cells are taken, of those that lions and earlier layers leave free.
- * There are 21 * 11,878,227 = 249,442,767 slots. Those that hold no position are where the mover could take the lion,
- * and, of the three pairs with both lions in the middle column, where the mirror image has the smaller index.
+ * The number of a layer identifies its cells among those that the lions and the earlier layers leave free. There
+ * are 21 * 11,878,227 = 249,442,767 slots. A slot is empty if the mover could capture the lion, or, for the three
+ * pairs with both lions in the middle column, if the reflected position has a smaller index.
  *
- * Moves of the same piece from neighbouring slots lead to neighbouring slots: the elephants, innermost, mostly stay. A
- * group lies beside the one with the sides swapped, where every move leads that neither takes, drops nor promotes. */
+ * Example: both lions, and one chick of MINE; everything else is in MINE's hand.
+ *
+ *     . . l     0  1  2     lions:     MINE on 9, THEIRS on 2: lion pair 12
+ *     . C .     3  4  5     chicks:    places ON_MINE and HAND_MINE, type 3; shape ONE, 10 ways
+ *     . . .     6  7  8                cell 4 is number 3 of the free cells 0 1 3 4 5 6 7 8 10 11
+ *     L . .     9 10 11     giraffes:  both in HAND_MINE, type 5; shape NONE, 1 way; the same for the elephants
+ *
+ *     index = dobutsu_group_first[3][5][5] + ((12 * 10 + 3) * 1 + 0) * 1 + 0 = 60,544,260 + 123 = 60,544,383
+ *
+ * Moves of the same piece from neighbouring slots lead to neighbouring slots, because the elephants, which vary
+ * fastest, rarely move. A group is adjacent to the group with the sides swapped, which is the target of every move
+ * that is not a capture, drop or promotion. */
 #ifndef DOBUTSU_INDEX_H
 #define DOBUTSU_INDEX_H
 
 #include "board.h"
 
 enum {
-    PIECE_TYPES = 10, /* pairs of the places ON_MINE .. HAND_THEIRS */
-    CHICK_TYPES = 21, /* pairs of all six places */
+    PIECE_TYPES = 10, /* unordered pairs of the places ON_MINE to HAND_THEIRS */
+    CHICK_TYPES = 21, /* unordered pairs of all six places */
     GROUPS = CHICK_TYPES * PIECE_TYPES * PIECE_TYPES,
     LION_PAIRS = 21,
     SLOTS = 249442767,
@@ -32,39 +43,40 @@ enum {
 };
 enum { ON_MINE, ON_THEIRS, HAND_MINE, HAND_THEIRS, HEN_MINE, HEN_THEIRS, PLACES };
 
-/* How the pieces of a layer stand on the board: none, one, two in the same place, or two in different ones. */
+/* The pieces of a layer on the board: none, one, two in the same place, or two in different places. */
 enum { NONE, ONE, ALIKE, DIFFERENT, SHAPES };
 
 typedef struct {
     uint8_t shape, on_board;
-    uint8_t place[2]; /* the lower one first */
+    uint8_t place[2]; /* the lower first */
 } layer_type;
 
 typedef struct {
     uint32_t first;
     layer_type layer[3]; /* chicks, giraffes, elephants */
-    uint8_t ways[3];     /* to put each of them */
+    uint8_t ways[3];     /* number of placements of each layer */
 } group;
 
 typedef struct {
     uint8_t cell[2];
 } two_cells;
 
-/* How two lions become a lion pair: as they are, by the mirror, or both ways alike. */
+/* How two lions map to a lion pair: unchanged, by reflection, or by either because both are in the middle column. */
 enum { AS_IT_IS, BY_MIRROR, EITHER_WAY };
 typedef struct {
     uint8_t number, way;
 } lion_pair;
 
 extern layer_type dobutsu_type[CHICK_TYPES];
-extern uint8_t dobutsu_type_of_counts[243]; /* by how many in each place, in base 3; what is left over is HAND_THEIRS */
-extern uint8_t dobutsu_ways[SHAPES][CELLS_BESIDE_LIONS + 1]; /* to put a layer on so many free cells */
+extern uint8_t
+    dobutsu_type_of_counts[243]; /* indexed by the counts in each place in base 3; the rest is in HAND_THEIRS */
+extern uint8_t dobutsu_ways[SHAPES][CELLS_BESIDE_LIONS + 1]; /* placements of a layer by number of free cells */
 extern uint32_t dobutsu_group_first[CHICK_TYPES][PIECE_TYPES][PIECE_TYPES];
-extern group dobutsu_group[GROUPS + 1];                 /* by index; the last one has only `first`, the end */
-extern uint16_t dobutsu_group_near[NEARS];              /* the group of index i << NEAR_SHIFT */
+extern group dobutsu_group[GROUPS + 1];    /* ordered by index; the last one is an end marker with only `first` */
+extern uint16_t dobutsu_group_near[NEARS]; /* the group of index i << NEAR_SHIFT */
 extern lion_pair dobutsu_lion_pair[CELLS][CELLS];       /* MINE, THEIRS */
 extern two_cells dobutsu_lions_of_pair[LION_PAIRS];     /* MINE, THEIRS */
-extern two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS]; /* free cells, the lower one first */
+extern two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS]; /* numbers of free cells, the lower first */
 
 /* ---- from a board to its slot ---- */
 
@@ -76,12 +88,12 @@ static inline unsigned type_of_layer(const board *b, int kind) {
     return dobutsu_type_of_counts[code];
 }
 
-/* The number of a cell among those that are free. */
+/* Returns the number of a cell among the free cells. */
 static inline unsigned free_cell(unsigned mask, unsigned taken) {
     return cell_of(mask) - dobutsu_ones[taken & (mask - 1)];
 }
 
-/* Which of the ways: `all` are the layer's cells, `first` those of its lower place. */
+/* Returns the number of a layer's placement. `all` are its cells, `first` the cells of its lower place. */
 static inline unsigned way_of_layer(unsigned shape, unsigned all, unsigned first, unsigned taken) {
     if (shape == NONE) return 0;
     const unsigned low = all & -all, high = all ^ low;
@@ -111,7 +123,7 @@ static inline uint64_t index_under_pair(const board *b, unsigned pair) {
     return dobutsu_group_first[chick][giraffe][elephant] + index;
 }
 
-/* The index of an unfinished board. */
+/* Returns the index of an unfinished board. */
 static inline uint64_t index_of_board(const board *b) {
     const lion_pair pair = dobutsu_lion_pair[cell_of(b->on[MINE][LION])][cell_of(b->on[THEIRS][LION])];
     if (pair.way == AS_IT_IS) return index_under_pair(b, pair.number);
@@ -122,14 +134,15 @@ static inline uint64_t index_of_board(const board *b) {
     return as_it_is < index ? as_it_is : index;
 }
 
-/* The board, or its mirror image, so that the lions are a pair as they are: boards with the same lions then need no
- * mirror. */
+/* Returns the board or its reflection, such that the lions map to their pair unchanged. Boards with the same lions then
+ * need no reflection. */
 static inline board with_lions_as_pair(const board *b) {
     const lion_pair pair = dobutsu_lion_pair[cell_of(b->on[MINE][LION])][cell_of(b->on[THEIRS][LION])];
     return pair.way == BY_MIRROR ? mirrored(b) : *b;
 }
 
-/* Writes the positions of `count` slots from index `first` on, Forest to move; PP_NO_POSITION where there is none. */
+/* Writes the positions of `count` slots from index `first` on, with Forest to move, or PP_NO_POSITION for empty
+ * slots. */
 void dobutsu_unrank(uint64_t first, size_t count, pp_position *positions);
 
 #endif

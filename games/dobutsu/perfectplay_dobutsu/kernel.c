@@ -1,8 +1,9 @@
-/* Dōbutsu shōgi for the engine: the rules, and moves forth and back as slots of the perfect index.
+/* Dōbutsu shōgi for the engine: the rules, and forward and backward moves as slots of the perfect index.
  *
- * Two kernels share the rules. dobutsu_kernel ranks: the perfect index for unfinished positions, and one slot each for
- * all in which the lion can be taken, and for all finished ones, since those have one value. dobutsu_enumerated_kernel
- * leaves the index to the engine, which gives each of them a slot; only those without a lion share one. */
+ * Two kernels share the rules. dobutsu_kernel has the perfect index for unfinished positions, and one slot each for all
+ * positions in which the lion can be captured and for all finished ones, because these have a single value.
+ * dobutsu_enumerated_kernel leaves the index to the engine, which gives a slot to each position; only the positions
+ * without a lion share one. */
 #include "steps.h"
 
 /* ---- moves ----
@@ -10,7 +11,7 @@
  *      11        10    8  7         4 3       0
  *     [promotes][captured][source    ][target  ]     captured: the code of the piece, 0 if none
  *
- * Cells are those of the position, whoever moves; sources 12, 13 and 14 are giraffe, elephant and chick in hand. */
+ * Cells are those of the position, for either mover. Sources 12, 13 and 14 are giraffe, elephant and chick in hand. */
 enum { SOURCE_SHIFT = 4, CAPTURED_SHIFT = 8, PROMOTES = 1 << 11, FROM_HAND = CELLS };
 
 static inline unsigned target_of(pp_move move) { return move & 15; }
@@ -22,14 +23,14 @@ static inline unsigned code_at(pp_position position, unsigned cell) {
            (plane(position, 3) >> cell & 1) << 2;
 }
 
-/* Puts a piece on an empty cell, or takes it away again. */
+/* Puts a piece on an empty cell, or removes it. */
 static inline pp_position toggle(pp_position position, unsigned cell, unsigned code, int owner) {
     return position ^ (((uint64_t)owner | (uint64_t)(code & 1) << CELLS | (uint64_t)(code >> 1 & 1) << 2 * CELLS |
                         (uint64_t)(code >> 2) << 3 * CELLS)
                        << cell);
 }
 
-/* One piece in hand; none for a lion. */
+/* Returns one piece in hand, or 0 for a lion. */
 static inline pp_position one_of_code(unsigned code, int owner) {
     return code & 3 ? (uint64_t)1 << (PLANE_BITS + owner * HAND_BITS + 2 * (int)((code & 3) - 1)) : 0;
 }
@@ -78,7 +79,7 @@ static int valid(const pp_kernel *self, pp_position position) {
         if (kind == CHICK) on_board |= b.on[MINE][HEN] | b.on[THEIRS][HEN];
         if (dobutsu_ones[on_board] + in_hand(&b, MINE, kind) + in_hand(&b, THEIRS, kind) != 2) return 0;
     }
-    /* The mover's lion may have been taken; on the far rank the opponent would have taken it, or lost. */
+    /* The mover's lion may have been captured. On the far rank the opponent would have captured it, or lost. */
     const unsigned mine = b.on[MINE][LION], theirs = b.on[THEIRS][LION];
     return dobutsu_ones[mine] <= 1 && dobutsu_ones[theirs] == 1 && !(mine & FAR_RANK);
 }
@@ -173,7 +174,7 @@ static pp_slot rank(const pp_kernel *self, pp_position position) {
 
 enum { ALL_IN_HAND = 2 << 4 | 2 << 2 | 2 }; /* two of each kind */
 
-/* Stands for all positions of its tier: bare lions, face to face or one of them taken. */
+/* Returns the representative of all positions of a tier: bare lions, face to face or one of them captured. */
 static pp_position example(uint32_t number) {
     board b = {.hand[MINE] = ALL_IN_HAND};
     b.on[THEIRS][LION] = 00020;
@@ -187,8 +188,8 @@ static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positi
     else if (count) *positions = example(pp_slot_tier(first));
 }
 
-/* Slots gathered under the law of the header: an edge between two positions without a symmetry of their own counts as
- * often as there are moves along it, any other edge once. */
+/* A list of slots that follows the counting rule at `retract` in perfectplay.h: an edge between two positions without
+ * symmetry appears once per move, any other edge once. */
 typedef struct {
     pp_slot *slots;
     size_t count;
@@ -203,8 +204,8 @@ static inline void add_board(slot_list *list, const board *b) {
     list->slots[list->count++] = slot;
 }
 
-/* Everything is seen by the next mover, so THEIRS move. Other pieces than the lion are safe to move if nothing attacks
- * the lion, or if they take the only attacker. */
+/* The view is that of the next mover, so THEIRS moves. A piece other than the lion can move safely if nothing
+ * attacks the lion, or if it captures the only attacker. */
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
     const board seen = board_seen_by(position, !side_to_move(position));
@@ -217,7 +218,7 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
     const unsigned own = pieces(&b, THEIRS), open = ALL_CELLS & ~own, free_cells = open & ~pieces(&b, MINE);
     const unsigned lion = b.on[THEIRS][LION], attack = attackers(&b, MINE, cell_of(lion));
     const unsigned safe = all_or_only(attack), danger = reach(&b, MINE);
-    unsigned exposed = 0; /* targets of moves that leave the lion to be taken */
+    unsigned exposed = 0; /* targets of moves after which the lion can be captured */
     for (int kind = 0; kind < KINDS; kind++) {
         if (kind == LION) continue;
         for (unsigned from = b.on[THEIRS][kind]; from; from &= from - 1) {
@@ -254,9 +255,9 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
     const board now = board_seen_by(position, !side_to_move(position));
-    if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0; /* play does not come back */
+    if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0; /* play never returns from there */
     slot_list list = {.slots = slots, .origin_symmetric = is_symmetric(&now)};
-    board before[MOST_PARENTS];
+    board before[MAX_PARENTS];
     const size_t count = boards_before(&now, before);
     for (size_t i = 0; i < count; i++) add_board(&list, &before[i]);
     return list.count;
@@ -266,8 +267,8 @@ const pp_kernel dobutsu_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
     .flags = PP_TURNS_ALTERNATE,
-    .max_moves = MOST_MOVES,
-    .max_parents = MOST_PARENTS,
+    .max_moves = MAX_MOVES,
+    .max_parents = MAX_PARENTS,
     .tier_count = TIERS,
     .valid = valid,
     .start = start,
@@ -288,24 +289,24 @@ const pp_kernel dobutsu_kernel = {
 
 /* ---- the same game, enumerated ---- */
 
-/* The mover becomes Forest, as the perfect index has it; and with the lion taken, the rest does not matter any more. */
+/* The mover becomes Forest, as in the perfect index. Positions without the mover's lion share one representative. */
 static pp_position canonicalize_mover_first(const pp_kernel *self, pp_position position) {
     const pp_position seen = seen_by(position, side_to_move(position));
     return lions(seen) & ~plane(seen, 0) ? canonicalize(self, seen) : example(FINISHED);
 }
 
-/* Only of unfinished positions: no others have parents that play can come back to, and the engine asks of no others. */
+/* Only unfinished positions have parents in a tier that play can return to, so the engine asks for no others. */
 static size_t parents(const pp_kernel *self, pp_position position, pp_position *out) {
     const board now = board_seen_by(position, !side_to_move(position));
     if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0;
-    board before[MOST_PARENTS];
+    board before[MAX_PARENTS];
     const size_t boards = boards_before(&now, before);
     size_t count = 0;
     for (size_t i = 0; i < boards; i++) {
         const pp_position parent = canonicalize(self, position_of(&before[i]));
-        size_t known = 0;
-        while (known < count && out[known] != parent) known++;
-        if (known == count) out[count++] = parent;
+        size_t duplicate = 0;
+        while (duplicate < count && out[duplicate] != parent) duplicate++;
+        if (duplicate == count) out[count++] = parent;
     }
     return count;
 }
@@ -314,8 +315,8 @@ const pp_kernel dobutsu_enumerated_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
     .flags = PP_TURNS_ALTERNATE,
-    .max_moves = MOST_MOVES,
-    .max_parents = MOST_PARENTS,
+    .max_moves = MAX_MOVES,
+    .max_parents = MAX_PARENTS,
     .tier_count = TIERS,
     .valid = valid,
     .start = start,

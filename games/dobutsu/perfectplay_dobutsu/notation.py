@@ -1,24 +1,25 @@
-"""People's ways to write positions and moves, and back.
+"""Text forms of positions and moves.
 
 A position is written like the SFEN of shogi programs, or as the decimal number of its bits:
 
-    gle/1c1/1C1/ELG b -      rows from the top, a digit for so many empty cells; capitals are Forest's: L G E C H
-                             then who is to move, b Forest (who begins) or w Sky; then what is in hand, such as G2Ce
+    gle/1c1/1C1/ELG b -      rows from the top, where a digit is a number of empty cells and capitals are Forest's
+                             pieces L G E C H; then the side to move, b for Forest (the first player) or w for Sky;
+                             then the pieces in hand, such as G2Ce
 
-A move is B3-B2, with x for - where it takes a piece, and + behind it where the chick becomes a hen; a drop is C*B2.
+A move is B3-B2, or B3xB2 for a capture; a + at the end marks the promotion of a chick. A drop is C*B2.
 """
 
 from __future__ import annotations
 
 import re
 
-from perfectplay_dobutsu.attempts import FROM_HAND, source_of, target_of, why_not
-from perfectplay_dobutsu.kernels import RANKED
-from perfectplay_dobutsu.layout import (
+from perfectplay_dobutsu.rules import (
     CELLS,
     COLUMNS,
+    FROM_HAND,
     IN_HAND,
     LETTERS,
+    RANKED,
     Piece,
     board_of,
     cell_name,
@@ -26,26 +27,29 @@ from perfectplay_dobutsu.layout import (
     in_hand,
     pack,
     side,
+    source_of,
+    target_of,
+    why_not,
 )
 
 _KINDS = {letter: kind for kind, letter in LETTERS.items()}
 _SIDES = "bw"
-_SHOWN = 60
-"""A longer text is cut in messages."""
+_MAX_QUOTED = 60
+"""Longer texts are truncated in messages."""
 
 
 # ---- positions ----
 
 
 def letter(player: int, kind: int) -> str:
-    """Capitals are Forest's, small letters Sky's."""
+    """Return the letter of a piece: a capital for Forest, a small letter for Sky."""
     return LETTERS[kind] if player == 0 else LETTERS[kind].lower()
 
 
 def encode(text: str) -> int:
-    """Return the position that `text` describes; ValueError that says what is wrong and where."""
-    bare = text.strip()
-    position = int(bare) if re.fullmatch(r"[0-9]{1,20}", bare) else _read_sfen(bare)
+    """Return the position that `text` describes. Raise ValueError with the reason if there is none."""
+    stripped = text.strip()
+    position = int(stripped) if re.fullmatch(r"[0-9]{1,20}", stripped) else _read_sfen(stripped)
     check(position)
     return position
 
@@ -66,7 +70,7 @@ def decode(position: int) -> str:
 
 
 def notations(position: int) -> dict[str, str]:
-    """Return both texts of a position by name."""
+    """Return both notations of a position by name."""
     return {"sfen": decode(position), "decimal": str(position)}
 
 
@@ -76,7 +80,7 @@ def _read_sfen(text: str) -> int:
         raise ValueError("write board, side to move and hands, such as gle/1c1/1C1/ELG b -, or a number")
     rows, mover, hands = parts
     if mover not in _SIDES:
-        raise ValueError(f"{_quote(mover)} is to move, but that is b for Forest or w for Sky")
+        raise ValueError(f"the side to move is {_quote(mover)}; write b for Forest or w for Sky")
     return pack(_read_rows(rows.split("/")), _read_hands(hands), _SIDES.index(mover))
 
 
@@ -99,7 +103,7 @@ def _read_rows(rows: list[str]) -> dict[int, Piece]:
 
 def _read_piece(symbol: str) -> Piece:
     if symbol.upper() not in _KINDS:
-        raise ValueError(f"{_quote(symbol)} is none of L G E C H, l g e c h")
+        raise ValueError(f"{_quote(symbol)} is not a piece; write one of L G E C H l g e c h")
     return Piece(int(symbol.islower()), _KINDS[symbol.upper()])
 
 
@@ -108,17 +112,17 @@ def _read_hands(text: str) -> dict[tuple[int, int], int]:
     if text == "-":
         return hands
     if not re.fullmatch(r"([12]?[GECgec])+", text):
-        raise ValueError(f"{_quote(text)} should be what is in hand, such as G2Ce, or - for nothing")
+        raise ValueError(f"{_quote(text)} is not a list of pieces in hand; write it like G2Ce, or - for none")
     for count, symbol in re.findall(r"([12]?)(\w)", text):
         key = tuple(_read_piece(symbol))
         if key in hands:
-            raise ValueError(f"{_quote(text)} names {symbol} twice among what is in hand")
+            raise ValueError(f"{_quote(text)} names {symbol} twice; write 2{symbol} for two in hand")
         hands[key[0], key[1]] = int(count or 1)
     return hands
 
 
 def _quote(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+    return repr(text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…")
 
 
 # ---- moves ----
@@ -130,7 +134,7 @@ _CELL_OF_NAME = {cell_name(cell): cell for cell in CELLS}
 
 
 def format_move(position: int, move: int) -> str:
-    """Write a step as B3-B2, B3xB2 or B2-B1+, a drop as C*B2."""
+    """Return B3-B2, B3xB2 or B2-B1+ for a step and C*B2 for a drop."""
     source, target = source_of(move), cell_name(target_of(move))
     if source >= FROM_HAND:
         return f"{LETTERS[source - FROM_HAND + 1]}*{target}"
@@ -139,12 +143,12 @@ def format_move(position: int, move: int) -> str:
 
 
 def parse_move(position: int, text: str) -> int:
-    """Return the legal move that `text` names, B3-B2 or b3b2 or C*B2; ValueError that says why there is none."""
-    bare = text.strip()
-    found = _DROP.fullmatch(bare) or _STEP.fullmatch(bare)
-    if not found:
+    """Return the legal move of a text like B3-B2, b3b2 or C*B2. Raise ValueError with the reason if there is none."""
+    stripped = text.strip()
+    match = _DROP.fullmatch(stripped) or _STEP.fullmatch(stripped)
+    if not match:
         raise ValueError("write B3-B2 to step or C*B2 to drop")
-    origin, target = found[1].upper(), _CELL_OF_NAME[found[2].upper()]
+    origin, target = match[1].upper(), _CELL_OF_NAME[match[2].upper()]
     source = FROM_HAND + _KINDS[origin] - 1 if origin in _KINDS else _CELL_OF_NAME[origin]
     legal = {(source_of(move), target_of(move)): move for move in RANKED.moves(position)}
     if (source, target) not in legal:

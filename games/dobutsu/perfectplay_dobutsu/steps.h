@@ -1,21 +1,22 @@
-/* Moves on a board, forth and back.
+/* Forward and backward moves on a board.
  *
- * Every piece moves a single step, so nothing is ever pinned, blocked or uncovered: whether a move leaves the lion to
- * be taken shows from the attackers before it, and whether it could be taken before a move, from those after it. */
+ * Every piece moves a single step, so no piece is ever pinned or blocked, and no attack is ever uncovered. The
+ * attackers before a move therefore decide whether the lion can be captured after it, and the other way round. */
 #ifndef DOBUTSU_STEPS_H
 #define DOBUTSU_STEPS_H
 
 #include "index.h"
 
-/* With d kinds in hand, at most 6 - d other pieces are on the board beside the lion: that bounds drops and steps to 43,
- * and steps back, with each piece that may have been taken, to 117. */
-enum { MOST_MOVES = 64, MOST_PARENTS = 128 };
+/* With d kinds in hand, at most 6 - d pieces other than the lion are on the board. That bounds drops and steps by
+ * 43, and backward steps, including each piece that may have been captured, by 117. */
+enum { MAX_MOVES = 64, MAX_PARENTS = 128 };
 
-/* The targets of pieces other than the lion that leave it with no attacker: all if it has none, else only the one. The
- * same backwards: only the one has come. */
+/* Returns the targets of pieces other than the lion that leave it without an attacker: all cells if there is no
+ * attacker, the attacker's cell if there is one, else none. Backwards, these are the cells of the pieces that can
+ * have moved. */
 static inline unsigned all_or_only(unsigned attack) { return !attack ? ALL_CELLS : attack & (attack - 1) ? 0 : attack; }
 
-/* ---- forth ---- */
+/* ---- forward ---- */
 
 static inline void step(board *b, int side, int kind, unsigned from, unsigned to) {
     const unsigned far = side == MINE ? FAR_RANK : HOME_RANK;
@@ -33,20 +34,20 @@ static inline void drop(board *b, int side, int kind, unsigned to) {
     b->hand[side] = (uint8_t)(b->hand[side] - one_in_hand(kind));
 }
 
-/* ---- back ---- */
+/* ---- backward ---- */
 
 static inline void step_back(board *b, int before, int now, unsigned from, unsigned to) {
     b->on[MINE][now] ^= (uint16_t)to;
     b->on[MINE][before] |= (uint16_t)from;
 }
 
-/* Gives a captured piece back to where it stood. */
-static inline void give_back(board *b, int in_hand_as, int kind, unsigned to) {
+/* Puts a captured piece back on its cell. */
+static inline void put_back(board *b, int in_hand_as, int kind, unsigned to) {
     b->hand[MINE] = (uint8_t)(b->hand[MINE] - one_in_hand(in_hand_as));
     b->on[THEIRS][kind] |= (uint16_t)to;
 }
 
-/* Adds the boards before a step of MINE: with nothing taken by it, and with each piece that it may have taken. */
+/* Adds the boards before a step of MINE: one without a capture, and one for each piece that it may have captured. */
 static size_t add_steps_back(const board *b, int before, int now, unsigned from, unsigned to, board *boards) {
     board *next = boards;
     *next = *b;
@@ -55,24 +56,24 @@ static size_t add_steps_back(const board *b, int before, int now, unsigned from,
         const int in_hand_as = kind == HEN ? CHICK : kind;
         if (kind == LION || !in_hand(b, MINE, in_hand_as)) continue;
         *next = *b;
-        give_back(next, in_hand_as, kind, to);
+        put_back(next, in_hand_as, kind, to);
         step_back(next++, before, now, from, to);
     }
     return (size_t)(next - boards);
 }
 
-/* The unfinished boards before an unfinished one, seen by who moved, MINE. There he could not take the lion: so what
- * attacks it now has just come, and from where it did not. */
+/* Lists the unfinished boards before an unfinished one, from the view of the player who moved (MINE). They could not
+ * capture the lion before, so only the piece that moved can attack it now, and it did not attack it from its source. */
 static size_t boards_before(const board *now, board *boards) {
     const board b = with_lions_as_pair(now);
     const unsigned lion = cell_of(b.on[THEIRS][LION]), attack = attackers(&b, MINE, lion);
-    const unsigned came = all_or_only(attack);
+    const unsigned movable = all_or_only(attack);
     const unsigned free_cells = ALL_CELLS & ~(pieces(&b, MINE) | pieces(&b, THEIRS));
     size_t count = 0;
     for (int kind = 0; kind < KINDS; kind++) {
         const unsigned forbidden = dobutsu_steps[THEIRS][kind][lion] | (kind == LION ? FAR_RANK : 0u);
         const unsigned sources = free_cells & ~forbidden;
-        for (unsigned left = b.on[MINE][kind] & came; left; left &= left - 1) {
+        for (unsigned left = b.on[MINE][kind] & movable; left; left &= left - 1) {
             const unsigned to = left & -left, back = dobutsu_steps[THEIRS][kind][cell_of(to)] & sources;
             if (kind < KINDS_IN_HAND) {
                 boards[count] = b;
@@ -80,7 +81,7 @@ static size_t boards_before(const board *now, board *boards) {
                 boards[count].hand[MINE] = (uint8_t)(b.hand[MINE] + one_in_hand(kind));
                 count++;
             }
-            if (kind == CHICK && (to & FAR_RANK)) continue; /* it was dropped: stepping there makes a hen */
+            if (kind == CHICK && (to & FAR_RANK)) continue; /* it was dropped, because a step there promotes */
             for (unsigned from = back; from; from &= from - 1)
                 count += add_steps_back(&b, kind, kind, from & -from, to, boards + count);
             const unsigned behind = to << COLUMNS & free_cells;

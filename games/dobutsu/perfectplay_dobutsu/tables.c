@@ -1,4 +1,4 @@
-/* The tables behind boards and their index, made once when the library is loaded. */
+/* Tables for boards and the index, built when the library is loaded. */
 #include "index.h"
 
 uint16_t dobutsu_steps[2][KINDS][CELLS];
@@ -13,11 +13,11 @@ lion_pair dobutsu_lion_pair[CELLS][CELLS];
 two_cells dobutsu_lions_of_pair[LION_PAIRS];
 two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS];
 
-/* ---- how pieces step ---- */
+/* ---- steps of pieces ---- */
 
-/* The eight neighbours of a cell, as a player who looks up the board sees them:   0 1 2
- *                                                                                 3 . 4
- *                                                                                 5 6 7  */
+/* The eight neighbours of a cell for a player who plays up the board:   0 1 2
+ *                                                                       3 . 4
+ *                                                                       5 6 7  */
 static const uint8_t neighbours_of_kind[KINDS] = {
     [GIRAFFE] = 1 << 1 | 1 << 3 | 1 << 4 | 1 << 6,
     [ELEPHANT] = 1 << 0 | 1 << 2 | 1 << 5 | 1 << 7,
@@ -79,14 +79,15 @@ static void build_ways(void) {
 
 /* ---- lions ---- */
 
-/* Pairs that no unfinished position has stay zero; nobody asks for them. */
+/* Entries for lions that no unfinished position has stay zero and are never read. */
 static void build_lion_pairs(void) {
     uint8_t pair = 0;
     for (uint8_t mine = 0; mine < CELLS; mine++)
         for (uint8_t theirs = 0; theirs < CELLS; theirs++) {
             const unsigned on_mine = 1u << mine, on_theirs = 1u << theirs;
             const int touch = on_mine == on_theirs || (dobutsu_steps[MINE][LION][mine] & on_theirs);
-            const int column = mine % COLUMNS == 1 ? theirs % COLUMNS : mine % COLUMNS; /* the first off the middle */
+            const int column =
+                mine % COLUMNS == 1 ? theirs % COLUMNS : mine % COLUMNS; /* of the first lion off the middle column */
             if (touch || (on_mine & FAR_RANK) || (on_theirs & HOME_RANK) || column == 2) continue;
             const unsigned mine_image = cell_of((unsigned)mirror(on_mine));
             const unsigned theirs_image = cell_of((unsigned)mirror(on_theirs));
@@ -98,7 +99,7 @@ static void build_lion_pairs(void) {
 
 /* ---- groups ---- */
 
-static unsigned swapped(unsigned type) { /* the sides */
+static unsigned swapped(unsigned type) { /* the type with the sides swapped */
     const unsigned a = dobutsu_type[type].place[0] ^ 1u, b = dobutsu_type[type].place[1] ^ 1u;
     const unsigned low = a < b ? a : b, high = a < b ? b : a;
     return high * (high + 1) / 2 + low;
@@ -123,7 +124,7 @@ static void build_groups(void) {
             for (unsigned e = 0; e < PIECE_TYPES; e++) {
                 const unsigned number = (c * PIECE_TYPES + g) * PIECE_TYPES + e;
                 const unsigned other = (swapped(c) * PIECE_TYPES + swapped(g)) * PIECE_TYPES + swapped(e);
-                if (other < number) continue; /* it stands beside that already */
+                if (other < number) continue; /* already added next to that one */
                 next = add_group(next, c, g, e);
                 if (other > number) next = add_group(next, swapped(c), swapped(g), swapped(e));
             }

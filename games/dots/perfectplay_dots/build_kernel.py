@@ -4,7 +4,7 @@ from pathlib import Path
 
 from perfectplay_native.build import game_ffi
 
-HERE = Path("games/dots/perfectplay_dots")
+HERE = Path(__file__).parent
 
 ffi = game_ffi(
     "perfectplay_dots._kernel",

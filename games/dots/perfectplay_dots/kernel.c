@@ -1,20 +1,20 @@
-/* Dots and boxes for the engine: one kernel for all boards, which `context` gives.
+/* Dots and boxes for the engine. One kernel handles all boards; `context` describes the board.
  *
- * Dots, edges and boxes lie in a grid of (2 × rows + 1) × (2 × columns + 1) places. Counted row by row, every second
- * place, from the second on, is an edge; here for 2×2:
+ * Dots, edges and boxes form a grid of (2 × rows + 1) × (2 × columns + 1) places. Counted row by row, every second
+ * place, beginning with the second, is an edge. For 2×2:
  *
  *     + 0 + 1 +
  *     2   3   4      position = [ mover ][ lead + boxes ][ a bit for each edge ]
  *     + 5 + 6 +                   1 bit     6 bits          as many as there are
  *     7   8   9
- *     + 10+ 11+      `lead`: how many boxes more the first player has than the second
+ *     + 10+ 11+      `lead`: boxes of the first player minus boxes of the second
  *
  * A move is the number of an edge. */
 #include "perfectplay.h"
 
 #include "dots.h"
 
-enum { LEAD_BITS = 6, MOST_EDGES = 56 };
+enum { LEAD_BITS = 6, MAX_EDGES = 56 };
 
 static inline const dots_board *board_of(const pp_kernel *self) { return self->context; }
 
@@ -35,8 +35,8 @@ static inline pp_position pack(const dots_board *board, uint64_t edges, int lead
     return above << board->edges | edges;
 }
 
-/* Where symmetry 1 to 7 takes a place: bit 0 turns the board upside down, bit 1 left to right, bit 2 exchanges rows and
- * columns. */
+/* Returns the image of an edge under symmetry 1 to 7: bit 0 flips the rows, bit 1 flips the columns, bit 2
+ * transposes. */
 static uint32_t image_of(uint32_t edge, uint32_t symmetry, uint32_t rows, uint32_t columns) {
     const uint32_t width = 2 * columns + 1, place = 2 * edge + 1;
     uint32_t y = place / width, x = place % width;
@@ -65,7 +65,7 @@ void dots_board_fill(dots_board *board, uint32_t rows, uint32_t columns) {
                                                                << image_of(edge, symmetry + 1, rows, columns);
 }
 
-/* How many boxes an edge closes, or closed: `edges` has it. */
+/* Returns the number of boxes that an edge closes. `edges` includes the edge. */
 static inline int closed_by(const dots_board *board, uint64_t edges, uint32_t edge) {
     int closed = 0;
     for (int side = 0; side < 2; side++) {
@@ -77,7 +77,7 @@ static inline int closed_by(const dots_board *board, uint64_t edges, uint32_t ed
 
 static pp_position start(const pp_kernel *self) { return pack(board_of(self), 0, 0, 0); }
 
-/* The lead is what the closed boxes can make it: each counts one way or the other. */
+/* The lead must be possible with the closed boxes, each of which belongs to one of the players. */
 static int valid(const pp_kernel *self, pp_position position) {
     const dots_board *board = board_of(self);
     if (position >> (board->edges + LEAD_BITS) > 1) return 0;
@@ -148,7 +148,7 @@ static uint32_t tier(const pp_kernel *self, pp_position position) {
 const pp_kernel dots_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
-    .max_moves = MOST_EDGES,
+    .max_moves = MAX_EDGES,
     .start = start,
     .valid = valid,
     .moves = moves,

@@ -1,17 +1,21 @@
-/* Gobblet Gobblers for the engine: the rules on bitboards, and the functions that a solve spends its time in.
+/* Gobblet Gobblers for the engine: the rules on bitboards and the functions that dominate a solve.
  *
- * A position, as the world writes it (the encoding of the game's documents):
+ * A position in the published encoding:
  *
  *     63     55  54  53    48       11     6 5      0        a cell:   5 4   3 2   1 0
  *     [ zero  ][side][cell 8 ] ... [cell 1 ][cell 0 ]                 large medium small   owner 0, 1 or 2
  *
- * cell 0 is the top left, cell 8 the bottom right; side 0 means player 1 is to move. Larger always lies on
- * smaller, so the owners of the three sizes say the whole stack. Reserves follow from the board.
+ * cell 0 is the top left, cell 8 the bottom right; side 0 means player 1 is to move. Larger pieces always lie
+ * on smaller ones, so the owners of the three sizes determine the stack. Reserves follow from the board.
  *
- * Inside, a position is six 9-bit masks, one for each size and player, the mover's apart from the other's. */
-#include "layers.h"
+ * The functions below work on six 9-bit masks instead, one for each size and player (mover or other). */
+#include "index.h"
 
-enum { SIDE_BIT = 54, RESERVE = 15 };
+enum {
+    SIDE_BIT = 54,
+    RESERVE = 15,
+    MAX_EDGES = 64, /* upper bound of the moves and of the parents of a position */
+};
 
 /* A move: bits 0-3 target cell, bits 4-7 source cell (15: the reserve), bits 8-9 size. */
 static inline pp_move move_of(int size, unsigned from, unsigned to) {
@@ -21,10 +25,10 @@ static inline pp_move move_of(int size, unsigned from, unsigned to) {
 typedef struct {
     unsigned mover[3], other[3]; /* by size: 0 small, 1 medium, 2 large */
     unsigned mover_visible, other_visible;
-    unsigned open[3]; /* where a piece of this size may land: cells with nothing as large */
+    unsigned open[3]; /* cells where a piece of this size may land: only smaller pieces there */
 } board;
 
-/* Puts a layer of pieces under what is there; the larger sizes come first. */
+/* Adds a layer below the layers added before, so larger sizes must come first. */
 static inline void put_layer(board *b, int size, unsigned mover, unsigned other) {
     const unsigned uncovered = size == 2 ? ALL_CELLS : b->open[size + 1];
     b->mover[size] = mover;
@@ -36,7 +40,7 @@ static inline void put_layer(board *b, int size, unsigned mover, unsigned other)
 
 static inline board board_of(pp_position position) {
     uint64_t planes = 0;
-    for (int cell = 0; cell < CELLS; cell++) planes |= planes_of_cell[position >> (6 * cell) & 63] << cell;
+    for (int cell = 0; cell < CELLS; cell++) planes |= gobblet_planes_of_cell[position >> (6 * cell) & 63] << cell;
     const int side = (int)(position >> SIDE_BIT & 1);
     board b = {.mover_visible = 0};
     for (int size = 2; size >= 0; size--)
@@ -45,7 +49,7 @@ static inline board board_of(pp_position position) {
     return b;
 }
 
-/* The cells where lifting a piece of this size uncovers a piece that is in `mine` and not in `theirs`. */
+/* Returns the cells where lifting a piece of this size uncovers a piece of `mine`. */
 static inline unsigned uncovers(const unsigned mine[3], const unsigned theirs[3], int size) {
     if (size == 2) return mine[1] | (mine[0] & ~theirs[1]);
     return size == 1 ? mine[0] : 0;
@@ -56,11 +60,12 @@ static inline unsigned visible_of_size(const board *b, int size) {
     return b->mover[size] & ~larger;
 }
 
-/* Where a piece lifted from `cell` may land. Landing must leave no line of the other player: a line that the lift
- * uncovers has to be broken, and two such lines meet only in the lifted cell, so they cannot be. */
+/* Returns the cells where a piece lifted from `cell` may land. Landing must leave the other player without a line,
+ * so it must break a line that the lift uncovers. Two such lines meet only in the lifted cell and cannot both be
+ * broken. */
 static inline unsigned landings(const board *b, int size, unsigned cell) {
     const unsigned uncovered = uncovers(b->other, b->mover, size) & cell;
-    return b->open[size] & common_line_cells[b->other_visible | uncovered];
+    return b->open[size] & gobblet_common_line_cells[b->other_visible | uncovered];
 }
 
 static inline int in_reserve(const board *b, int size) { return one_or_two(b->mover[size]) < 2; }
@@ -114,7 +119,7 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
     return count;
 }
 
-/* Playing a move and taking it back flip the same bits; only whose piece it is differs. */
+/* Making and undoing a move flip the same bits, except that the piece belongs to the other side. */
 static inline pp_position flip(pp_position position, pp_move move, unsigned side) {
     const unsigned bit = 2 * (move >> 8 & 3) + side, from = move >> 4 & 15, to = move & 15;
     if (from != RESERVE) position ^= (uint64_t)1 << (6 * from + bit);
@@ -147,7 +152,7 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
     (void)self;
     const uint64_t side = position & (uint64_t)1 << SIDE_BIT;
     uint64_t image = position ^ side, least = image;
-    for (int turn = 0; turn < 4; turn++) { /* a flip and a transposition make a quarter turn */
+    for (int turn = 0; turn < 4; turn++) { /* a flip and a transposition together are a quarter turn */
         image = flip_rows(image);
         if (image < least) least = image;
         image = transpose(image);
@@ -161,19 +166,19 @@ static int mover(const pp_kernel *self, pp_position position) {
     return (int)(position >> SIDE_BIT & 1);
 }
 
-/* ---- quick answers ---- */
+/* ---- immediate wins and tiers ---- */
 
 static inline int can_win(const board *b) {
     unsigned places = 0;
     for (int size = 0; size < 3; size++)
         if (in_reserve(b, size)) places |= b->open[size];
-    if (line_completions[b->mover_visible] & places) return 1;
+    if (gobblet_line_completions[b->mover_visible] & places) return 1;
     for (int size = 0; size < 3; size++) {
-        const unsigned keeps = uncovers(b->mover, b->other, size); /* lifting shows another of one's own */
+        const unsigned keeps = uncovers(b->mover, b->other, size); /* lifting uncovers another piece of the mover */
         for (unsigned from = visible_of_size(b, size); from; from &= from - 1) {
             const unsigned cell = from & -from;
             const unsigned rest = b->mover_visible & ~(cell & ~keeps);
-            if (line_completions[rest] & landings(b, size, cell)) return 1;
+            if (gobblet_line_completions[rest] & landings(b, size, cell)) return 1;
         }
     }
     return 0;
@@ -204,7 +209,7 @@ static size_t tier_children(const pp_kernel *self, uint32_t tier_number, uint32_
         on_board += type[size] / 3;
     }
     if (on_board) out[count++] = after_slide;
-    for (int size = 0; size < 3; size++) /* one more of the mover's, who is the other afterwards */
+    for (int size = 0; size < 3; size++) /* the mover, who is the other player after the move, has one piece more */
         if (type[size] / 3 < 2) out[count++] = after_slide + weight[size];
     return count;
 }
@@ -226,18 +231,18 @@ static pp_slot rank(const pp_kernel *self, pp_position position) {
 
 static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
     (void)self;
-    unrank_layers(first, count, positions);
+    gobblet_unrank_layers(first, count, positions);
 }
 
-/* Slots gathered under the law of the header: an edge between two positions without symmetry of their own counts
- * as often as there are moves along it, any other edge once. Symmetric positions are rare, so a linear search
- * among the few already listed is cheap. */
+/* A list of slots that follows the counting rule at `retract` in perfectplay.h: an edge between two positions without
+ * symmetry appears once per move, any other edge once. Symmetric positions are rare, so a linear search among the
+ * slots listed so far is cheap. */
 typedef struct {
     pp_slot *slots;
     size_t count;
     int origin_symmetric;
     size_t once_count;
-    pp_slot once[64];
+    pp_slot once[MAX_EDGES];
 } slot_list;
 
 static inline void add_slot(slot_list *list, pp_slot slot, int symmetric) {
@@ -254,7 +259,7 @@ static inline void add_slot(slot_list *list, pp_slot slot, int symmetric) {
 static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, int size, unsigned code, unsigned step,
                              unsigned cells) {
     for (; cells; cells &= cells - 1) {
-        const unsigned next = config_of_code[code + step * power_of_3[__builtin_ctz(cells)]];
+        const unsigned next = gobblet_config_of_code[code + step * gobblet_power_of_3[__builtin_ctz(cells)]];
         int symmetric;
         pp_slot slot;
         layers.config[size] = next;
@@ -265,7 +270,7 @@ static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, in
 }
 
 static inline size_t expand_board(const board *b, pp_slot *slots) {
-    const layer_set still = layers_of(b->other, b->mover); /* the board as the next mover sees it */
+    const layer_set still = layers_of(b->other, b->mover); /* the board from the next mover's side */
     const anchor fixed = anchor_of(still.tier, still.config[2]);
     static const uint32_t tier_weight[3] = {1, 9, 81};
     slot_list list = {.slots = slots};
@@ -279,7 +284,7 @@ static inline size_t expand_board(const board *b, pp_slot *slots) {
             add_slots(&list, placed, anchor_of(placed.tier, placed.config[2]), size, code, 2, b->open[size]);
         }
         for (unsigned from = visible_of_size(b, size); from; from &= from - 1) {
-            const unsigned lifted = code - 2 * power_of_3[__builtin_ctz(from)];
+            const unsigned lifted = code - 2 * gobblet_power_of_3[__builtin_ctz(from)];
             add_slots(&list, still, fixed, size, lifted, 2, landings(b, size, from & -from));
         }
     }
@@ -299,24 +304,24 @@ static inline uint8_t code_of_board(const board *b) {
     return has_move(b) ? PP_ONGOING : PP_LOST;
 }
 
-/* Slots in order differ in their small layer for long: the layers above it are put down once a row. */
+/* Consecutive slots usually differ in their small layer only, so the layers above it are set up once per row. */
 static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t wanted, uint8_t *codes, pp_slot *slots,
                    uint32_t *ends) {
     (void)self;
     (void)count;
-    index_place place = place_of_slot(first);
+    index_place place = gobblet_place_of_slot(first);
     size_t written = 0;
-    for (unsigned at = 0; wanted;) { /* `place` is that of slot first + at */
+    for (unsigned at = 0; wanted;) { /* `place` is the place of slot first + at */
         board above = {.mover_visible = 0};
-        put_layer(&above, 2, mover_mask[place.large], other_mask[place.large]);
-        put_layer(&above, 1, mover_mask[place.medium], other_mask[place.medium]);
+        put_layer(&above, 2, gobblet_mover_mask[place.large], gobblet_other_mask[place.large]);
+        put_layer(&above, 1, gobblet_mover_mask[place.medium], gobblet_other_mask[place.medium]);
         const unsigned row_end = at + place.small_count - place.k;
         for (; wanted; wanted &= wanted - 1) {
             const unsigned bit = (unsigned)__builtin_ctzll(wanted);
             if (bit >= row_end) break;
             const unsigned small = place.smalls[place.k + bit - at];
             board b = above;
-            put_layer(&b, 0, mover_mask[small], other_mask[small]);
+            put_layer(&b, 0, gobblet_mover_mask[small], gobblet_other_mask[small]);
             const uint8_t code = codes ? code_of_board(&b) : PP_ONGOING;
             if (codes) codes[bit] = code;
             if (!slots) continue;
@@ -324,17 +329,17 @@ static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t 
             ends[bit] = (uint32_t)written;
         }
         at = row_end;
-        if (wanted) next_row(&place);
+        if (wanted) gobblet_next_row(&place);
     }
 }
 
-/* Every slide that could have led here. The player who is not to move slid a visible piece from a cell that can
- * hold it; before that, neither player may have shown a line. */
+/* Lists every slide that could have led here. The player who is not to move slid a visible piece from a cell that can
+ * hold it, and before that neither player had a line. */
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
     const board now = board_of(position);
-    if (!(now.mover[0] | now.mover[1] | now.mover[2])) return 0; /* with nothing to slide, no way back to this tier */
-    board b = now;                                               /* as the player who moved saw it */
+    if (!(now.mover[0] | now.mover[1] | now.mover[2])) return 0; /* nothing to slide back into this tier */
+    board b = now;                                               /* from the side of the player who moved */
     for (int size = 0; size < 3; size++) {
         b.mover[size] = now.other[size];
         b.other[size] = now.mover[size];
@@ -354,9 +359,10 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
             const unsigned mover_rest = b.mover_visible & ~(cell & ~shows_mover);
             const unsigned other_rest = b.other_visible | (shows_other & cell);
             if (has_line(mover_rest)) continue;
-            /* The piece must come from a cell that makes no line of its own and breaks any line it left behind. */
-            const unsigned from = b.open[size] & ~line_completions[mover_rest] & common_line_cells[other_rest];
-            add_slots(&list, still, fixed, size, code - power_of_3[__builtin_ctz(to)], 1, from);
+            /* At its source the piece made no line for its owner and broke every line uncovered by leaving. */
+            const unsigned from =
+                b.open[size] & ~gobblet_line_completions[mover_rest] & gobblet_common_line_cells[other_rest];
+            add_slots(&list, still, fixed, size, code - gobblet_power_of_3[__builtin_ctz(to)], 1, from);
         }
     }
     return list.count;
@@ -366,9 +372,9 @@ const pp_kernel gobblet_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
     .flags = PP_TURNS_ALTERNATE,
-    .max_moves = 64,
-    .max_parents = 64,
-    .tier_count = 729,
+    .max_moves = MAX_EDGES,
+    .max_parents = MAX_EDGES,
+    .tier_count = TIERS,
     .valid = valid,
     .start = start,
     .moves = moves,

@@ -1,15 +1,15 @@
-"""People's ways to write positions and moves, and back.
+"""Text forms of positions and moves.
 
-A position has three texts, which `encode` tells apart by themselves:
+A position has three notations, which `encode` recognizes by their form:
 
-    decimal   74242                        the encoding of `layout`, in digits
-    base64    AAAAAAABIgI                  its 8 big-endian bytes, without padding: always 11 characters
-    board     s,m,sL/.,.,./.,.,.:orange    rows by /, cells by , and each stack from the bottom to the top:
-                                           SML are Orange's pieces, sml are Blue's, . is an empty cell;
-                                           after the colon who is to move
+    decimal   74242                        the 64-bit encoding of `rules` in digits
+    base64    AAAAAAABIgI                  its 8 big-endian bytes without padding, always 11 characters
+    board     s,m,sL/.,.,./.,.,.:orange    rows separated by /, cells by commas, each stack from the bottom to the top:
+                                           SML are Orange's pieces, sml Blue's, and . is an empty cell;
+                                           the side to move follows the colon
 
-No text is two things. A board has commas. Every position is below 2^55, so its base64 begins with A and is
-never all digits: 11 digits are a decimal.
+The notations are disjoint. Only a board has commas. Every position is below 2^55, so its base64 begins with A and
+cannot consist of digits only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import base64
 import re
 from functools import cache
 
-from perfectplay_gobblet.layout import (
+from perfectplay_gobblet.rules import (
     CELLS,
     PLAYERS,
     SIZE_LETTERS,
@@ -31,22 +31,23 @@ from perfectplay_gobblet.layout import (
     side,
     side_bits,
     top,
+    why_not_place,
+    why_not_slide,
 )
-from perfectplay_gobblet.reasons import why_not_place, why_not_slide
 
 RESERVE = 15
-"""Stands in a move for the source of a placement."""
+"""The source of a placement in a move."""
 
 _MOVER_NAMES = {"orange": 0, "o": 0, "blue": 1, "b": 1}
-_SHOWN = 60
-"""A longer text is cut in messages."""
+_MAX_QUOTED = 60
+"""Longer texts are truncated in messages."""
 
 
 # ---- positions ----
 
 
 def piece_letter(player: int, size: int) -> str:
-    """Capitals are Orange's, small letters Blue's."""
+    """Return the letter of a piece: a capital for Orange, a small letter for Blue."""
     return SIZE_LETTERS[size] if player == 0 else SIZE_LETTERS[size].lower()
 
 
@@ -54,12 +55,12 @@ _PIECES = {piece_letter(player, size): (player, size) for player in (0, 1) for s
 
 
 def encode(text: str) -> int:
-    """Return the position that `text` describes; ValueError that says what is wrong and where."""
+    """Return the position that `text` describes. Raise ValueError with the reason if there is none."""
     try:
         position = _read(text.strip())
         check(position)
-    except ValueError as flaw:
-        raise ValueError(f"{_quote(text)} is not a position: {flaw}") from None
+    except ValueError as error:
+        raise ValueError(f"{_quote(text)} is not a position: {error}") from None
     return position
 
 
@@ -74,7 +75,7 @@ _STACK_TEXTS = tuple("".join(piece_letter(*piece) for piece in pieces) or "." fo
 
 
 def notations(position: int) -> dict[str, str]:
-    """Return all three texts of a position by name."""
+    """Return all notations of a position by name."""
     eight_bytes = position.to_bytes(8, "big")
     return {
         "board": decode(position),
@@ -112,8 +113,8 @@ def _read_board(text: str) -> int:
     board, colon, mover = text.partition(":")
     name = mover.strip().lower()
     if name not in _MOVER_NAMES:
-        found = _quote(mover) if colon else "no colon"
-        raise ValueError(f"a board must end with the side to move, :orange or :blue, but this has {found}")
+        ending = _quote(mover) if colon else "no colon"
+        raise ValueError(f"a board must end with the side to move, :orange or :blue, but this has {ending}")
     position = side_bits(_MOVER_NAMES[name])
     rows = board.split("/")
     if len(rows) != 3:
@@ -131,19 +132,19 @@ def _read_cell(text: str, cell: int) -> int:
     if text == ".":
         return 0
     if not text:
-        raise ValueError(f"cell {cell_name(cell)} is blank: write . for an empty cell")
+        raise ValueError(f"cell {cell_name(cell)} is blank; write . for an empty cell")
     bits, below = 0, -1
     for letter in text:
         if letter not in _PIECES:
             raise ValueError(
-                f"{_quote(letter)} at cell {cell_name(cell)} is not a piece: "
+                f"{_quote(letter)} at cell {cell_name(cell)} is not a piece; "
                 "write S, M, L for Orange's and s, m, l for Blue's"
             )
         player, size = _PIECES[letter]
         if size <= below:
             raise ValueError(
                 f"the stack {_quote(text)} at cell {cell_name(cell)} has {SIZE_NAMES[size]} on "
-                f"{SIZE_NAMES[below]}: write it from the bottom up, each piece larger than the one below"
+                f"{SIZE_NAMES[below]}; write it from the bottom up, each piece larger than the one below"
             )
         bits |= piece_bits(player, cell, size)
         below = size
@@ -151,7 +152,7 @@ def _read_cell(text: str, cell: int) -> int:
 
 
 def _quote(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+    return repr(text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…")
 
 
 # ---- moves ----
@@ -170,7 +171,7 @@ def make_move(size: int, source: int, target: int) -> int:
 
 
 def format_move(position: int, move: int) -> str:
-    """Write a placement as L(1,1), a move on the board as (0,0)→(1,1)."""
+    """Return L(1,1) for a placement and (0,0)→(1,1) for a move on the board."""
     return _move_text(move)
 
 
@@ -183,13 +184,13 @@ def _move_text(move: int) -> str:
 
 
 def parse_move(position: int, text: str) -> int:
-    """Return the legal move that `text` names; ValueError that says why there is none."""
-    bare = text.strip()
-    if placement := _PLACEMENT.fullmatch(bare):
+    """Return the legal move that `text` describes. Raise ValueError with the reason if there is none."""
+    stripped = text.strip()
+    if placement := _PLACEMENT.fullmatch(stripped):
         letter, *coordinates = placement.groups()
         size, source, target = SIZE_LETTERS.index(letter.upper()), RESERVE, _read_coordinates(*coordinates)
         reason = why_not_place(position, size, target)
-    elif slide := _SLIDE.fullmatch(bare):
+    elif slide := _SLIDE.fullmatch(stripped):
         source, target = _read_coordinates(*slide.groups()[:2]), _read_coordinates(*slide.groups()[2:])
         reason = why_not_slide(position, source, target)
         piece = top(position, source)
@@ -204,5 +205,5 @@ def parse_move(position: int, text: str) -> int:
 
 def _read_coordinates(row: str, column: str) -> int:
     if row not in ("0", "1", "2") or column not in ("0", "1", "2"):
-        raise ValueError(f"({row},{column}) is off the board: rows and columns run from 0 to 2")
+        raise ValueError(f"({row},{column}) is off the board; rows and columns run from 0 to 2")
     return 3 * int(row) + int(column)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from perfectplay_native.build import game_ffi
 
-HERE = Path("games/kalah/perfectplay_kalah")
+HERE = Path(__file__).parent
 
 ffi = game_ffi(
     "perfectplay_kalah._kernel",

@@ -1,18 +1,19 @@
-/* Kalah for the engine: one kernel for any number of pits and seeds, which `context` gives.
+/* Kalah for the engine. One kernel handles any number of pits and seeds; `context` describes the variant.
  *
- * A position is all seeds in a row, a 1 for each, with a 0 as the wall between one place and the next; from the lowest
- * bit: the first player's pits in the order of sowing, the second's, the first's store, the second's store. One bit more
- * is set when the second player is to move. So 2 × pits × (seeds + 1) + 2 bits are enough however the seeds lie.
+ * A position is a row of bits with a 1 for each seed and a 0 between one place and the next. From the lowest bit, the
+ * places are the first player's pits in the order of sowing, the second player's pits, the first player's store and the
+ * second player's store. One more bit is set when the second player is to move. So any position fits
+ * 2 × pits × (seeds + 1) + 2 bits.
  *
  * A move is the number of the pit that is emptied, 0 to 2 × pits - 1. */
 #include "perfectplay.h"
 
 #include "kalah.h"
 
-enum { MOST_PITS = 15, MOST_PLACES = 2 * MOST_PITS + 2 };
+enum { MAX_PITS = 15, MAX_PLACES = 2 * MAX_PITS + 2 };
 
 typedef struct {
-    uint32_t count[MOST_PLACES]; /* all pits, then the two stores */
+    uint32_t count[MAX_PLACES]; /* all pits, then the two stores */
     uint32_t mover;
 } kalah_board;
 
@@ -20,7 +21,7 @@ static inline const kalah_variant *variant_of(const pp_kernel *self) { return se
 static inline uint32_t pits_of(const kalah_variant *variant) { return 2 * variant->pits; }
 static inline uint32_t seeds_of(const kalah_variant *variant) { return 2 * variant->pits * variant->seeds; }
 
-/* The bit of the turn, above all seeds and walls. */
+/* The bit of the side to move, above all seeds and separators. */
 static inline uint32_t turn_bit(const kalah_variant *variant) { return seeds_of(variant) + pits_of(variant) + 1; }
 
 static kalah_board unpack(const kalah_variant *variant, pp_position position) {
@@ -54,13 +55,13 @@ static inline uint32_t seeds_of_player(const kalah_variant *variant, const kalah
     return seeds_between(board, first, first + variant->pits);
 }
 
-/* Whether play ends here: a row is empty, that of the player to move or, in some sets of rules, either. */
+/* Returns whether the game is over, because the mover's row is empty or, in some variants, either row. */
 static inline int is_over(const kalah_variant *variant, const kalah_board *board) {
     return !seeds_of_player(variant, board, board->mover) ||
            (variant->either_row && !seeds_of_player(variant, board, 1 - board->mover));
 }
 
-/* Sows a pit of the mover's; says whether the last seed fell into his store. */
+/* Sows a pit of the mover. Returns whether the last seed fell into the mover's store. */
 static int sow(const kalah_variant *variant, kalah_board *board, uint32_t pit) {
     const uint32_t pits = pits_of(variant), own_first = board->mover * variant->pits;
     const uint32_t own_last = own_first + variant->pits - 1;
@@ -91,7 +92,7 @@ static pp_position start(const pp_kernel *self) {
     return pack(variant, &board);
 }
 
-/* When play has ended, all pits are empty: the rest is in the store of the player that had it. */
+/* In a finished game all pits are empty, because the remaining seeds have gone into the stores. */
 static int valid(const pp_kernel *self, pp_position position) {
     const kalah_variant *variant = variant_of(self);
     const uint64_t row = position & ((UINT64_C(1) << turn_bit(variant)) - 1);
@@ -116,7 +117,7 @@ static pp_position apply(const pp_kernel *self, pp_position position, pp_move mo
     const uint32_t pits = pits_of(variant);
     kalah_board board = unpack(variant, position);
     if (!sow(variant, &board, (uint32_t)move)) board.mover = 1 - board.mover;
-    if (is_over(variant, &board)) /* what is left is its player's */
+    if (is_over(variant, &board)) /* the remaining seeds go into their owners' stores */
         for (uint32_t pit = 0; pit < pits; pit++) {
             board.count[pits + pit / variant->pits] += board.count[pit];
             board.count[pit] = 0;
@@ -141,23 +142,24 @@ static int status(const pp_kernel *self, pp_position position) {
     return by > 0 ? PP_WON : by < 0 ? PP_LOST : PP_DRAWN;
 }
 
-/* Seeds in the stores first: they stay there. While none gets there no seed leaves its side, and every move brings some
- * nearer to the store: so next counts how far the seeds have come on their sides. No move stays in its tier. */
+/* The tier counts the seeds in the stores first, because they never leave. A move that stores no seed leaves all
+ * seeds on their side and brings some nearer to the store, so the second part counts their progress. Every move
+ * changes the tier. */
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     const kalah_variant *variant = variant_of(self);
     const kalah_board board = unpack(variant, position);
-    uint32_t stored = seeds_of(variant), come = 0;
+    uint32_t stored = seeds_of(variant), progress = 0;
     for (uint32_t pit = 0; pit < pits_of(variant); pit++) {
         stored -= board.count[pit];
-        come += board.count[pit] * (pit % variant->pits);
+        progress += board.count[pit] * (pit % variant->pits);
     }
-    return stored * (seeds_of(variant) * (variant->pits - 1) + 1) + come;
+    return stored * (seeds_of(variant) * (variant->pits - 1) + 1) + progress;
 }
 
 const pp_kernel kalah_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
-    .max_moves = MOST_PITS,
+    .max_moves = MAX_PITS,
     .start = start,
     .valid = valid,
     .moves = moves,

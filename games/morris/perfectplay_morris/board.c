@@ -9,10 +9,10 @@ static void build_masks(morris_board *b) {
     const morris_rules *rules = &b->rules;
     b->all = (uint32_t)((UINT64_C(1) << rules->points) - 1);
     for (unsigned point = 0; point < POINTS; point++) {
-        unsigned found = 0;
+        unsigned mills = 0;
         for (uint32_t i = 0; i < rules->mill_count; i++)
-            if (rules->mills[i] >> point & 1) b->partners[point][found++] = rules->mills[i] & ~(UINT32_C(1) << point);
-        while (found < MILLS_THROUGH) b->partners[point][found++] = UINT32_MAX;
+            if (rules->mills[i] >> point & 1) b->partners[point][mills++] = rules->mills[i] & ~(UINT32_C(1) << point);
+        while (mills < MAX_MILLS) b->partners[point][mills++] = UINT32_MAX;
     }
     for (unsigned byte = 0; byte < 256; byte++)
         for (unsigned bit = 0; bit < 8; bit++) {
@@ -30,7 +30,8 @@ static void build_masks(morris_board *b) {
 
 /* ---- numbers of masks ---- */
 
-/* The number of a mask with men at p1 < p2 < … is C(p1, 1) + C(p2, 2) + …, so each byte adds its part. */
+/* The number of a mask with men at p1 < p2 < … is C(p1, 1) + C(p2, 2) + … (combinatorial number system), so each byte
+ * contributes a term. */
 static void build_numbers(morris_board *b) {
     for (unsigned n = 0; n <= POINTS; n++) {
         b->choose[n][0] = 1;
@@ -69,7 +70,7 @@ static fold_entry fold_of(const morris_board *b, unsigned men, uint32_t mask, ui
         if (image < *least) *least = image, turn = s;
         if (image == mask) *fixing |= (uint16_t)(1u << s);
     }
-    /* Its representative came before it, and is turned by nothing. */
+    /* The representative precedes it, and its own turn is 0. */
     if (*least != mask) return b->fold[men][number_of(b, *least)] | turn << ORBIT_BITS;
     return b->orbits[men] | (uint32_t)(*fixing != 1) << (ORBIT_BITS + TURN_BITS);
 }
@@ -77,7 +78,7 @@ static fold_entry fold_of(const morris_board *b, unsigned men, uint32_t mask, ui
 static int build_orbits(morris_board *b) {
     for (unsigned men = 0; men <= b->rules.men; men++) {
         const uint32_t masks = b->choose[b->rules.points][men];
-        /* Far fewer orbits than masks, but memory that is never touched costs nothing. */
+        /* There are far fewer orbits than masks, but untouched memory costs nothing. */
         b->fold[men] = malloc(masks * sizeof *b->fold[men]);
         b->representative[men] = malloc(masks * sizeof *b->representative[men]);
         b->stabilizer[men] = malloc(masks * sizeof *b->stabilizer[men]);
@@ -105,7 +106,7 @@ size_t morris_next_tiers(const morris_rules *rules, morris_tier tier, morris_tie
     next[1] = next[0];
     *may_end = mill && last;
     if (!mill || last) return 1;
-    /* There is a man to take: the mover, now placing his k-th, took k - 3 at most of the k - 1 or more there were. */
+    /* There is a man to capture: a mover who places their k-th man has captured at most k - 3 of at least k - 1 men. */
     next[1].mover--;
     return 2;
 }
@@ -120,12 +121,12 @@ static void find_tiers(morris_board *b, morris_tier tier) {
     for (size_t i = 0; i < count; i++) find_tiers(b, next[i]);
 }
 
-static morris_tier lay_out(const morris_board *b, unsigned in_hand, unsigned mover, unsigned other) {
+static morris_tier layout_of(const morris_board *b, unsigned in_hand, unsigned mover, unsigned other) {
     const int by_mover = mover >= other;
     const int mover_may = other + hand_of_other(in_hand) < b->rules.men;
     const int other_may = mover + hand_of_mover(in_hand) < b->rules.men;
     const unsigned more = by_mover ? mover : other, fewer = by_mover ? other : mover;
-    const uint64_t slots_an_orbit = b->choose[b->rules.points - more][fewer];
+    const uint64_t slots_per_orbit = b->choose[b->rules.points - more][fewer];
     return (morris_tier){
         .in_hand = (uint8_t)in_hand,
         .mover = (uint8_t)mover,
@@ -135,12 +136,12 @@ static morris_tier lay_out(const morris_board *b, unsigned in_hand, unsigned mov
         .fewer = (uint8_t)fewer,
         .more_may_have_mill = (uint8_t)(by_mover ? mover_may : other_may),
         .fewer_may_have_mill = (uint8_t)(by_mover ? other_may : mover_may),
-        .slots_an_orbit = slots_an_orbit,
-        .size = b->orbits[more] * slots_an_orbit,
+        .slots_per_orbit = slots_per_orbit,
+        .size = b->orbits[more] * slots_per_orbit,
     };
 }
 
-/* Numbers the tiers that play can come to in the order in which they are solved: few men first. */
+/* Numbers the reachable tiers in the order in which they are solved, with few men first. */
 static void build_tiers(morris_board *b) {
     const unsigned men = b->rules.men;
     for (unsigned in_hand = 0; in_hand <= PLIES; in_hand++)
@@ -154,12 +155,12 @@ static void build_tiers(morris_board *b) {
             for (unsigned mover = 0; mover <= both && mover <= men; mover++) {
                 const unsigned other = both - mover;
                 if (other > men || b->tier_of[in_hand][mover][other] == NO_TIER) continue;
-                b->tiers[b->tier_count] = lay_out(b, in_hand, mover, other);
+                b->tiers[b->tier_count] = layout_of(b, in_hand, mover, other);
                 b->tier_of[in_hand][mover][other] = (uint16_t)b->tier_count++;
             }
 }
 
-/* ---- the whole ---- */
+/* ---- creation and destruction ---- */
 
 morris_board *morris_new(const morris_rules *rules) {
     morris_board *b = calloc(1, sizeof *b);

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from perfectplay_native.build import game_ffi
 
-HERE = Path("games/morris/perfectplay_morris")
+HERE = Path(__file__).parent
 API = (HERE / "morris.h").read_text()
 
 ffi = game_ffi(

@@ -1,12 +1,26 @@
 /* Tiers and slots: the perfect index of Morris.
  *
- * The men of the player who has more on the board (the mover's, if neither has) are turned into the representative of
- * their orbit; the other player's men, turned along, are numbered among the points that are left:
+ * The men of the player with more on the board (the mover's if both have the same number) are mapped to the
+ * representative of their orbit. The other player's men are mapped along and numbered among the remaining points:
  *
- *     index = orbit of the more * C(points left, fewer) + number of the fewer
+ *     index = orbit of the more * C(remaining points, fewer) + number of the fewer
  *
- * Where the representative has symmetries of its own, the fewer are turned by these into their least image; the slots
- * of other images hold no position. That is rare where it would matter: the more men, the fewer symmetries. */
+ * If symmetries fix the representative, the fewer are also mapped to their least image under these. Slots of other
+ * images are empty. Such slots are few, because sets of many men rarely have symmetries.
+ *
+ * Example: three men's morris with one man of the mover (M) and one of the other player (O) on the board. M's are
+ * "the more", because both have the same number.
+ *
+ *     O . .   a quarter   . M .     0 1 2
+ *     . . M     turn      . . .     3 4 5
+ *     . . .   -------->   O . .     6 7 8
+ *
+ *     more:  Single men have three orbits: corner (0), edge (1) and centre (2). The turn gives the representative of
+ *            the edges, point 1.
+ *     fewer: O is on point 6. The reflection that fixes M would take it to 8, but 6 is less. Among the remaining
+ *            points 0 2 3 4 5 6 7 8, it is number 5.
+ *
+ *     index = 1 * C(8, 1) + 5 = 13 of 24 */
 #include "index.h"
 
 #include "position.h"
@@ -45,7 +59,7 @@ static inline pp_slot slot_of(const morris_board *b, uint32_t tier_number, uint3
         }
         *symmetric = times > 1;
     }
-    return pp_slot_of(tier_number, orbit * t->slots_an_orbit + number_of(b, gather(b, least, left)));
+    return pp_slot_of(tier_number, orbit * t->slots_per_orbit + number_of(b, gather(b, least, left)));
 }
 
 pp_slot morris_rank(const pp_kernel *self, pp_position position) {
@@ -72,8 +86,8 @@ static inline int is_least_image(const morris_board *b, unsigned symmetries, uin
     return 1;
 }
 
-/* For the one slot of finished games: the other player has a mill, the mover two men. */
-static pp_position example_of_over(const morris_board *b) {
+/* Returns the position for the slot of finished games: the other player has a mill, the mover two men. */
+static pp_position finished_example(const morris_board *b) {
     const uint32_t mill = b->rules.mills[0], left = b->all & ~mill, first = left & -left, rest = left & ~first;
     return position_of(first | (rest & -rest), mill, !b->rules.captures, 0);
 }
@@ -82,16 +96,16 @@ void morris_unrank(const pp_kernel *self, pp_slot slot, size_t count, pp_positio
     const morris_board *b = board_of(self);
     const morris_tier *t = &b->tiers[pp_slot_tier(slot)];
     if (pp_slot_tier(slot) == OVER) {
-        *positions = example_of_over(b);
+        *positions = finished_example(b);
         return;
     }
-    uint64_t orbit = pp_slot_index(slot) / t->slots_an_orbit, number = pp_slot_index(slot) % t->slots_an_orbit;
+    uint64_t orbit = pp_slot_index(slot) / t->slots_per_orbit, number = pp_slot_index(slot) % t->slots_per_orbit;
     for (; count; orbit++, number = 0) {
         const uint32_t more = b->representative[t->more][orbit], left = b->all & ~more;
         const unsigned fixing = b->stabilizer[t->more][orbit];
         const int more_possible = t->more_may_have_mill || !in_mills(b, more);
         uint32_t bits = mask_of_number(b, t->fewer, number);
-        for (; count && number < t->slots_an_orbit; number++, count--, bits = next_mask(bits)) {
+        for (; count && number < t->slots_per_orbit; number++, count--, bits = next_mask(bits)) {
             const uint32_t fewer = scatter(b, bits, left);
             const int fewer_possible = t->fewer_may_have_mill || !in_mills(b, fewer);
             if (!more_possible || !fewer_possible || !is_least_image(b, fixing, fewer)) *positions++ = PP_NO_POSITION;
@@ -101,9 +115,8 @@ void morris_unrank(const pp_kernel *self, pp_slot slot, size_t count, pp_positio
     }
 }
 
-/* Slots gathered under the law of the header: an edge between two positions without symmetry of their own counts as
- * often as there are moves along it, any other edge once. Whether a slot's position has symmetry is the same each time,
- * so the slot is searched among all that are listed. */
+/* A list of slots that follows the counting rule at `retract` in perfectplay.h: an edge between two positions without
+ * symmetry appears once per move, any other edge once. */
 typedef struct {
     pp_slot *slots;
     size_t count;
@@ -126,7 +139,7 @@ static inline slot_list list_from(const morris_board *b, const board_view *v, pp
     return list;
 }
 
-/* The tiers after a move without and with a mill. */
+/* The tiers after a move without a mill and with one. */
 typedef struct {
     uint32_t quiet, mill;
 } tiers_after;
@@ -140,7 +153,7 @@ static inline void expand_man(slot_list *list, const morris_board *b, const boar
         } else if (after.mill == OVER) {
             list->slots[list->count++] = pp_slot_of(OVER, 0);
         } else {
-            for (uint32_t taken = may_be_taken(b, v->other); taken; taken &= taken - 1)
+            for (uint32_t taken = capturable(b, v->other); taken; taken &= taken - 1)
                 add_slot(list, b, after.mill, v->other & ~(taken & -taken), arrived);
         }
     }
@@ -164,8 +177,8 @@ size_t morris_expand(const pp_kernel *self, pp_position position, pp_slot *slots
     return list.count;
 }
 
-/* Only moves on the board that close no mill can be returned to. Some that are listed would start from a mill that
- * cannot be; their slots hold no position. */
+/* Play can return only to positions before moves on the board that close no mill. Some of the listed slots are empty,
+ * because they would contain an impossible mill. */
 size_t morris_retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     const morris_board *b = board_of(self);
     const board_view v = view_of(b, position);

@@ -1,4 +1,4 @@
-/* The kernel's functions that know tiers and slots; perfectplay.h says what each does. */
+/* The kernel's functions for tiers and slots, as specified in perfectplay.h. */
 #ifndef MORRIS_INDEX_H
 #define MORRIS_INDEX_H
 

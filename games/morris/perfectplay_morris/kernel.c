@@ -1,11 +1,11 @@
-/* Morris for the engine: the rules of three, six and nine men's; the board in `context` says what differs.
+/* Morris for the engine: the rules of three, six and nine men's morris. The board in `context` describes the variant.
  *
- * A move says where a man comes from, where he goes, and whom a mill takes:
+ * A move has the source and the target of a man, and the man captured by a mill:
  *
  *     14    10 9     5 4      0
- *     [ taken ][ from ][  to  ]       31: nobody is taken; or the man comes from the hand
+ *     [ taken ][ from ][  to  ]       31 for `from`: placed from the hand; for `taken`: no capture
  *
- * No position has a mill facing a player who has lost no man, for it would have taken one. */
+ * A player has no mill while the opponent still has all men, because the mill would have captured one. */
 #include "index.h"
 #include "position.h"
 
@@ -50,7 +50,7 @@ static inline size_t add_moves(const morris_board *b, const board_view *v, unsig
             out[count++] = (pp_move)NONE << 10 | move;
             continue;
         }
-        for (uint32_t taken = may_be_taken(b, v->other); taken; taken &= taken - 1)
+        for (uint32_t taken = capturable(b, v->other); taken; taken &= taken - 1)
             out[count++] = (pp_move)__builtin_ctz(taken) << 10 | move;
     }
     return count;
@@ -70,7 +70,7 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
     return count;
 }
 
-/* Playing a move and taking it back flip the same bits; `side` is the player who makes it. */
+/* Making and undoing a move flip the same bits; `side` is the player who makes the move. */
 static inline pp_position flip(pp_position position, pp_move move, unsigned side) {
     const unsigned to = move & 31, from = move >> 5 & 31, taken = move >> 10 & 31;
     uint64_t mine = UINT64_C(1) << to, theirs = 0;
@@ -103,7 +103,7 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
     return least | position >> HAND_SHIFT << HAND_SHIFT;
 }
 
-/* ---- quick answers ---- */
+/* ---- immediate wins and tiers ---- */
 
 static int wins_now(const pp_kernel *self, pp_position position) {
     const morris_board *b = board_of(self);
@@ -131,7 +131,7 @@ const pp_kernel morris_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
     .flags = PP_TURNS_ALTERNATE,
-    .max_moves = 32 * MEN, /* no board has more than 32 neighbouring pairs; three men who fly have fewer moves */
+    .max_moves = 32 * MEN, /* a board has at most 32 pairs of neighbours; three flying men have fewer moves */
     .max_parents = 3 * POINTS,
     .valid = valid,
     .start = start,

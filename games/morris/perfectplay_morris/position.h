@@ -1,11 +1,11 @@
-/* A position of Morris taken apart, and what the rules say of it: for the rules and the index alike.
+/* The parts of a position and basic rules, for both the rules and the index.
  *
  * A position, in 64 bits:
  *
  *     63   54  53  52    48 47          24 23           0
  *     [ zero ][side][in hand][ Black's men ][ White's men ]     side 0: White is to move
  *
- * "In hand" counts both players' men still to be placed; of an odd number the mover has one more. */
+ * "In hand" counts the men of both players still to be placed. If it is odd, the mover has one more. */
 #ifndef MORRIS_POSITION_H
 #define MORRIS_POSITION_H
 
@@ -41,7 +41,7 @@ static inline pp_position position_of(uint32_t mover, uint32_t other, unsigned i
 static inline unsigned men_of_mover(const board_view *v) { return v->mover_count + hand_of_mover(v->in_hand); }
 static inline unsigned men_of_other(const board_view *v) { return v->other_count + hand_of_other(v->in_hand); }
 
-/* Whether the opponent's last move has won the game, other than by leaving no move. */
+/* Returns whether the opponent's last move has won the game, other than by leaving no move. */
 static inline int is_over(const morris_board *b, const board_view *v) {
     return b->rules.captures ? men_of_mover(v) < 3 : in_mills(b, v->other) != 0;
 }
@@ -52,7 +52,7 @@ static inline uint32_t empty_points(const morris_board *b, const board_view *v) 
 
 static inline int may_fly(const morris_board *b, unsigned men) { return b->rules.flying && men == 3; }
 
-/* Where a man on this point may go, or may have come from, on a board with these empty points. */
+/* Returns where a man on this point may go, or may have come from, among these empty points. */
 static inline uint32_t within_reach(const morris_board *b, unsigned men, unsigned point, uint32_t empty) {
     return may_fly(b, men) ? empty : empty & b->rules.neighbours[point];
 }
@@ -62,13 +62,13 @@ static inline int has_move(const morris_board *b, const board_view *v) {
     return v->in_hand || may_fly(b, v->mover_count) ? empty != 0 : (near_to(b, v->mover) & empty) != 0;
 }
 
-/* Whom a mill may take. */
-static inline uint32_t may_be_taken(const morris_board *b, uint32_t men) {
+/* Returns the men that a mill may capture. */
+static inline uint32_t capturable(const morris_board *b, uint32_t men) {
     const uint32_t outside = men & ~in_mills(b, men);
     return outside ? outside : men;
 }
 
-/* The tier of a position; OVER for a game that a mill has won. */
+/* Returns the tier of a position, or OVER for a game won by a mill. */
 static inline uint32_t tier_of_view(const morris_board *b, const board_view *v) {
     return is_over(b, v) ? OVER : b->tier_of[v->in_hand][v->mover_count][v->other_count];
 }

@@ -1,21 +1,21 @@
 """OpenSpiel states by number.
 
-perfectplay's positions are integers; OpenSpiel's states are objects that only playing makes. A state's number is a hash
-of its text, and how it stands:
+perfectplay's positions are integers, but OpenSpiel's states are objects that can only be reached by play. The number of
+a state is a hash of its text and its result:
 
-     63 62                          3 2           0
-    [ 0 ][     hash of the text     ] [ standing ]     whose turn it is, or how the game ended for the first player
+     63 62                          3 2         0
+    [ 0 ][     hash of the text     ] [ result ]     the side to move, or the result for the first player
 
-So it is the same in every process, says nothing about how play came there, and tells by itself what is asked most.
+So the number is the same in every process, does not depend on the path, and contains what is needed most often.
 
-To go from a number back to a state, the book keeps one way to it: the state before, and which of its actions. A number
-it has not met, as when a table is opened in another process, is looked for by playing through the game, breadth first:
-the ways stay short, and no limit on the length of a game is met that a shorter way would not meet. Each state is
-expanded once, many at a time: what follows it is kept, and the state itself only until then.
+To get from a number back to a state, the book keeps one path to it: the parent and the action. A number that it has not
+met, for example after opening a table in another process, is searched by playing through the game breadth first. That
+keeps paths short, so that they do not hit a limit on the length of a game that a shorter path would avoid. Each state
+is expanded once, in batches. The book keeps the children, and the state itself only until it is expanded.
 
-Two states of one number are taken for the same. A second hash notices two texts that share a number. Whether states
-that look the same also go on in the same way, which they do not if a game keeps something to itself, is tried on a
-sample of those that are reached in several ways.
+Two states with the same number are treated as equal. A second hash detects two texts with the same number. States that
+look the same can continue differently if a game has hidden state, so a sample of the states that are reached by several
+paths is compared.
 """
 
 from __future__ import annotations
@@ -32,116 +32,116 @@ import pyspiel
 from xxhash import xxh3_128_digest
 
 from perfectplay import UsageError
-from perfectplay_native.numbering import NO_NUMBER, Numbering, Numbers
+from perfectplay_native.positions import NO_NUMBER, Numbering, Numbers
 
 MAX_STATES = 1 << 15
-"""States kept until they are expanded, or one in `KEPT` of all if that is more; others are played again."""
+"""States kept until they are expanded, or one in `READY_SHARE` of all states if that is more. Others are replayed."""
 
-KEPT = 8
+READY_SHARE = 8
 
 BATCH = 256
-"""States expanded together."""
+"""States expanded at a time."""
 
-TOLD = 4096
-"""States that `walk` tells of at a time."""
+WALK_BATCH = 4096
+"""States that `walk` yields at a time."""
 
-COMPARED = 256
-"""So many second ways to a state are tried at first, and then one in `SAMPLE`."""
+COMPARED_FIRST = 256
+"""Number of repeated arrivals at a state that are all compared; after them, one in `SAMPLE` is."""
 
 SAMPLE = 256
 
 MAX_SCORE = (1 << 15) - 1
 MAX_DEPTH = 32
-"""Where ways to a state differ in length, none gets so long: rules that end a game without progress take more moves."""
+"""Paths of different lengths to a state stay below this depth. Limits on the length of a game allow more moves."""
 
-# How a state stands. Bit 0 is the mover; a finished game is the first player's turn, as somebody's it must be.
+# The result of a state. Bit 0 is the mover; in a finished game it is the first player by convention.
 FIRST_MOVES, SECOND_MOVES, LOST, DRAWN, WON = 0, 1, 2, 4, 6
-STANDING = 7
+RESULT = 7
 
 _NOT_EXPANDED = -(1 << 31)
-_HASH = (1 << 63) - 1 & ~STANDING
+_HASH = (1 << 63) - 1 & ~RESULT
 
 Positions = npt.NDArray[np.uint64]
 
 
-class Expanded(NamedTuple):
-    """Some states and what follows them."""
+class Expansion(NamedTuple):
+    """States with their children."""
 
     numbers: Positions
     children: Positions
-    """The numbers of those that follow, one state's after the other's."""
+    """The numbers of the children, state after state."""
     ends: npt.NDArray[np.int64]
-    """Where each one's end."""
+    """The end of each state's children."""
     returns: npt.NDArray[np.int32]
-    """What a finished game gives its first player; 0 while it goes on."""
+    """The first player's return in a finished game, else 0."""
 
 
 class StateBook:
-    """Every state met so far, by number. Threads may share one.
+    """All states met so far, by number. It is thread-safe.
 
-    Inside, a state is its place in the order in which they were met.
+    Internally a state is its place, which is its number in the order of discovery.
     """
 
     def __init__(self, game: pyspiel.Game) -> None:
         self._game = game
-        self._pays_as_it_goes = game.get_type().reward_model == pyspiel.GameType.RewardModel.REWARDS
-        self._deep = min(game.max_game_length(), MAX_DEPTH)
+        self._has_rewards = game.get_type().reward_model == pyspiel.GameType.RewardModel.REWARDS
+        self._max_depth = min(game.max_game_length(), MAX_DEPTH)
         self._lock = threading.RLock()
         self._begin()
         self.start = self._places.position(0)
 
     def _begin(self) -> None:
-        """Know nothing but the start."""
-        self._ready: dict[int, pyspiel.State] = {}  # by place: met, and not expanded
-        self._shown: tuple[int, pyspiel.State] | None = None  # the last that was played again
+        """Reset the book to the start."""
+        self._ready: dict[int, pyspiel.State] = {}  # by place: met but not expanded
+        self._replayed_state: tuple[int, pyspiel.State] | None = None  # the last one
         self._arrivals = 0
-        self._explored = 0  # all states below are expanded
-        self._graded = True  # so far, all ways to a state have been of one length
+        self._explored = 0  # all earlier places are expanded
+        self._uniform_depth = True  # all paths to a state so far have the same length
         self._deepest = 0
-        # One entry a state.
+        # One entry per state.
         self._places = Numbering()
         self._checks = array("I")
         self._depth = array("I")
-        self._before = array("I")
-        self._action = array("H" if self._game.num_distinct_actions() <= 1 << 16 else "I")  # that leads here from there
-        self._first = array("i")  # where its actions begin; of a finished game, what its first player gets
+        self._parent = array("I")
+        self._action = array("H" if self._game.num_distinct_actions() <= 1 << 16 else "I")  # from the parent
+        self._first = array("i")  # the index of its first action, or the first player's return
         self._degree = array("H")
-        # One entry an action of an expanded state.
+        # One entry per action of an expanded state.
         self._actions = array(self._action.typecode)
         self._children = array("I")
         self._enter([self._game.new_initial_state()], np.zeros(1, dtype=np.uint32), array(self._action.typecode, [0]))
 
     def __contains__(self, number: int) -> bool:
-        """Whether play can lead to this number."""
+        """Return whether play can lead to this number."""
         with self._lock:
             return self._place(number) is not None
 
     def __len__(self) -> int:
-        """How many states were met so far."""
+        """Return the number of states met so far."""
         return len(self._places)
 
     def returns(self, number: int) -> int | None:
-        """What a finished game gives its first player; None while it goes on."""
+        """Return the first player's return in a finished game, else None."""
         if is_open(number):
             return None
         with self._lock:
-            return self._first[self._find(number)]
+            return self._first[self._require_place(number)]
 
     def children(self, number: int) -> dict[int, int]:
-        """The number of the state that each legal action leads to; none at the end."""
+        """Return the child of each legal action, or an empty dict for a finished game."""
         if not is_open(number):
             return {}
         with self._lock:
-            place = self._find(number)
+            place = self._require_place(number)
             if self._first[place] == _NOT_EXPANDED:
                 self._expand([place])
             return dict(zip(self._actions_of(place), map(self._places.position, self._children_of(place)), strict=True))
 
-    def walk(self) -> Iterator[Expanded]:
-        """Play through the whole game from the start, some states at a time. What is said last of a state is right.
+    def walk(self) -> Iterator[Expansion]:
+        """Yield all states of the game in batches. If a state occurs more than once, the last occurrence is valid.
 
-        The newest come first, so that few states wait at a time. Ways may then be longer than need be: if one could
-        be so long that a limit on the length of a game cuts it off, it begins anew with the oldest first.
+        The newest states are expanded first, so that few states wait at a time. That may give longer paths. If a path
+        gets so long that a limit on the length of a game could cut it off, the walk restarts with the oldest first.
         """
         expand = self._expand_newest
         with self._lock:
@@ -150,60 +150,60 @@ class StateBook:
         while places:
             places = []
             with self._lock:
-                while len(places) < TOLD and (expanded := expand()):
+                while len(places) < WALK_BATCH and (expanded := expand()):
                     places += expanded
-                    if expand == self._expand_newest and not self._graded and self._deepest >= self._deep:
+                    if expand == self._expand_newest and not self._uniform_depth and self._deepest >= self._max_depth:
                         self._begin()
                         places, expand = [], self._expand_oldest
-                told = self._expanded(np.array(places, dtype=np.int64))
-            yield told
-        for begin in range(0, len(self), TOLD):
+                batch = self._expansion(np.array(places, dtype=np.int64))
+            yield batch
+        for begin in range(0, len(self), WALK_BATCH):
             with self._lock:
-                some = np.arange(begin, min(len(self), begin + TOLD))
-                told = self._expanded(some[~is_open(self._places.positions(some))])
-            yield told
+                range_places = np.arange(begin, min(len(self), begin + WALK_BATCH))
+                batch = self._expansion(range_places[~is_open(self._places.positions(range_places))])
+            yield batch
 
-    def _expanded(self, places: npt.NDArray[np.int64]) -> Expanded:
+    def _expansion(self, places: npt.NDArray[np.int64]) -> Expansion:
         numbers = self._places.positions(places)
         degrees, first = _view(self._degree)[places], _view(self._first)[places]
         ends = np.cumsum(degrees, dtype=np.int64)
         edges = np.repeat(first - (ends - degrees), degrees) + np.arange(int(degrees.sum()))
         returns = np.where(is_open(numbers), 0, first)
-        return Expanded(numbers, self._places.positions(_view(self._children)[edges]), ends, returns)
+        return Expansion(numbers, self._places.positions(_view(self._children)[edges]), ends, returns)
 
     def state(self, number: int) -> pyspiel.State:
-        """A state of this number, not to be changed; UsageError where play never leads to one."""
+        """Return a state of this number. Raise UsageError if play cannot lead to one."""
         with self._lock:
-            return self._state(self._find(number)).clone()
+            return self._state(self._require_place(number)).clone()
 
-    def way(self, number: int) -> list[int]:
-        """The actions of one way from the start."""
+    def path(self, number: int) -> list[int]:
+        """Return the actions of one path from the start."""
         with self._lock:
-            return self._way(self._find(number))
+            return self._path(self._require_place(number))
 
     def text(self, number: int) -> str:
-        """A state as OpenSpiel shows it, on one line."""
+        """Return OpenSpiel's text of a state on one line."""
         with self._lock:
-            (text,) = self._texts([self._state(self._find(number))])
+            (text,) = self._texts([self._state(self._require_place(number))])
             return text
 
     def find_text(self, text: str) -> list[int]:
-        """The numbers of the states that are shown so: more than one if the text does not say whose turn it is."""
-        shown = int(_hashes([text])[0][0])
-        wanted = [shown | standing for standing in (FIRST_MOVES, SECOND_MOVES, LOST, DRAWN, WON)]
+        """Return the numbers of the states with this text, which are several if it does not show the side to move."""
+        text_hash = int(_hashes([text])[0][0])
+        numbers = [text_hash | result for result in (FIRST_MOVES, SECOND_MOVES, LOST, DRAWN, WON)]
         with self._lock:
-            while all(self._places.find(number) is None for number in wanted) and self._expand_oldest():
+            while all(self._places.find(number) is None for number in numbers) and self._expand_oldest():
                 pass
-            return [number for number in wanted if self._places.find(number) is not None]
+            return [number for number in numbers if self._places.find(number) is not None]
 
-    # ---- by place, under the lock ----
+    # ---- by place, with the lock held ----
 
     def _place(self, number: int) -> int | None:
         while (place := self._places.find(number)) is None and self._expand_oldest():
             pass
         return place
 
-    def _find(self, number: int) -> int:
+    def _require_place(self, number: int) -> int:
         place = self._place(number)
         if place is None:
             raise UsageError(f"no play from the start of {self._game} leads to {number}")
@@ -219,33 +219,33 @@ class StateBook:
         waiting = self._ready.get(place)
         if waiting is not None:
             return waiting
-        if self._shown is None or self._shown[0] != place:
-            self._shown = place, self._played(place)
-        return self._shown[1]
+        if self._replayed_state is None or self._replayed_state[0] != place:
+            self._replayed_state = place, self._replay(place)
+        return self._replayed_state[1]
 
-    def _played(self, place: int) -> pyspiel.State:
+    def _replay(self, place: int) -> pyspiel.State:
         state = self._game.new_initial_state()
-        for action in self._way(place):
+        for action in self._path(place):
             state.apply_action(action)
         return state
 
-    def _way(self, place: int) -> list[int]:
-        found = []
+    def _path(self, place: int) -> list[int]:
+        actions = []
         while place:
-            found.append(self._action[place])
-            place = self._before[place]
-        return found[::-1]
+            actions.append(self._action[place])
+            place = self._parent[place]
+        return actions[::-1]
 
     def _expand_newest(self) -> list[int]:
-        """Expand the states met last; none when all are expanded."""
+        """Expand the states met last. Return their places, or an empty list if all states are expanded."""
         places = list(islice(reversed(self._ready), BATCH))
-        if not places:  # what there was no room for
+        if not places:  # only states that were not kept are left
             return self._expand_oldest()
         self._expand(places)
         return places
 
     def _expand_oldest(self) -> list[int]:
-        """Expand the states that have waited longest; none when all are expanded."""
+        """Expand the states met first. Return their places, or an empty list if all states are expanded."""
         waiting: list[int] = []
         while not waiting and self._explored < len(self):
             begin, end = self._explored, min(len(self), self._explored + BATCH)
@@ -256,133 +256,136 @@ class StateBook:
         return waiting
 
     def _expand(self, places: list[int]) -> None:
-        """Enter what follows some states."""
+        """Enter the children of these states."""
         actions: list[int] = []
         children: list[pyspiel.State] = []
         degrees: list[int] = []
         for place in places:
-            state = self._ready.pop(place, None) or self._played(place)
+            state = self._ready.pop(place, None) or self._replay(place)
             legal = state.legal_actions()
             if not legal:
                 (text,) = self._texts([state])
-                raise self._refusal(f"{text!r} goes on without a legal action")
+                raise self._error(f"{text!r} is not finished but has no legal action")
             actions += legal
             degrees.append(len(legal))
             last = legal.pop()
             children += map(state.child, legal)
-            state.apply_action(last)  # it is of no further use: no copy is needed
+            state.apply_action(last)  # the state is not needed any more, so no copy is made
             children.append(state)
-        taken = array(self._action.typecode, actions)
+        action_column = array(self._action.typecode, actions)
         parents, counts = np.array(places, dtype=np.uint32), np.array(degrees)
-        arrived = self._enter(children, np.repeat(parents, counts), taken)
+        child_places = self._enter(children, np.repeat(parents, counts), action_column)
         first = len(self._actions) + np.cumsum(counts) - counts
-        self._actions += taken
-        self._children.frombytes(arrived.tobytes())
+        self._actions += action_column
+        self._children.frombytes(child_places.tobytes())
         _view(self._degree)[parents] = counts
         _view(self._first)[parents] = first
 
-    def _enter(self, states: list[pyspiel.State], before: Numbers, taken: array[int]) -> Numbers:
-        """The places of states, each of which an action leads to from a state before; new ones are entered."""
-        shown, checks = _hashes(self._texts(states))
+    def _enter(self, states: list[pyspiel.State], parents: Numbers, actions: array[int]) -> Numbers:
+        """Return the places of states, each reached from a parent by an action, and enter the new ones."""
+        text_hashes, checks = _hashes(self._texts(states))
         players = _view(array("b", [state.current_player() for state in states]))
         over = np.flatnonzero(players < 0)
-        standings = players.astype(np.uint64)
-        standings[over], gains = self._ends(states, shown, over)
+        results = players.astype(np.uint64)
+        results[over], gains = self._ends(states, text_hashes, over)
         met = len(self)
-        places, fresh = self._places.enter(shown | standings)
-        depths = _view(self._depth)[before] + np.uint32(1) if met else before
+        places, fresh = self._places.add(text_hashes | results)
+        depths = _view(self._depth)[parents] + np.uint32(1) if met else parents
         self._checks.frombytes(checks[fresh].tobytes())
         self._depth.frombytes(depths[fresh].tobytes())
-        self._before.frombytes(before[fresh].tobytes())
-        self._action.frombytes(_view(taken)[fresh].tobytes())
+        self._parent.frombytes(parents[fresh].tobytes())
+        self._action.frombytes(_view(actions)[fresh].tobytes())
         self._degree.frombytes(bytes(self._degree.itemsize * len(fresh)))
         first = np.full(len(states), _NOT_EXPANDED, dtype=np.int32)
         first[over] = gains
         self._first.frombytes(first[fresh].tobytes())
-        self._graded = self._graded and bool((_view(self._depth)[places] == depths).all())
+        self._uniform_depth = self._uniform_depth and bool((_view(self._depth)[places] == depths).all())
         self._deepest = max(self._deepest, int(depths.max()))
         self._keep(states, met + np.flatnonzero(players[fresh] >= 0), fresh[players[fresh] >= 0])
-        again = np.ones(len(places), dtype=bool)
-        again[fresh] = False
-        self._look_again(states, places, checks, np.flatnonzero(again))
+        repeated = np.ones(len(places), dtype=bool)
+        repeated[fresh] = False
+        self._check_repeats(states, places, checks, np.flatnonzero(repeated))
         return places
 
     def _keep(self, states: list[pyspiel.State], places: npt.NDArray[np.intp], arrivals: Numbers) -> None:
-        """Have states ready for when they are expanded, as far as there is room."""
-        room = max(0, max(MAX_STATES, len(self) // KEPT) - len(self._ready))
+        """Keep states until they are expanded, as far as there is room."""
+        room = max(0, max(MAX_STATES, len(self) // READY_SHARE) - len(self._ready))
         self._ready.update(zip(places[:room].tolist(), map(states.__getitem__, arrivals[:room].tolist()), strict=True))
 
     def _ends(
-        self, states: list[pyspiel.State], shown: Positions, over: npt.NDArray[np.intp]
+        self, states: list[pyspiel.State], text_hashes: Positions, over: npt.NDArray[np.intp]
     ) -> tuple[Positions, npt.NDArray[np.int32]]:
-        """How finished games stand, and what they give the first player; of one that is known, the former is enough."""
-        standings, gains = np.zeros(len(over), dtype=np.uint64), np.zeros(len(over), dtype=np.int32)
-        for standing in (LOST, DRAWN, WON):
-            standings[self._places.find_many(shown[over] | np.uint64(standing)) != NO_NUMBER] = standing
-        new = np.flatnonzero(standings == 0)
+        """Return the results of finished games, and the first player's returns of those that are new."""
+        results, gains = np.zeros(len(over), dtype=np.uint64), np.zeros(len(over), dtype=np.int32)
+        for result in (LOST, DRAWN, WON):
+            results[self._places.find_many(text_hashes[over] | np.uint64(result)) != NO_NUMBER] = result
+        new = np.flatnonzero(results == 0)
         gains[new] = [self._gain(states[end]) for end in over[new].tolist()]
-        standings[new] = DRAWN + 2 * np.sign(gains[new])
-        return standings, gains
+        results[new] = DRAWN + 2 * np.sign(gains[new])
+        return results, gains
 
     def _gain(self, state: pyspiel.State) -> int:
-        """What a finished game gives its first player."""
+        """Return the first player's return in a finished game."""
         gain = state.returns()[0]
         if gain != int(gain) or abs(gain) > MAX_SCORE:
-            raise self._refusal(
-                f"it can end with a return of {gain:g}, and scores are whole numbers up to {MAX_SCORE:,}"
+            raise self._error(
+                f"it can end with a return of {gain:g}, but scores must be whole numbers up to {MAX_SCORE:,}"
             )
         return int(gain)
 
-    def _look_again(
+    def _check_repeats(
         self, states: list[pyspiel.State], places: Numbers, checks: Numbers, arrivals: npt.NDArray[np.intp]
     ) -> None:
-        """Refuse a game where an arrival at a known state is not at the same state, as far as that is tried."""
+        """Raise UsageError if a repeated arrival is at a different state. Only a sample is compared completely."""
         differs = _view(self._checks)[places] != checks
         if differs.any():
             number = self._places.position(int(places[differs.argmax()]))
-            raise self._refusal(f"two of its states share the number {number}")
+            raise self._error(f"two of its states share the number {number}")
         counts = np.arange(self._arrivals, self._arrivals + len(arrivals))
         self._arrivals += len(arrivals)
-        for arrival in arrivals[(counts < COMPARED) | (counts % SAMPLE == 0)].tolist():
+        for arrival in arrivals[(counts < COMPARED_FIRST) | (counts % SAMPLE == 0)].tolist():
             self._compare(states[arrival], int(places[arrival]))
 
     def _compare(self, state: pyspiel.State, place: int) -> None:
-        """Refuse a game in which states that look the same go on, or end, differently."""
+        """Raise UsageError if states that look the same continue or end differently."""
         if not is_open(self._places.position(place)):
             same = self._gain(state) == self._first[place]
         else:
             twin, actions = self._state(place), state.legal_actions()
-            same = actions == twin.legal_actions() and self._looks(state, actions) == self._looks(twin, actions)
+            same = actions == twin.legal_actions()
+            same = same and self._successors(state, actions) == self._successors(twin, actions)
         if not same:
             (text,) = self._texts([state])
-            raise self._refusal(f"what follows {text!r} depends on how it was reached, which OpenSpiel does not show")
+            raise self._error(
+                f"play after {text!r} depends on how it was reached, which OpenSpiel's text does not show"
+            )
 
-    def _looks(self, state: pyspiel.State, actions: list[int]) -> list[tuple[int, str]]:
+    def _successors(self, state: pyspiel.State, actions: list[int]) -> list[tuple[int, str]]:
         children = [state.child(action) for action in actions]
         return [(child.current_player(), text) for child, text in zip(children, self._texts(children), strict=True)]
 
     def _texts(self, states: list[pyspiel.State]) -> list[str]:
         texts = [state.to_string().strip().replace("\n", "/") for state in states]
-        if self._pays_as_it_goes:
+        if self._has_rewards:
             return [f"{text} returns {state.returns()}" for text, state in zip(texts, states, strict=True)]
         return texts
 
-    def _refusal(self, reason: str) -> UsageError:
+    def _error(self, reason: str) -> UsageError:
         return UsageError(f"openspiel: {self._game} cannot be solved: {reason}")
 
 
 def is_open(number: Any) -> Any:
-    """Whether the game of this number goes on; of many at once, too."""
-    return number & STANDING < LOST
+    """Return whether the game of this number is unfinished. Accepts arrays."""
+    return number & RESULT < LOST
 
 
 def _view(column: array[int]) -> npt.NDArray[Any]:
-    """An array to calculate with; while it is there, the column cannot grow."""
+    """Return a numpy view of a column, which cannot grow while the view exists."""
     return np.frombuffer(column, dtype=f"{'i' if column.typecode.islower() else 'u'}{column.itemsize}")
 
 
 def _hashes(texts: list[str]) -> tuple[Positions, Numbers]:
-    """Each text's part of a number, and a second hash of the same."""
+    """Return each text's part of a number, and a second hash of the text."""
     digests = b"".join([xxh3_128_digest(text.encode()) for text in texts])
     halves = np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
     return halves[:, 1] & np.uint64(_HASH), (halves[:, 0] >> np.uint64(32)).astype(np.uint32)

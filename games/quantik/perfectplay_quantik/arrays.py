@@ -1,7 +1,6 @@
-"""The core over many states at once: numpy arrays of shape (n, 8) and type uint16, a row for each state.
+"""The functions of `State` for numpy arrays of shape (n, 8) and type uint16, with a row for each state.
 
-The functions are named as in `State`. Those that read formats check every row as `State` does, and name the
-first row that is wrong.
+Functions that read formats check every row as `State` does. Their StateError names the first row with a fault.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 from perfectplay_quantik.cbor import PAYLOAD_BYTES, Document, write_document
-from perfectplay_quantik.checks import PIECES, StateError
-from perfectplay_quantik.geometry import CELLS, LINES, PIECES_OF_A_SHAPE, SHAPES, scope_of
+from perfectplay_quantik.rules import CELLS, LINES, PIECES, PIECES_PER_SHAPE, SHAPES, StateError, scope_of
 from perfectplay_quantik.state import CANONICAL, VERSION, State
 
 Words = npt.NDArray[np.uint16]
@@ -28,10 +26,10 @@ _QFEN_SLASHES = (4, 9, 14)
 _QFEN_CELLS = tuple(column for column in range(19) if column not in _QFEN_SLASHES)
 
 
-def _union_table(of_cell: Sequence[int]) -> Words:
-    """For each of the 65,536 masks the union of what its cells stand for."""
+def _union_table(values: Sequence[int]) -> Words:
+    """Return, for each of the 65,536 masks, the union of the values of its cells."""
     table = np.zeros(1, dtype=np.uint16)
-    for value in of_cell:
+    for value in values:
         table = np.concatenate((table, table | np.uint16(value)))
     return table
 
@@ -43,15 +41,15 @@ _LINES_TOUCHED = _union_table(
 
 
 def as_states(states: npt.ArrayLike) -> Words:
-    """The array as contiguous (n, 8) uint16; ValueError if it is not that. The rows are not checked."""
+    """Return the array as contiguous (n, 8) uint16 with unchecked rows. Raise ValueError for other shapes and types."""
     array = np.asarray(states)
     if array.ndim != 2 or array.shape[1] != len(PIECES) or array.dtype != np.uint16:
-        raise ValueError(f"states are an array of (n, 8) uint16, not {array.shape} {array.dtype}")
+        raise ValueError(f"states must be an array of (n, 8) uint16, not {array.shape} {array.dtype}")
     return np.ascontiguousarray(array)
 
 
 def check_states(states: npt.ArrayLike) -> None:
-    """Raise StateError for the first row that is not a state, and say why."""
+    """Raise StateError for the first row that is not a state."""
     words = as_states(states)
     bad = _bad_rows(words, np.zeros(len(words), dtype=np.bool_))
     if bad.any():
@@ -60,16 +58,16 @@ def check_states(states: npt.ArrayLike) -> None:
 
 
 def _bad_rows(words: Words, either_colour: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which rows are not states; where `either_colour` is set, colour 1 may be a piece ahead."""
+    """Return which rows are not states. Where `either_colour` is set, colour 1 may be one piece ahead."""
     counts = np.bitwise_count(words).astype(np.int16)
     ahead = counts[:, :SHAPES].sum(axis=1) - counts[:, SHAPES:].sum(axis=1)
     overlapping = counts.sum(axis=1) != np.bitwise_count(np.bitwise_or.reduce(words, axis=1))
-    too_many = (counts > PIECES_OF_A_SHAPE).any(axis=1)
+    too_many = (counts > PIECES_PER_SHAPE).any(axis=1)
     return np.asarray(overlapping | too_many | (ahead > 1) | (ahead < np.where(either_colour, -1, 0)))
 
 
 def _raise_for_row(row: int, decode: Callable[[], object]) -> None:
-    """Let the scalar code say what is wrong with a row."""
+    """Raise the StateError of the scalar code for a row."""
     try:
         decode()
     except StateError as error:
@@ -77,7 +75,7 @@ def _raise_for_row(row: int, decode: Callable[[], object]) -> None:
 
 
 def canonical_payload(states: npt.ArrayLike) -> Words:
-    """The canonical payloads, as words (`.astype("<u2").tobytes()` are the bytes). Rows are not checked."""
+    """Return the canonical payloads as words; `.astype("<u2").tobytes()` gives the bytes. Rows are not checked."""
     words = as_states(states)
     canonical = np.empty_like(words)
     lib.quantik_canonical_words(_pointer(words), _pointer(canonical), len(words))
@@ -85,12 +83,12 @@ def canonical_payload(states: npt.ArrayLike) -> Words:
 
 
 def canonical_key(states: npt.ArrayLike) -> Bytes:
-    """The portable keys, (n, 18) bytes."""
+    """Return the portable keys, (n, 18) bytes."""
     return _with_header(canonical_payload(states), CANONICAL)
 
 
 def pack(states: npt.ArrayLike, flags: int = 0) -> Bytes:
-    """(n, 18) bytes: version, flags, payload. StateError if the flags do not fit a state."""
+    """Return (n, 18) bytes: version, flags, payload. Raise StateError if the flags do not fit a state."""
     words = as_states(states)
     packed = _with_header(words, flags)
     unpack(packed)
@@ -98,10 +96,10 @@ def pack(states: npt.ArrayLike, flags: int = 0) -> Bytes:
 
 
 def unpack(packed: npt.ArrayLike) -> tuple[Words, Bytes]:
-    """The states and the flags of (n, 18) bytes; StateError names the first row that is wrong, and why."""
+    """Return the states and the flags of (n, 18) bytes. Raise StateError for the first row with a fault."""
     data = np.asarray(packed)
     if data.ndim != 2 or data.shape[1] != _HEADER_BYTES + 2 * len(PIECES) or data.dtype != np.uint8:
-        raise ValueError(f"packed states are an array of (n, 18) uint8, not {data.shape} {data.dtype}")
+        raise ValueError(f"packed states must be an array of (n, 18) uint8, not {data.shape} {data.dtype}")
     words = np.ascontiguousarray(data[:, _HEADER_BYTES:]).view("<u2").astype(np.uint16)
     flags = data[:, 1].copy()
     marked = flags == CANONICAL
@@ -114,7 +112,7 @@ def unpack(packed: npt.ArrayLike) -> tuple[Words, Bytes]:
 
 
 def to_qfen(states: npt.ArrayLike) -> npt.NDArray[np.bytes_]:
-    """The QFENs, as an array of 19-byte strings."""
+    """Return the QFENs as an array of 19-byte strings."""
     words = as_states(states)
     pieces = np.zeros((len(words), CELLS), dtype=np.uint8)
     for piece in range(len(PIECES)):
@@ -126,16 +124,16 @@ def to_qfen(states: npt.ArrayLike) -> npt.NDArray[np.bytes_]:
 
 
 def from_qfen(texts: npt.ArrayLike) -> Words:
-    """The states of QFENs (strings or bytes); StateError names the first row that is wrong, and why."""
+    """Return the states of QFENs (strings or bytes). Raise StateError for the first row with a fault."""
     rows = [
         text.decode("ascii", "replace") if isinstance(text, bytes) else str(text)
         for text in np.asarray(texts).ravel().tolist()
     ]
-    return _decoded(rows, State.from_qfen)
+    return _decode_rows(rows, State.from_qfen)
 
 
 def to_cbor(states: npt.ArrayLike, canon: bool = False) -> Bytes:
-    """The CBOR documents, which all have the same length; with `canon`, of the canonical payloads."""
+    """Return the CBOR documents, which all have the same length, with canonical payloads if `canon`."""
     words = as_states(states)
     check_states(words)
     payload = canonical_payload(words) if canon else words
@@ -147,11 +145,11 @@ def to_cbor(states: npt.ArrayLike, canon: bool = False) -> Bytes:
 
 
 def from_cbor(documents: Iterable[bytes | Bytes]) -> Words:
-    """The states of CBOR documents; StateError names the first that is wrong, and why."""
-    return _decoded([bytes(document) for document in documents], State.from_cbor)
+    """Return the states of CBOR documents. Raise StateError for the first with a fault."""
+    return _decode_rows([bytes(document) for document in documents], State.from_cbor)
 
 
-def _decoded(rows: Sequence[_Format], decode: Callable[[_Format], State]) -> Words:
+def _decode_rows(rows: Sequence[_Format], decode: Callable[[_Format], State]) -> Words:
     states = np.zeros((len(rows), len(PIECES)), dtype=np.uint16)
     for row, data in enumerate(rows):
         try:
@@ -162,27 +160,27 @@ def _decoded(rows: Sequence[_Format], decode: Callable[[_Format], State]) -> Wor
 
 
 def to_move(states: npt.ArrayLike) -> Bytes:
-    """The colour to move in each state."""
+    """Return the colour to move in each state."""
     counts = np.bitwise_count(as_states(states)).astype(np.int16)
     return np.asarray(counts[:, :SHAPES].sum(axis=1) > counts[:, SHAPES:].sum(axis=1), dtype=np.uint8)
 
 
 def finished(states: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Which states have a line with all four shapes."""
+    """Return which states have a line with all four shapes."""
     words = as_states(states)
     touched = _LINES_TOUCHED[words[:, :SHAPES] | words[:, SHAPES:]]
     return np.asarray(np.bitwise_and.reduce(touched, axis=1) != 0)
 
 
 def legal_cells(states: npt.ArrayLike) -> Words:
-    """(n, 4): where the mover may put each shape, as masks."""
+    """Return (n, 4) masks of the cells where the mover may place each shape."""
     words = as_states(states)
     second = to_move(words)[:, None] == 1
     own = np.where(second, words[:, SHAPES:], words[:, :SHAPES])
     opposing = np.where(second, words[:, :SHAPES], words[:, SHAPES:])
-    taken = np.bitwise_or.reduce(words, axis=1)[:, None]
-    legal: Words = ~(taken | _SCOPE[opposing])
-    legal[(np.bitwise_count(own) >= PIECES_OF_A_SHAPE) | finished(words)[:, None]] = 0
+    occupied = np.bitwise_or.reduce(words, axis=1)[:, None]
+    legal: Words = ~(occupied | _SCOPE[opposing])
+    legal[(np.bitwise_count(own) >= PIECES_PER_SHAPE) | finished(words)[:, None]] = 0
     return legal
 
 

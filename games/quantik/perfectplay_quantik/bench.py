@@ -1,4 +1,4 @@
-"""How fast the core is: the rates that `solve bench` reports, each measured on one core over positions from play."""
+"""The rates that `solve bench` reports, each measured on one core with positions from random games."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from perfectplay_quantik import arrays
-from perfectplay_quantik._core import ffi, lib
-from perfectplay_quantik.plugin import kernel, state_of
+from perfectplay_quantik._kernel import ffi, lib
+from perfectplay_quantik.notation import state_of
+from perfectplay_quantik.rules import KERNEL
 
 SECONDS = 0.5
-"""How long each rate is measured."""
+"""The time for each measurement."""
 
 PERFT_DEPTH = 4
 
@@ -54,20 +55,19 @@ def benchmarks(*, seconds: float = SECONDS) -> Iterator[tuple[str, float, str]]:
 
 
 def sample_positions(count: int) -> list[int]:
-    """Positions of random games, the same each time, all of each game from its first move to its last."""
+    """Return the positions of random games with a fixed seed."""
     source = random.Random(384)
-    rules = kernel()
     positions: list[int] = []
     while len(positions) < count:
-        position = rules.start()
-        while legal := rules.moves(position):
-            position = rules.apply(position, source.choice(legal))
+        position = KERNEL.start()
+        while legal := KERNEL.moves(position):
+            position = KERNEL.apply(position, source.choice(legal))
             positions.append(position)
     return positions[:count]
 
 
 def rate(work: Callable[[], int], seconds: float) -> float:
-    """How many units a second `work` does; it returns how many it did. The best of its runs counts."""
+    """Return the best rate per second of repeated runs of `work`, which returns the number of units done."""
     best = 0.0
     finish = time.perf_counter() + seconds
     while True:

@@ -1,17 +1,17 @@
-/* canonical384.c: the portable canonical payload: the smallest, byte by byte, of a state's 384 images under
- * 8 rotations and reflections × colour swap × 24 relabelings of the shapes.
+/* The portable canonical payload: the lexicographically smallest of a state's 384 images under 8 rotations and
+ * reflections × colour swap × 24 relabelings of the shapes.
  *
- * For interchange and deduplication only. It merges positions with different winners (docs/quantik.md), so the
- * solver has its own canonical form in position.h.
+ * It is for interchange and deduplication only, because it merges positions with different winners (docs/quantik.md).
+ * The solver uses the canonical form in position.h.
  *
- * A payload is 8 words, colour 0's four shapes, then colour 1's, each word's low byte first. So a word compares
- * as its two bytes swapped, and a shape as the 32-bit key
+ * A payload is 8 words, colour 0's four shapes, then colour 1's, each word with its low byte first. So a word
+ * compares as its two bytes swapped, and a shape as the 32-bit key
  *
  *     31              16 15               0
  *    [ first colour's  ] [ second colour's ]     (both words with their bytes swapped)
  *
- * For one board symmetry and one colour order, the best relabeling of the shapes is to sort the four keys:
- * 16 candidates, not 384.
+ * For one board symmetry and one colour order, sorting the four keys gives the best relabeling of the shapes. That
+ * leaves 16 candidates instead of 384.
  */
 #include "core.h"
 
@@ -20,17 +20,17 @@ enum { TURNS = 8, MASKS = 1 << CELLS };
 uint16_t quantik_perm16[TURNS][MASKS];
 
 struct payload_key {
-    uint64_t first, second; /* the first colour's four words, then the second's, as they compare */
+    uint64_t first, second; /* the first colour's four words, then the second's, in comparison order */
 };
 
-/* Where turn `number` takes `cell`: bit 2 transposes, then bit 1 flips the rows and bit 0 the columns. */
+/* Returns the image of `cell`: bit 2 of `number` transposes, then bit 1 flips the rows and bit 0 the columns. */
 static unsigned turned_cell(unsigned number, unsigned cell) {
     const unsigned row = number & 4 ? cell & 3 : cell >> 2;
     const unsigned column = number & 4 ? cell >> 2 : cell & 3;
     return (number & 2 ? 3 - row : row) * 4 + (number & 1 ? 3 - column : column);
 }
 
-/* Runs while the module is being loaded: see pairs.c. */
+/* Runs while the module is loaded; see pairs.c. */
 __attribute__((constructor)) static void fill_perm16(void) {
     for (unsigned turn = 0; turn < TURNS; turn++) {
         for (unsigned mask = 1; mask < MASKS; mask++) {
@@ -48,7 +48,7 @@ static inline void order(uint32_t *a, uint32_t *b) {
     *b = high;
 }
 
-/* The smallest payload over the 24 relabelings, given the four shapes' keys. */
+/* Returns the smallest payload of the 24 relabelings, given the four shapes' keys. */
 static inline struct payload_key relabeled(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     order(&a, &b);
     order(&c, &d);
@@ -61,7 +61,7 @@ static inline struct payload_key relabeled(uint32_t a, uint32_t b, uint32_t c, u
     };
 }
 
-/* Without a branch: which of two images is less is as good as random. */
+/* Branch-free, because the comparison of two images is unpredictable. */
 static inline struct payload_key lesser(struct payload_key a, struct payload_key b) {
     const int less = (a.first < b.first) | ((a.first == b.first) & (a.second < b.second));
     return (struct payload_key){less ? a.first : b.first, less ? a.second : b.second};

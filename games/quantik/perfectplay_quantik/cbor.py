@@ -1,6 +1,6 @@
-"""The self-describing CBOR document of a state: a map with the keys v, canon, bb and, if wanted, mc and meta.
+"""The self-describing CBOR document of a state: a map with the keys v, canon, bb and the optional keys mc and meta.
 
-This module knows the document; what makes its payload a state is checked by `State`.
+This module handles the document only. `State` checks the payload.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perfectplay.errors import needs_extra
-from perfectplay_quantik.checks import StateError
+from perfectplay_quantik.rules import StateError
 
 VERSION = 1
 REQUIRED = ("v", "canon", "bb")
@@ -21,7 +21,7 @@ _DEFINITE_MAP = 0xA0
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a document says: the payload, whether it is canonical, the number of moves made, anything else."""
+    """The content of a document: the payload, whether it is canonical, the number of moves, and metadata."""
 
     payload: bytes
     canonical: bool = False
@@ -30,7 +30,7 @@ class Document:
 
 
 def write_document(document: Document) -> bytes:
-    """The CBOR of a document, keys in their fixed order."""
+    """Return the CBOR of a document with its keys in the fixed order."""
     fields: dict[str, Any] = {"v": VERSION, "canon": document.canonical, "bb": document.payload}
     if document.move_count is not None:
         fields["mc"] = document.move_count
@@ -42,7 +42,7 @@ def write_document(document: Document) -> bytes:
 
 
 def read_document(data: bytes) -> Document:
-    """The document in `data`, whose fields have the right types. Raises StateError for anything else."""
+    """Return the document in `data`. Raise StateError if it is malformed or a field has the wrong type."""
     fields = _read_map(data)
     unknown = [key for key in fields if key not in KEYS]
     if unknown:
@@ -70,18 +70,18 @@ def read_document(data: bytes) -> Document:
 
 def _read_map(data: bytes) -> dict[Any, Any]:
     if not data:
-        raise StateError("CBOR: no bytes at all")
+        raise StateError("CBOR: the document is empty")
     if not _DEFINITE_MAP + len(REQUIRED) <= data[0] <= _DEFINITE_MAP + len(KEYS):
         raise StateError(f"CBOR byte 0: 0x{data[0]:02x} does not begin a map of 3 to 5 keys")
     fields = _decode(data)
     if len(fields) != data[0] - _DEFINITE_MAP:
-        raise StateError("CBOR: a key stands twice")
-    # No CBOR item is the beginning of another: if the data can lose a byte, that byte never belonged to it.
+        raise StateError("CBOR: a key occurs twice")
+    # No CBOR item is a prefix of another, so data that can lose its last byte has bytes after its end.
     try:
         _decode(data[:-1])
     except StateError:
         return fields
-    raise StateError(f"CBOR: bytes after the end of the document ({len(data)} bytes in all)")
+    raise StateError(f"CBOR: bytes after the end of the document ({len(data)} bytes in total)")
 
 
 def _decode(data: bytes) -> dict[Any, Any]:
@@ -89,7 +89,7 @@ def _decode(data: bytes) -> dict[Any, Any]:
         import cbor2
     try:
         fields = cbor2.loads(data)
-    except Exception as error:  # tags (dates, patterns, numbers) each have errors of their own
+    except Exception as error:  # each tag (dates, patterns, numbers) raises different errors
         raise StateError(f"CBOR: {error}") from error
     if not isinstance(fields, dict):
         raise StateError(f"CBOR: a {type(fields).__name__}; it must be a map")

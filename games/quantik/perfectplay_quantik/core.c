@@ -1,11 +1,11 @@
-/* core.c: the bridge between the portable state (8 bitboards by colour) and the solver's position (mover first). */
+/* Conversion between the portable state (8 bitboards by colour) and the solver's position (mover first). */
 #include "core.h"
 #include "position.h"
 
 uint64_t quantik_position(const uint16_t *state) {
     unsigned pieces[2] = {0, 0};
     for (unsigned i = 0; i < STATE_WORDS; i++) pieces[i / SHAPES] += count_bits(state[i]);
-    if (pieces[1] > pieces[0]) return PP_NO_POSITION; /* colour 0 begins */
+    if (pieces[1] > pieces[0]) return PP_NO_POSITION; /* colour 0 moves first */
     const unsigned mover = pieces[0] == pieces[1] ? 0 : SHAPES, other = SHAPES - mover;
     struct fields fields;
     for (unsigned shape = 0; shape < SHAPES; shape++) {
@@ -40,9 +40,9 @@ unsigned quantik_symmetry(unsigned number, unsigned cell) { return symmetry_cell
 
 static int ended(struct fields fields) {
     if (finished_lines(fields)) return 1;
-    const unsigned taken = occupied(fields);
+    const unsigned occupied_cells = occupied(fields);
     for (unsigned shape = 0; shape < SHAPES; shape++) {
-        if (legal_cells(fields, shape, taken)) return 0;
+        if (legal_cells(fields, shape, occupied_cells)) return 0;
     }
     return 1;
 }
@@ -53,10 +53,10 @@ static uint64_t perft(struct fields fields, unsigned depth, uint64_t *finished) 
         return 1;
     }
     if (finished_lines(fields)) return 0;
-    const unsigned taken = occupied(fields);
+    const unsigned occupied_cells = occupied(fields);
     uint64_t leaves = 0;
     for (unsigned shape = 0; shape < SHAPES; shape++) {
-        for (unsigned cells = legal_cells(fields, shape, taken); cells; cells &= cells - 1) {
+        for (unsigned cells = legal_cells(fields, shape, occupied_cells); cells; cells &= cells - 1) {
             leaves += perft(placed(fields, shape, lowest_bit(cells)), depth - 1, finished);
         }
     }

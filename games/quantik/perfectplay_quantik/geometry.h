@@ -1,4 +1,4 @@
-/* geometry.h: the 4×4 board as bit masks. Bit i is cell i, row-major:
+/* The 4×4 board as bit masks. Bit i is cell i, row by row:
  *
  *      0  1 |  2  3        A line is a row, a column or a 2×2 zone. Lines are numbered
  *      4  5 |  6  7        rows 0-3, columns 4-7, zones 8-11, so that a set of lines
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-enum { CELLS = 16, SHAPES = 4, LINES = 12, PIECES_OF_A_SHAPE = 2 };
+enum { CELLS = 16, SHAPES = 4, LINES = 12, PIECES_PER_SHAPE = 2 };
 
 static const uint16_t line_mask[LINES] = {
     0x000F, 0x00F0, 0x0F00, 0xF000, /* rows */
@@ -19,7 +19,7 @@ static const uint16_t line_mask[LINES] = {
     0x0033, 0x00CC, 0x3300, 0xCC00, /* zones */
 };
 
-/* The lines, as 12 bits, that have a cell in `mask`. */
+/* Returns the lines, as 12 bits, that have a cell in `mask`. */
 static inline uint16_t lines_touched(uint16_t mask) {
     unsigned lines = 0;
     for (unsigned line = 0; line < LINES; line++) {
@@ -28,7 +28,7 @@ static inline uint16_t lines_touched(uint16_t mask) {
     return (uint16_t)lines;
 }
 
-/* All cells of a set of lines. */
+/* Returns all cells of a set of lines. */
 static inline uint16_t cells_of_lines(unsigned lines) {
     unsigned cells = 0;
     for (unsigned line = 0; line < LINES; line++) {
@@ -39,7 +39,7 @@ static inline uint16_t cells_of_lines(unsigned lines) {
 
 static inline unsigned count_bits(uint64_t mask) { return (unsigned)__builtin_popcountll(mask); }
 
-/* The lowest bit's number; the mask must not be empty. */
+/* Returns the number of the lowest bit. The mask must not be empty. */
 static inline unsigned lowest_bit(unsigned mask) { return (unsigned)__builtin_ctz(mask); }
 
 #endif

@@ -1,6 +1,6 @@
-/* kernel.c: Quantik for the engine. The position, its canonical form and the rules on it are in position.h.
+/* Quantik for the engine. The position, its canonical form and its rules are in position.h.
  *
- * Tiers are the number of pieces on the board: a move always leads to the next.
+ * The tier is the number of pieces on the board, so every move leads to the next tier.
  */
 #include "core.h"
 #include "position.h"
@@ -10,19 +10,19 @@
 enum {
     MAX_MOVES = CELLS * SHAPES,
     CELL_BITS = 4,
-    HASH_SIZE = 2 * MAX_MOVES, /* of the small hash that tells children apart */
+    HASH_SIZE = 2 * MAX_MOVES, /* of the small hash table that finds duplicate children */
 };
 
 static unsigned pieces_on_board(pp_position position) { return count_bits(occupied(fields_of(position))); }
 
-/* Exact: 1 for the positions that play can reach, and no others. Sharing a line is symmetric, so pieces that do
- * not clash can have been put in any order, turns permitting; nothing was won on the way unless a line is
- * finished now; and a finished game must have been ongoing before one last piece of the player who moved last. */
+/* Exact: returns 1 for all positions that play can reach and no others. Sharing a line is symmetric, so pieces that
+ * do not clash can have been placed in any order, and the game was not over earlier unless a line is finished
+ * now. A finished game must have been ongoing before the last piece of the player who moved last. */
 static int quantik_valid(const pp_kernel *self, pp_position position) {
     (void)self;
     if (position >> (FIELD_BITS * SHAPES)) return 0;
     const struct fields fields = fields_of(position);
-    unsigned taken = 0, pieces = 0, movers = 0, others = 0;
+    unsigned occupied_cells = 0, pieces = 0, movers = 0, others = 0;
     for (unsigned shape = 0; shape < SHAPES; shape++) {
         const uint32_t pair = fields.pair[shape];
         if (pair >= PAIRS) return 0;
@@ -30,10 +30,10 @@ static int quantik_valid(const pp_kernel *self, pp_position position) {
         others |= quantik_pairs.other[pair];
         const unsigned cells = (unsigned)quantik_pairs.mover[pair] | quantik_pairs.other[pair];
         pieces += count_bits(cells);
-        taken |= cells;
+        occupied_cells |= cells;
     }
-    if (count_bits(taken) != pieces) return 0; /* two pieces on one cell */
-    if (movers != pieces / 2) return 0;        /* as many as the other's, or one less */
+    if (count_bits(occupied_cells) != pieces) return 0; /* two pieces on one cell */
+    if (movers != pieces / 2) return 0;                 /* as many as the other player, or one less */
     unsigned last = others;
     for (unsigned lines = finished_lines(fields); lines; lines &= lines - 1) last &= line_mask[lowest_bit(lines)];
     return !finished_lines(fields) || last != 0;
@@ -48,10 +48,10 @@ static size_t quantik_moves(const pp_kernel *self, pp_position position, pp_move
     (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return 0;
-    const unsigned taken = occupied(fields);
+    const unsigned occupied_cells = occupied(fields);
     size_t count = 0;
     for (unsigned shape = 0; shape < SHAPES; shape++) {
-        for (unsigned cells = legal_cells(fields, shape, taken); cells; cells &= cells - 1) {
+        for (unsigned cells = legal_cells(fields, shape, occupied_cells); cells; cells &= cells - 1) {
             moves[count++] = shape << CELL_BITS | lowest_bit(cells);
         }
     }
@@ -77,14 +77,14 @@ static pp_position quantik_canonicalize(const pp_kernel *self, pp_position posit
     return canonical(fields_of(position));
 }
 
-/* Lost, or still going on: a finished line was finished by the other player, and a stuck player loses. */
+/* Lost or ongoing: the other player has finished a line, or the mover is stuck and loses. */
 static int quantik_status(const pp_kernel *self, pp_position position) {
     (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return PP_LOST;
-    const unsigned taken = occupied(fields);
+    const unsigned occupied_cells = occupied(fields);
     for (unsigned shape = 0; shape < SHAPES; shape++) {
-        if (legal_cells(fields, shape, taken)) return PP_ONGOING;
+        if (legal_cells(fields, shape, occupied_cells)) return PP_ONGOING;
     }
     return PP_LOST;
 }
@@ -103,14 +103,14 @@ static int quantik_wins_now(const pp_kernel *self, pp_position position) {
     (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return 0;
-    const unsigned taken = occupied(fields);
+    const unsigned occupied_cells = occupied(fields);
     for (unsigned shape = 0; shape < SHAPES; shape++) {
-        if (winning_cells(fields, shape, taken)) return 1;
+        if (winning_cells(fields, shape, occupied_cells)) return 1;
     }
     return 0;
 }
 
-/* Appends a child unless it is there. `seen` maps hashes to 1 + a child's place, 0 for nothing. */
+/* Appends a child unless it is listed. `seen` maps hashes to 1 + the index of a child, or 0. */
 static inline size_t add_child(pp_position child, pp_position *children, size_t count, uint8_t *seen) {
     size_t slot = (size_t)(child * 0x9E3779B97F4A7C15U >> 57);
     _Static_assert(HASH_SIZE == 1 << (64 - 57), "the shift must fit the hash");
@@ -127,18 +127,18 @@ static size_t quantik_children(const pp_kernel *self, pp_position position, pp_p
     (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return 0;
-    const unsigned taken = occupied(fields);
+    const unsigned occupied_cells = occupied(fields);
     const struct fields unmoved = seen_by_other(fields);
     uint8_t seen[HASH_SIZE];
     memset(seen, 0, sizeof seen);
     size_t count = 0;
     for (unsigned shape = 0; shape < SHAPES; shape++) {
         const uint32_t pair = fields.pair[shape];
-        int repeated = 0; /* shapes with equal pairs (both unused, as a rule) have the same children */
+        int repeated = 0; /* shapes with equal pairs, usually both unused, have the same children */
         for (unsigned earlier = 0; earlier < shape; earlier++) repeated |= fields.pair[earlier] == pair;
         if (repeated) continue;
         struct fields next = unmoved;
-        for (unsigned cells = legal_cells(fields, shape, taken); cells; cells &= cells - 1) {
+        for (unsigned cells = legal_cells(fields, shape, occupied_cells); cells; cells &= cells - 1) {
             next.pair[shape] = quantik_pairs.placed[pair][lowest_bit(cells)];
             count = add_child(canonical(next), children, count, seen);
         }

@@ -1,4 +1,4 @@
-/* pairs.c: fills the tables of pairs.h when the module is loaded. */
+/* Fills the tables of pairs.h when the module is loaded. */
 #include "pairs.h"
 
 #include "core.h"
@@ -38,9 +38,9 @@ static int by_number(const void *left, const void *right) {
     return (a->other > b->other) - (a->other < b->other);
 }
 
-static void number_the_pairs(uint16_t symmetric[SYMMETRIES][SETS], const uint16_t *masks) {
+static void number_pairs(uint16_t symmetric[SYMMETRIES][SETS], const uint16_t *masks) {
     static struct candidate candidates[PAIRS];
-    unsigned found = 0;
+    unsigned count = 0;
     for (unsigned a = 0; a < SETS; a++) {
         for (unsigned b = 0; b < SETS; b++) {
             if (lines_touched(masks[a]) & lines_touched(masks[b])) continue;
@@ -48,13 +48,13 @@ static void number_the_pairs(uint16_t symmetric[SYMMETRIES][SETS], const uint16_
             for (unsigned t = 0; t < SYMMETRIES; t++) {
                 fixed_by += symmetric[t][a] == masks[a] && symmetric[t][b] == masks[b];
             }
-            if (found == PAIRS) abort(); /* the count is a fact of the game; this cannot happen */
-            candidates[found++] = (struct candidate){(uint16_t)fixed_by, masks[a], masks[b]};
+            if (count == PAIRS) abort(); /* cannot happen, because the rules determine the count */
+            candidates[count++] = (struct candidate){(uint16_t)fixed_by, masks[a], masks[b]};
         }
     }
-    qsort(candidates, found, sizeof candidates[0], by_number);
+    qsort(candidates, count, sizeof candidates[0], by_number);
     memset(number_of, 0xFF, sizeof number_of);
-    for (unsigned pair = 0; pair < found; pair++) {
+    for (unsigned pair = 0; pair < count; pair++) {
         const uint16_t mover = candidates[pair].mover, other = candidates[pair].other;
         quantik_pairs.mover[pair] = mover;
         quantik_pairs.other[pair] = other;
@@ -62,8 +62,8 @@ static void number_the_pairs(uint16_t symmetric[SYMMETRIES][SETS], const uint16_
     }
 }
 
-/* The images of one pair, and which symmetries make it greatest. Equal tops share no list: `used` only grows. */
-static unsigned find_images(unsigned pair, uint16_t symmetric[SYMMETRIES][SETS], unsigned used) {
+/* Stores the images of one pair and the symmetries that give its greatest image. Returns the end of the used turns. */
+static unsigned build_images(unsigned pair, uint16_t symmetric[SYMMETRIES][SETS], unsigned used) {
     struct pair_tables *const tables = &quantik_pairs;
     const unsigned a = set_number(tables->mover[pair]), b = set_number(tables->other[pair]);
     uint16_t top = 0;
@@ -81,13 +81,13 @@ static unsigned find_images(unsigned pair, uint16_t symmetric[SYMMETRIES][SETS],
     return used;
 }
 
-static void describe(unsigned pair) {
+static void build_pair(unsigned pair) {
     struct pair_tables *const tables = &quantik_pairs;
     const uint16_t mover = tables->mover[pair], other = tables->other[pair];
     tables->swapped[pair] = quantik_pair(other, mover);
     tables->lines[pair] = lines_touched(mover | other);
     const uint16_t free_of_other = (uint16_t)~cells_of_lines(lines_touched(other));
-    tables->open[pair] = count_bits(mover) < PIECES_OF_A_SHAPE ? free_of_other & (uint16_t)~mover : 0;
+    tables->open[pair] = count_bits(mover) < PIECES_PER_SHAPE ? free_of_other & (uint16_t)~mover : 0;
     for (unsigned cell = 0; cell < CELLS; cell++) {
         const unsigned bit = 1U << cell;
         tables->placed[pair][cell] =
@@ -95,7 +95,7 @@ static void describe(unsigned pair) {
     }
 }
 
-/* Runs while the module is being loaded, before anybody can call: no lock, and no check on the hot path. */
+/* Runs while the module is loaded, before any call, so the hot path needs neither a lock nor a check. */
 __attribute__((constructor)) static void fill_tables(void) {
     static uint16_t symmetric[SYMMETRIES][SETS];
     uint16_t masks[SETS];
@@ -110,11 +110,11 @@ __attribute__((constructor)) static void fill_tables(void) {
     for (unsigned t = 0; t < SYMMETRIES; t++) {
         for (unsigned set = 0; set < SETS; set++) symmetric[t][set] = symmetry_mask(t, masks[set]);
     }
-    number_the_pairs(symmetric, masks);
+    number_pairs(symmetric, masks);
     unsigned used = 0;
     for (unsigned pair = 0; pair < PAIRS; pair++) {
-        used = find_images(pair, symmetric, used);
-        describe(pair);
+        used = build_images(pair, symmetric, used);
+        build_pair(pair);
     }
     for (unsigned lines = 0; lines < 1U << LINES; lines++) quantik_pairs.line_cells[lines] = cells_of_lines(lines);
 }

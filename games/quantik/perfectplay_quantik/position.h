@@ -1,22 +1,22 @@
-/* position.h: the solver's 64-bit position, and the rules on it.
+/* The solver's 64-bit position and its rules.
  *
  *     63             44 43      33 32      22 21      11 10       0
  *    +-----------------+----------+----------+----------+----------+
  *    |   zero          | shape A  | shape B  | shape C  | shape D  |
  *    +-----------------+----------+----------+----------+----------+
  *
- * Each field is a pair number (pairs.h): the mover's cells of that shape and the other's. The mover's pieces
- * always come first, whatever their colour, so recolouring costs nothing and a value for the side to move
- * needs no further thought. Who moves follows from the counts: colour 0 begins, so the mover is colour 0 if
- * both have the same number of pieces, and colour 1 if the mover has one less. The start is 0.
+ * Each field is a pair number (pairs.h): the mover's cells of that shape and the other player's. The mover's pieces
+ * come first, whatever their colour, so exchanging the colours costs nothing and values are those of the side to
+ * move. The counts determine the mover: colour 0 moves first, so the mover is colour 0 if both have the same number
+ * of pieces, and colour 1 if the mover has one less. The start is 0.
  *
- * Example: `A.../..../..../....`. Colour 1 is to move; it has no A, the other has one on cell 0. The pair
+ * Example: `A.../..../..../....`. Colour 1 is to move. It has no A, and the other player has one on cell 0. The pair
  * (none, {0}) has number 17, so the position is 17 << 33 = 146028888064.
  *
- * Canonical is the greatest of the 3072 images (128 symmetries of the board × 24 orders of the fields).
- * There the fields descend, and the first is the greatest image of one of the four pairs. So only the
- * symmetries that make a pair greatest are tried, for the pair (or pairs) with the greatest top: two or three
- * as a rule, because the numbering puts the pairs with few symmetries last.
+ * The canonical form is the greatest of the 3072 images (128 symmetries of the board × 24 orders of the fields). Its
+ * fields are in descending order, and the first is the greatest image of one of the four pairs. So it is enough to
+ * try the symmetries that give the greatest image, for the pair (or pairs) whose greatest image is the largest.
+ * There are usually two or three of them, because the numbering puts the pairs with few symmetries last.
  *
  * A move is shape << 4 | cell.
  */
@@ -57,34 +57,34 @@ static inline unsigned occupied(struct fields fields) {
     return cells;
 }
 
-/* The position as the other player sees it; no position of the game in itself, but a step on the way. */
+/* Returns the fields with mover and other player exchanged. This is an intermediate step, not a position. */
 static inline struct fields seen_by_other(struct fields fields) {
     for (unsigned shape = 0; shape < SHAPES; shape++) fields.pair[shape] = quantik_pairs.swapped[fields.pair[shape]];
     return fields;
 }
 
-/* The lines, as 12 bits, that hold all four shapes. Any means that the last move has won. */
+/* Returns the lines, as 12 bits, that contain all four shapes. If there are any, the last move has won. */
 static inline unsigned finished_lines(struct fields fields) {
     const uint16_t *const lines = quantik_pairs.lines;
     return (unsigned)lines[fields.pair[0]] & lines[fields.pair[1]] & lines[fields.pair[2]] & lines[fields.pair[3]];
 }
 
-/* Where the mover may put `shape`, as a mask, if the game is not over. */
-static inline unsigned legal_cells(struct fields fields, unsigned shape, unsigned taken) {
-    return quantik_pairs.open[fields.pair[shape]] & ~taken;
+/* Returns the cells where the mover may place `shape` if the game is not over. */
+static inline unsigned legal_cells(struct fields fields, unsigned shape, unsigned occupied_cells) {
+    return quantik_pairs.open[fields.pair[shape]] & ~occupied_cells;
 }
 
-/* Where putting `shape` finishes a line: the empty cells of lines that hold the other three shapes. */
-static inline unsigned winning_cells(struct fields fields, unsigned shape, unsigned taken) {
+/* Returns the cells where placing `shape` finishes a line: empty cells of lines with the other three shapes. */
+static inline unsigned winning_cells(struct fields fields, unsigned shape, unsigned occupied_cells) {
     const uint16_t *const lines = quantik_pairs.lines;
     unsigned lacking = (1U << LINES) - 1;
     for (unsigned i = 0; i < SHAPES; i++) {
         if (i != shape) lacking &= lines[fields.pair[i]];
     }
-    return quantik_pairs.line_cells[lacking] & legal_cells(fields, shape, taken);
+    return quantik_pairs.line_cells[lacking] & legal_cells(fields, shape, occupied_cells);
 }
 
-/* The fields after the mover has put `shape` on `cell`, as the next mover sees them. */
+/* Returns the fields after the mover places `shape` on `cell`, from the view of the next mover. */
 static inline struct fields placed(struct fields fields, unsigned shape, unsigned cell) {
     struct fields next = seen_by_other(fields);
     next.pair[shape] = quantik_pairs.placed[fields.pair[shape]][cell];
@@ -94,14 +94,15 @@ static inline struct fields placed(struct fields fields, unsigned shape, unsigne
 static inline uint32_t greater(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* The three images under one symmetry, in descending order, as the lower three fields. */
+/* Returns three images in descending order as the lower three fields. */
 static inline uint64_t descending(uint32_t a, uint32_t b, uint32_t c) {
     const uint32_t high = greater(a, b), low = smaller(a, b);
     const uint32_t first = greater(high, c), rest = smaller(high, c);
     return (uint64_t)first << 2 * FIELD_BITS | greater(rest, low) << FIELD_BITS | smaller(rest, low);
 }
 
-/* The greatest lower fields that the symmetries which make `leader` greatest can give the other three pairs. */
+/* Returns the greatest lower fields of the other three pairs under the symmetries that give `leader` its greatest
+ * image. */
 static inline uint64_t best_below(uint32_t leader, uint32_t a, uint32_t b, uint32_t c) {
     const uint8_t *const turns = quantik_pairs.turns + quantik_pairs.first[leader];
     const uint16_t *const row_a = quantik_pairs.image[a], *const row_b = quantik_pairs.image[b],

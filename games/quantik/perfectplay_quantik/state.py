@@ -10,27 +10,33 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 from perfectplay_quantik.cbor import PAYLOAD_BYTES, Document, read_document, write_document
-from perfectplay_quantik.checks import (
+from perfectplay_quantik.rules import (
+    CELLS,
     PIECES,
+    PIECES_PER_SHAPE,
+    SHAPES,
     StateError,
+    cell_text,
+    cells_of,
     check_bitboards,
     check_turn_order,
     finished_lines,
     piece_counts,
+    scope_of,
 )
-from perfectplay_quantik.geometry import CELLS, PIECES_OF_A_SHAPE, SHAPES, cells_of, place, scope_of
-from perfectplay_quantik.qfen import read_qfen, write_qfen
 
 VERSION = 1
 CANONICAL = 2
-"""The flag of `pack` that says: this payload is canonical. All other flags are reserved."""
+"""The flag of `pack` for a canonical payload. All other flags are reserved."""
 
+_EMPTY = "."
+_WIDTH = 4
 _WORDS = struct.Struct("<8H")
 _KEY_HEADER = bytes((VERSION, CANONICAL))
 _PACKED_BYTES = len(_KEY_HEADER) + PAYLOAD_BYTES
@@ -38,11 +44,11 @@ _PACKED_BYTES = len(_KEY_HEADER) + PAYLOAD_BYTES
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Immutable, so any thread may use it.
+    """An immutable state, which any thread may use.
 
-    `bb` is C0S0 C0S1 C0S2 C0S3 C1S0 C1S1 C1S2 C1S3, bit i of each for cell i. Making a State checks that no
-    two pieces share a cell, that nobody has three of a shape, and that the colours take turns. A state read
-    from canonical bytes may have its colours swapped, colour 1 a piece ahead: `colours_swapped` mends that.
+    `bb` is C0S0 C0S1 C0S2 C0S3 C1S0 C1S1 C1S2 C1S3, with bit i for cell i. The constructor checks that no two pieces
+    share a cell, that no player has three of a shape, and that the colours take turns. In a state read from canonical
+    bytes the colours may be swapped, with colour 1 one piece ahead; `colours_swapped` restores them.
     """
 
     bb: tuple[int, ...]
@@ -53,60 +59,60 @@ class State:
 
     @classmethod
     def start(cls) -> State:
-        """The empty board."""
+        """Return the empty board."""
         return cls((0,) * len(PIECES))
 
     # ---- rules ----
 
     @property
     def piece_count(self) -> int:
-        """How many pieces are on the board, which is how many moves were made."""
+        """The number of pieces on the board, which is the number of moves made."""
         return sum(piece_counts(self.bb))
 
     @property
     def to_move(self) -> int:
-        """The colour whose turn it is: the one with fewer pieces, colour 0 if they have as many."""
+        """The colour to move: the one with fewer pieces, or colour 0 if both have the same number."""
         first, second = piece_counts(self.bb)
         return 1 if first > second else 0
 
     @property
     def occupied(self) -> int:
-        """All taken cells, as a mask."""
+        """The occupied cells as a mask."""
         return sum(self.bb)
 
     def finished_lines(self) -> list[str]:
-        """The names of the lines that hold all four shapes. If any, the player who moved last has won."""
+        """Return the names of the lines with all four shapes. If there are any, the player who moved last has won."""
         return [name for name, _ in finished_lines(self.bb)]
 
     def legal_cells(self, shape: int) -> int:
-        """Where the mover may put a piece of `shape` (0 to 3), as a mask."""
+        """Return the cells where the mover may place `shape` (0 to 3) as a mask."""
         own, opposing = self._boards_of(shape)
-        if own.bit_count() == PIECES_OF_A_SHAPE or finished_lines(self.bb):
+        if own.bit_count() == PIECES_PER_SHAPE or finished_lines(self.bb):
             return 0
         return ~(self.occupied | scope_of(opposing)) & 0xFFFF
 
     def moves(self) -> list[tuple[int, int]]:
-        """All legal moves as (shape, cell). None: the game is over, or the mover is stuck and loses."""
+        """Return all legal moves as (shape, cell). Without any, the game is over or the mover is stuck and loses."""
         return [(shape, cell) for shape in range(SHAPES) for cell in cells_of(self.legal_cells(shape))]
 
     def why_not(self, shape: int, cell: int) -> str | None:
-        """Why the mover may not put `shape` on `cell`, in a few words; None if it may."""
+        """Return why the mover may not place `shape` on `cell`, or None if it is legal."""
         if lines := self.finished_lines():
             return f"the game is over: {lines[0]} holds all four shapes"
         own, opposing = self._boards_of(shape)
         for letter, word in zip(PIECES, self.bb, strict=True):
             if word >> cell & 1:
-                return f"{place(cell)} is taken by {letter}"
-        if own.bit_count() == PIECES_OF_A_SHAPE:
+                return f"{cell_text(cell)} is taken by {letter}"
+        if own.bit_count() == PIECES_PER_SHAPE:
             return f"both pieces {PIECES[self.to_move * SHAPES + shape]} are on the board"
         for other in cells_of(opposing):
             if scope_of(1 << other) >> cell & 1:
                 letter = PIECES[(1 - self.to_move) * SHAPES + shape]
-                return f"{place(cell)} is in line with {letter} on cell {other}"
+                return f"{cell_text(cell)} is in line with {letter} on cell {other}"
         return None
 
     def play(self, shape: int, cell: int) -> State:
-        """The state after the mover has put `shape` on `cell`; ValueError says why it may not."""
+        """Return the state after the mover places `shape` on `cell`. Raise ValueError if that is not legal."""
         if not 0 <= shape < SHAPES or not 0 <= cell < CELLS:
             raise ValueError(f"shape {shape}, cell {cell}: shapes are 0 to 3 and cells 0 to 15")
         if reason := self.why_not(shape, cell):
@@ -116,7 +122,7 @@ class State:
         return State(tuple(bb))
 
     def colours_swapped(self) -> State:
-        """The same board with the colours exchanged."""
+        """Return the board with the colours exchanged."""
         return State(self.bb[SHAPES:] + self.bb[:SHAPES])
 
     def _boards_of(self, shape: int) -> tuple[int, int]:
@@ -126,28 +132,28 @@ class State:
     # ---- bytes ----
 
     def payload(self) -> bytes:
-        """The 16 bytes of the bitboards, each word with its low byte first."""
+        """Return the 16 bytes of the bitboards, each word with its low byte first."""
         return _WORDS.pack(*self.bb)
 
     def canonical_payload(self) -> bytes:
-        """The smallest payload of the 384 images, the same for all. Not for solving (docs/quantik.md)."""
+        """Return the smallest payload of the 384 images. It is not suitable for solving (docs/quantik.md)."""
         canonical = ffi.new("uint8_t[16]")
         lib.quantik_canonical_payload(_WORDS.pack(*self.bb), canonical)
         return bytes(canonical)
 
     def canonical_key(self) -> bytes:
-        """The portable key, 18 bytes: version, canonical flag, canonical payload."""
+        """Return the portable key, 18 bytes: version, canonical flag, canonical payload."""
         return _KEY_HEADER + self.canonical_payload()
 
     def pack(self, flags: int = 0) -> bytes:
-        """18 bytes: version, flags, payload. ValueError if the flags do not fit the state."""
+        """Return 18 bytes: version, flags, payload. Raise StateError if the flags do not fit the state."""
         _check_flags(flags)
         self._check_claim(canonical=bool(flags & CANONICAL))
         return bytes((VERSION, flags)) + self.payload()
 
     @classmethod
     def unpack(cls, data: bytes) -> tuple[State, int]:
-        """The state and the flags that `pack` wrote; StateError if the bytes are not one."""
+        """Return the state and the flags that `pack` wrote. Raise StateError if the bytes are not a packed state."""
         if len(data) != _PACKED_BYTES:
             raise StateError(f"{len(data)} bytes; a packed state has {_PACKED_BYTES}")
         if data[0] != VERSION:
@@ -163,25 +169,25 @@ class State:
             check_turn_order(self.bb)
         elif self.payload() != self.canonical_payload():
             raise StateError(
-                f"marked canonical, but payload {self.payload().hex()} is not: that would be "
+                f"marked canonical, but payload {self.payload().hex()} is not; the canonical payload is "
                 f"{self.canonical_payload().hex()}"
             )
 
     # ---- text and documents ----
 
     def to_qfen(self) -> str:
-        """Four ranks of `.ABCDabcd` joined by `/`."""
-        return write_qfen(self.bb)
+        """Return the QFEN: four ranks of `.ABCDabcd` joined by `/`."""
+        return _write_qfen(self.bb)
 
     @classmethod
     def from_qfen(cls, text: str) -> State:
-        """The state of a QFEN; StateError says what is wrong and where."""
-        state = cls(read_qfen(text))
+        """Return the state of a QFEN. Raise StateError if it has a fault."""
+        state = cls(_read_qfen(text))
         check_turn_order(state.bb)
         return state
 
     def to_cbor(self, canon: bool = False, mc: int | None = None, meta: Mapping[str, Any] | None = None) -> bytes:
-        """A CBOR document of this state, or (`canon`) of its canonical payload; `mc` counts the moves."""
+        """Return a CBOR document of this state, or of its canonical payload if `canon`. `mc` is the move count."""
         if not canon:
             check_turn_order(self.bb)
         self._check_move_count(mc)
@@ -190,7 +196,7 @@ class State:
 
     @classmethod
     def from_cbor(cls, data: bytes) -> State:
-        """The state of a CBOR document; StateError if there is anything wrong with it."""
+        """Return the state of a CBOR document. Raise StateError if it has a fault."""
         document = read_document(data)
         state = cls(_WORDS.unpack(document.payload))
         state._check_claim(canonical=document.canonical)
@@ -205,3 +211,32 @@ class State:
 def _check_flags(flags: int) -> None:
     if flags not in (0, CANONICAL):
         raise StateError(f"byte 1: flags {flags:#04x}; only bit 1 (canonical) may be set")
+
+
+def _write_qfen(bb: Sequence[int]) -> str:
+    """Return the QFEN of eight bitboards."""
+    letters = [_EMPTY] * CELLS
+    for letter, word in zip(PIECES, bb, strict=True):
+        for cell in range(CELLS):
+            if word >> cell & 1:
+                letters[cell] = letter
+    return "/".join("".join(letters[start : start + _WIDTH]) for start in range(0, CELLS, _WIDTH))
+
+
+def _read_qfen(text: str) -> tuple[int, ...]:
+    """Return the eight bitboards of a QFEN, which cannot overlap. Nothing else is checked."""
+    ranks = text.split("/")
+    if len(ranks) != _WIDTH:
+        raise StateError(f"QFEN {text!r} has {len(ranks)} ranks; it must have 4, joined by '/'")
+    bb = [0] * len(PIECES)
+    for row, rank in enumerate(ranks):
+        if len(rank) != _WIDTH:
+            raise StateError(f"QFEN rank {row} is {rank!r}, {len(rank)} characters long; it must have 4")
+        for column, letter in enumerate(rank):
+            if letter == _EMPTY:
+                continue
+            piece = PIECES.find(letter)
+            if piece < 0:
+                raise StateError(f"QFEN rank {row}, column {column}: {letter!r} is not one of . A B C D a b c d")
+            bb[piece] |= 1 << (row * _WIDTH + column)
+    return tuple(bb)

@@ -1,20 +1,35 @@
-/* The tables of one size of board: what a move does to a line, and the perfect index.
+/* The tables of one board size: the effect of moves on lines, and the perfect index.
  *
- * A move changes one row or column and nothing else, so the rules are tables of lines. A line's content is a number in
- * base 3, a digit for each cell: 0 blank, 1 the other player's mark, 2 the mover's. That is the board as the next
- * mover sees it, who is first there; expand and retract both work in that view.
+ * A move changes a single row or column, so the rules are tables of lines. The content of a line is a number in base
+ * 3 with a digit for each cell: 0 blank, 1 the other player's mark, 2 the mover's. These are the marks from the view
+ * of the next mover, which both expand and retract use.
  *
- * The index. The cells are divided into two blocks, each of which every symmetry of the board maps to itself (for 5×4:
- * the outer two rows and the inner two; for 4×4: both diagonals and the rest). What stands on a block is a number in
- * base 3 again, its code; how many ones and twos it has is its type. Symmetry is taken out block by block: the first
- * block is turned into the representative of its orbit under all symmetries. Those that leave the representative as it
- * is form a group, nearly always the trivial one; under that group the second block is turned into its representative.
- * Every position up to symmetry gets one slot, and there are no holes:
+ * The index divides the cells into two blocks, each of which every symmetry of the board maps to itself (for 5×4:
+ * the outer two rows and the inner two; for 4×4: both diagonals and the rest). The content of a block is its code,
+ * again a number in base 3, and the numbers of ones and twos in it are its type. Symmetry is removed block by block.
+ * The first block is mapped to the representative of its orbit under all symmetries. The stabilizer of that
+ * representative is a group, nearly always the trivial one, and the second block is mapped to its representative
+ * under that group. Every position up to symmetry gets exactly one slot, without gaps:
  *
  *     slot = first slot of the class + number of the first block in its class × width + number of the second block
  *
- * A class is a type of the first block and the group that is left; a tier (how many ones, how many twos) then says the
- * type of the second block, and with it the width: how many second blocks there are. */
+ * A class is a type of the first block together with the stabilizer. Together with the tier (the numbers of ones and
+ * twos) it determines the type of the second block and so the width, which is the number of second blocks.
+ *
+ * Example: a 3×3 board with one mark of the player to move (1) and one of the other player (2).
+ *
+ *     . . 1    flip      1 . .      first block: corners and centre, cells 0 2 6 8 4
+ *     . . .   columns    . . .      second block: edges, cells 1 7 3 5
+ *     . 2 .  -------->   . 2 .      tier = pair_number(1, 1) = 4
+ *
+ *     first:  Only the digit of cell 2 is set: code 1 * 3^1 = 3. Flipping the columns gives the least image, code 1.
+ *             Its stabilizer is {identity, transpose}, which is group 2. The type is pair_number(1, 0) = 1, so the
+ *             class is 1 * GROUPS + 2 = 12, and code 1 is number 0 in it.
+ *     second: The flip leaves cell 7 in place. Under the group the edges have two orbits, {1, 3} and {7, 5}, so the
+ *             width is 2, and cell 7 is in orbit 1.
+ *
+ *     The classes before 12 have three slots in this tier: two with an empty first block (the edges' marks opposite
+ *     or adjacent), and one with a 1 in the centre. So the slot is index 3 + 0 × 2 + 1 = 4 of 12. */
 #ifndef QUIXO_BOARD_H
 #define QUIXO_BOARD_H
 
@@ -23,18 +38,18 @@
 #include "quixo.h"
 
 enum {
-    LONGEST = 5,     /* cells of a line */
-    MOST_LINES = 10, /* rows, then columns */
-    MOST_CELLS = 25,
-    DIRECTIONS = 4, /* of a line of marks: right, down, and the two diagonals */
-    HALF = 32,      /* marks of both players: the mover's, or X's, in the lower half, the other's in the upper */
+    MAX_LENGTH = 5, /* cells of a line */
+    MAX_LINES = 10, /* rows, then columns */
+    MAX_CELLS = 25,
+    DIRECTIONS = 4, /* of a line of marks: right, down and the two diagonals */
+    HALF = 32,      /* shift of the other player's (or O's) marks; the mover's (or X's) are in the lower half */
     CONTENTS = 243, /* 3^5 */
-    MOST_SYMMETRIES = 8,
-    GROUPS = 10,      /* subgroups of the square's symmetries */
-    TRIVIAL = 0,      /* the group of the identity alone */
-    MOST_TYPES = 105, /* of a block of 13 cells */
-    CLASSES = MOST_TYPES * GROUPS,
-    MOST_MOVES = 44, /* 4 corners × 2 + 12 other border cells × 3 */
+    MAX_SYMMETRIES = 8,
+    GROUPS = 10,     /* subgroups of the square's symmetries */
+    TRIVIAL = 0,     /* the group of the identity alone */
+    MAX_TYPES = 105, /* of a block of 13 cells */
+    CLASSES = MAX_TYPES * GROUPS,
+    MAX_MOVES = 44, /* 4 corners × 2 + 12 other border cells × 3 */
 };
 
 static const uint64_t IN_BOTH = 1 | (uint64_t)1 << HALF; /* one cell's bit in both halves */
@@ -45,27 +60,28 @@ static const uint32_t power_of_3[14] = {1, 3, 9, 27, 81, 243, 729, 2187, 6561, 1
 
 static inline uint32_t digit(uint32_t code, unsigned place) { return code / power_of_3[place] % 3; }
 
-/* Two counts as one number: 0 for (0, 0), then 1, 2 for (1, 0), (0, 1), then 3, 4, 5 for a sum of two, ... */
+/* Numbers pairs of counts: 0 is (0, 0), then 1 and 2 are (1, 0) and (0, 1), then 3, 4 and 5 have a sum of two, ... */
 static inline uint32_t pair_number(uint32_t ones, uint32_t twos) {
     return (ones + twos) * (ones + twos + 1) / 2 + twos;
 }
 
-/* The distinct contents that moves make of a line. */
+/* The distinct contents of a line after a move. */
 typedef struct {
-    uint8_t kept;  /* the first so many take a mark of the mover's own, */
-    uint8_t count; /* the rest takes a blank */
-    uint8_t content[2 * LONGEST];
+    uint8_t own_count; /* the first `own_count` contents result from taking a mark of the mover, */
+    uint8_t count;     /* the others from taking a blank */
+    uint8_t content[2 * MAX_LENGTH];
 } line_moves;
 
-/* Where the slots of a class begin in a tier. */
+/* The slots of a class in a tier. */
 typedef struct {
     pp_slot first;
-    uint32_t width; /* second blocks for each first one; 0 if the tier has none of this class */
+    uint32_t width; /* second blocks per first block; 0 if the tier has none of this class */
     uint8_t second_type;
     uint8_t group;
 } class_place;
 
-/* A first block: which class, by which symmetry it becomes a representative, and the number of that in its class.
+/* An anchor: the class of a first block, the symmetry that maps it to the representative, and the number of the
+ * representative in the class.
  *
  *     31       14 13    11 10     0
  *     [ number  ] [symmetry][class ]   */
@@ -75,59 +91,62 @@ struct quixo_board {
     uint32_t width, height, cells, tiers;
 
     /* ---- rows and columns ---- */
-    uint32_t lines, length[MOST_LINES];    /* a line here is a row or a column */
-    uint8_t inner[MOST_LINES];             /* has no border cells but its ends */
-    uint32_t goal;                         /* how many marks in a row end the game: as many as the shorter side has */
-    uint32_t step[DIRECTIONS];             /* from a cell to the next one in a direction */
-    uint64_t starts[DIRECTIONS];           /* the cells from which so many fit on the board, in both halves */
-    uint8_t has_goal[1 << LONGEST];        /* whether a mask of a line's cells has so many in a row */
-    uint32_t columns_of_row[1 << LONGEST]; /* a row's mask, its cells LONGEST bits apart */
-    line_moves moves[2][LONGEST + 1][CONTENTS];   /* by inner, length and content: what the mover makes of it */
-    line_moves origins[2][LONGEST + 1][CONTENTS]; /* what the other player, moving an own mark, made it from */
-    uint64_t line_code[MOST_LINES][CONTENTS]; /* a line's part in the codes: of the first block << 32, of the second */
+    uint32_t lines, length[MAX_LINES];        /* a line here is a row or a column */
+    uint8_t inner[MAX_LINES];                 /* only its ends are border cells */
+    uint32_t goal;                            /* marks in a row that end the game: the length of the shorter side */
+    uint32_t step[DIRECTIONS];                /* from a cell to the next in a direction */
+    uint64_t starts[DIRECTIONS];              /* cells from which `goal` cells fit on the board, in both halves */
+    uint8_t has_goal[1 << MAX_LENGTH];        /* whether a mask of a line's cells has `goal` in a row */
+    uint32_t columns_of_row[1 << MAX_LENGTH]; /* a row's mask with its cells LONGEST bits apart */
+    line_moves moves[2][MAX_LENGTH + 1][CONTENTS]; /* by inner, length and content: after a move of the mover */
+    line_moves origins[2][MAX_LENGTH + 1]
+                      [CONTENTS];            /* before a move in which the other player took one of their own marks */
+    uint64_t line_code[MAX_LINES][CONTENTS]; /* the line's share of the codes: first block << 32 | second block */
 
     /* ---- symmetries ---- */
     uint32_t symmetries;
-    uint8_t cell_image[MOST_SYMMETRIES][MOST_CELLS];
+    uint8_t cell_image[MAX_SYMMETRIES][MAX_CELLS];
 
     /* ---- the index ---- */
-    uint32_t first_codes, second_codes; /* 3^cells of each block */
-    uint32_t *anchors;                  /* by code of the first block */
-    uint16_t
-        *second_number[MOST_SYMMETRIES]; /* by symmetry and code: the image's number among the blocks of its type */
-    uint16_t *orbit[GROUPS];             /* by group and block: its orbit's number among those of its type */
-    uint8_t *symmetric[GROUPS];          /* ... and whether some of the group besides the identity fixes it */
-    uint32_t type_first[GROUPS][MOST_TYPES + 1]; /* where the orbits of a type begin */
-    class_place *places;                         /* by tier and class; one more at the end of each tier */
+    uint32_t first_codes, second_codes;         /* 3^cells of each block */
+    uint32_t *anchors;                          /* by code of the first block */
+    uint16_t *second_number[MAX_SYMMETRIES];    /* by symmetry and code: number of the image in its type */
+    uint16_t *orbit[GROUPS];                    /* by group and block: number of the orbit in its type */
+    uint8_t *symmetric[GROUPS];                 /* by group and block: fixed by a member other than the identity */
+    uint32_t type_first[GROUPS][MAX_TYPES + 1]; /* first orbit of each type */
+    class_place *places;                        /* by tier and class, with an end marker for each tier */
     uint32_t class_first[CLASSES + 1];
-    pp_position *first_bits;          /* by class_first + number: the marks of a representative */
-    pp_position *second_bits[GROUPS]; /* by type_first + orbit: likewise */
+    pp_position *first_bits;          /* by class_first + number: marks of the representative */
+    pp_position *second_bits[GROUPS]; /* by type_first + orbit: marks of the representative */
 };
 
-/* ---- contents of lines, whatever the board; built when the library is loaded ---- */
-extern uint8_t line_ternary[1 << LONGEST];               /* a mask as a number in base 3 with digits 0 and 1 */
-extern uint8_t line_ones[CONTENTS], line_twos[CONTENTS]; /* as masks */
-extern uint16_t line_counts[CONTENTS];                   /* how many ones, and twos << 8 */
+/* ---- contents of lines on any board, built when the library is loaded ---- */
+extern uint8_t quixo_line_ternary[1 << MAX_LENGTH]; /* a mask as a number in base 3 with digits 0 and 1 */
+extern uint8_t quixo_line_ones[CONTENTS], quixo_line_twos[CONTENTS]; /* as masks */
+extern uint16_t quixo_line_counts[CONTENTS];                         /* number of ones | number of twos << 8 */
 
-static inline unsigned content_of(unsigned ones, unsigned twos) { return line_ternary[ones] + 2u * line_ternary[twos]; }
+static inline unsigned content_of(unsigned ones, unsigned twos) {
+    return quixo_line_ternary[ones] + 2u * quixo_line_ternary[twos];
+}
 
 /* Cell `i` of a line: rows first, then columns. */
 static inline unsigned line_cell(const quixo_board *board, unsigned line, unsigned i) {
     return line < board->height ? line * board->width + i : i * board->width + (line - board->height);
 }
 
-/* Builds all there is of rows and columns, but for their codes. */
+/* Builds the tables of rows and columns, except their codes. */
 void quixo_build_lines(quixo_board *board);
 
 static inline const class_place *places_of(const quixo_board *board, uint32_t tier) {
     return board->places + (size_t)tier * (CLASSES + 1);
 }
 
-/* The slot of a position from the codes of its blocks, and whether it has a symmetry of its own. */
+/* Returns the slot for the codes of both blocks. Sets `*symmetric` if a symmetry other than the identity fixes the
+ * position. */
 static inline pp_slot slot_of_code(const quixo_board *board, const class_place *places, uint64_t code, int *symmetric) {
     const uint32_t anchor = board->anchors[code >> 32];
     const class_place *place = &places[anchor & ((1u << CLASS_BITS) - 1)];
-    const uint32_t symmetry = anchor >> CLASS_BITS & (MOST_SYMMETRIES - 1);
+    const uint32_t symmetry = anchor >> CLASS_BITS & (MAX_SYMMETRIES - 1);
     const uint32_t second = board->second_number[symmetry][(uint32_t)code];
     const pp_slot row = place->first + (uint64_t)(anchor >> (CLASS_BITS + SYMMETRY_BITS)) * place->width;
     if (__builtin_expect(place->group == TRIVIAL, 1)) {
@@ -139,7 +158,7 @@ static inline pp_slot slot_of_code(const quixo_board *board, const class_place *
     return row + board->orbit[place->group][block];
 }
 
-/* Writes the positions of `count` slots from `first` on, X to move. */
+/* Writes the positions of `count` slots from `first` on, with X to move. */
 void quixo_unrank(const quixo_board *board, pp_slot first, size_t count, pp_position *positions);
 
 #endif

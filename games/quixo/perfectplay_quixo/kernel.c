@@ -1,12 +1,12 @@
-/* Quixo for the engine: the rules, and the functions that a solve spends its time in.
+/* Quixo for the engine: the rules and the functions that dominate a solve.
  *
  * A position:
  *
  *     63   62   57 56          32 31   25 24           0
  *     [side][ zero ][ marks of O  ] [ zero ][ marks of X  ]      cell 0 is the top left, then row by row
  *
- * side 0 means X is to move. Inside, a board is the same two halves without the side, but the mover's marks below and
- * the other's above: 64 bits in which one operation serves both players. */
+ * side 0 means X is to move. The functions below use the same two halves without the side, with the mover's marks in
+ * the lower half and the other player's in the upper, so that one operation handles both players. */
 #include "board.h"
 
 enum { SIDE_BIT = 63 };
@@ -16,30 +16,30 @@ static inline const quixo_board *board_of(const pp_kernel *self) { return self->
 
 static inline uint64_t halves_swapped(uint64_t marks) { return marks >> HALF | marks << HALF; }
 
-/* The mover's marks below, the other's above. */
+/* Returns the marks with the mover's in the lower half. */
 static inline uint64_t mover_first(pp_position position) {
     const uint64_t marks = position & ~SIDE;
     return position & SIDE ? halves_swapped(marks) : marks;
 }
 
-/* ---- lines of marks: as many in a row as the shorter side has cells ---- */
+/* ---- lines of marks, as long as the shorter side ---- */
 
-/* Bits in the lower half if the mover has such a line, in the upper half if the other has. */
+/* Returns bits in the lower half if the mover has a line, in the upper half if the other player has one. */
 static inline uint64_t goals(const quixo_board *board, uint64_t marks) {
-    uint64_t found = 0;
+    uint64_t starts = 0;
     for (unsigned way = 0; way < DIRECTIONS; way++) {
         uint64_t line = marks & board->starts[way];
         for (unsigned i = 1; i < board->goal; i++) line &= marks >> i * board->step[way];
-        found |= line;
+        starts |= line;
     }
-    return found;
+    return starts;
 }
 
-/* The cells where one more mark makes a line in this direction, in each half. */
+/* Returns the cells where one more mark makes a line in this direction, in each half. */
 static inline uint64_t completions(const quixo_board *board, uint64_t marks, unsigned way) {
     const unsigned step = board->step[way], goal = board->goal;
-    uint64_t before[LONGEST], after = board->starts[way], cells = 0;
-    before[0] = ~(uint64_t)0; /* where all cells of a line before this one are marked; `after`: all after it */
+    uint64_t before[MAX_LENGTH], after = board->starts[way], cells = 0;
+    before[0] = ~(uint64_t)0; /* all cells of a line before this one are marked; `after`: all cells after it */
     for (unsigned i = 1; i < goal; i++) before[i] = before[i - 1] & marks >> (i - 1) * step;
     for (unsigned i = goal; i--;) {
         cells |= (before[i] & after) << i * step;
@@ -52,7 +52,7 @@ static inline uint64_t completions(const quixo_board *board, uint64_t marks, uns
 
 /* Every row, then every column, as a mask of its cells in each half. */
 typedef struct {
-    uint64_t line[MOST_LINES];
+    uint64_t line[MAX_LINES];
 } line_masks;
 
 static inline void rows_of(const quixo_board *board, uint64_t cells, line_masks *masks) {
@@ -70,7 +70,7 @@ static inline void columns_of(const quixo_board *board, uint64_t cells, line_mas
                    << i;
     }
     for (unsigned i = 0; i < board->width; i++)
-        masks->line[board->height + i] = columns >> LONGEST * i & IN_BOTH * ((1u << LONGEST) - 1);
+        masks->line[board->height + i] = columns >> MAX_LENGTH * i & IN_BOTH * ((1u << MAX_LENGTH) - 1);
 }
 
 static inline line_masks lines_of(const quixo_board *board, uint64_t marks) {
@@ -80,12 +80,12 @@ static inline line_masks lines_of(const quixo_board *board, uint64_t marks) {
     return masks;
 }
 
-/* As the next mover sees it: his marks are the ones. */
+/* From the view of the next mover, whose marks are the ones. */
 static inline unsigned content_of_line(uint64_t line) {
     return content_of((unsigned)(line >> HALF), (unsigned)line & 31);
 }
 
-/* For each row and column, the cells of it where one more mark makes a line that only crosses it, in each half. */
+/* Returns, for each row and column, its cells where one more mark makes a line that crosses it, in each half. */
 static inline line_masks crossings_of(const quixo_board *board, uint64_t marks) {
     const uint64_t diagonal = completions(board, marks, 2) | completions(board, marks, 3);
     line_masks masks;
@@ -111,13 +111,14 @@ static int valid(const pp_kernel *self, pp_position position) {
     return !(marks & ~(cells | cells << HALF)) && !(marks & marks >> HALF);
 }
 
-/* Whoever moved loses if the mover has a line, whatever else there is. */
+/* The player who moved last loses if the mover has a line, even if they have a line too. */
 static int status(const pp_kernel *self, pp_position position) {
-    const uint64_t found = goals(board_of(self), mover_first(position));
-    return found & LOW ? PP_WON : found ? PP_LOST : PP_ONGOING;
+    const uint64_t lines = goals(board_of(self), mover_first(position));
+    return lines & LOW ? PP_WON : lines ? PP_LOST : PP_ONGOING;
 }
 
-/* A move: bits 0-4 the cell where the cube is put back, bits 5-9 the cell it was taken from, bit 10: it bore a mark. */
+/* A move: bits 0-4 the cell where the cube is put back, bits 5-9 the cell it was taken from, bit 10 set if it was
+ * marked. */
 enum { CELL_BITS = 5, CELL_MASK = 31, MARKED = 1 << 10 };
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves) {
@@ -137,7 +138,7 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves)
     return count;
 }
 
-/* The marks of one player when the cube at `from` has been taken out and put back, blank, at `to`. */
+/* Returns the marks of one player after the cube at `from` is taken out and put back blank at `to`. */
 static uint64_t pushed(const quixo_board *board, uint64_t marks, unsigned from, unsigned to) {
     const unsigned step = from / board->width == to / board->width ? 1 : board->width;
     for (unsigned cell = from; cell != to;) {
@@ -150,7 +151,7 @@ static uint64_t pushed(const quixo_board *board, uint64_t marks, unsigned from, 
 
 static inline unsigned player_shift(unsigned player) { return player ? HALF : 0; }
 
-/* Moves a cube from one cell to another, and gives it the player's mark or none; the turn passes. */
+/* Moves a cube from one cell to another, with or without the player's mark. The turn passes. */
 static pp_position with_cube_moved(const quixo_board *board, pp_position position, unsigned from, unsigned to,
                                    unsigned player, int marked) {
     const uint64_t marks = position & ~SIDE;
@@ -192,7 +193,7 @@ static uint32_t tier(const pp_kernel *self, pp_position position) {
     return pair_number((uint32_t)__builtin_popcountll(marks & LOW), (uint32_t)__builtin_popcountll(marks >> HALF));
 }
 
-/* The mover keeps the number of his marks or has one more, and is second in what the next mover sees. */
+/* The mover has as many marks as before or one more, and is the other player in the view of the next mover. */
 static size_t tier_children(const pp_kernel *self, uint32_t tier, uint32_t *tiers) {
     uint32_t sum = 0;
     while (pair_number(0, sum) < tier) sum++;
@@ -207,9 +208,9 @@ static uint64_t tier_size(const pp_kernel *self, uint32_t tier) {
     return pp_slot_index(places_of(board_of(self), tier)[CLASSES].first);
 }
 
-/* ---- quick answers ---- */
+/* ---- immediate wins ---- */
 
-/* A move wins if it makes a line in the row or column that it changes, or across it, and no line of the other's. */
+/* A move wins if it makes a line in or across the row or column that it changes, and no line of the other player. */
 static int wins_now(const pp_kernel *self, pp_position position) {
     const quixo_board *board = board_of(self);
     const uint64_t marks = mover_first(position);
@@ -217,10 +218,10 @@ static int wins_now(const pp_kernel *self, pp_position position) {
     for (unsigned line = 0; line < board->lines; line++) {
         const unsigned mine = (unsigned)crossings.line[line], theirs = (unsigned)(crossings.line[line] >> HALF);
         const unsigned content = content_of_line(masks.line[line]);
-        if (!mine && (unsigned)line_counts[content] >> 8 < board->goal - 1) continue;
+        if (!mine && (unsigned)quixo_line_counts[content] >> 8 < board->goal - 1) continue;
         const line_moves *results = &board->moves[board->inner[line]][board->length[line]][content];
         for (unsigned i = 0; i < results->count; i++) {
-            const unsigned twos = line_twos[results->content[i]], ones = line_ones[results->content[i]];
+            const unsigned twos = quixo_line_twos[results->content[i]], ones = quixo_line_ones[results->content[i]];
             if (((twos & mine) || board->has_goal[twos]) && !(ones & theirs) && !board->has_goal[ones]) return 1;
         }
     }
@@ -230,8 +231,8 @@ static int wins_now(const pp_kernel *self, pp_position position) {
 /* ---- the index ---- */
 
 typedef struct {
-    unsigned content[MOST_LINES]; /* of every line, as the next mover sees it */
-    uint64_t code;                /* of both blocks, likewise */
+    unsigned content[MAX_LINES]; /* of every line, from the view of the next mover */
+    uint64_t code;               /* of both blocks, in the same view */
     uint32_t ones, twos;
 } line_view;
 
@@ -241,7 +242,7 @@ static inline line_view view_of(const quixo_board *board, const line_masks *mask
     for (unsigned line = 0; line < board->lines; line++) view.content[line] = content_of_line(masks->line[line]);
     for (unsigned row = 0; row < board->height; row++) {
         view.code += board->line_code[row][view.content[row]];
-        counts += line_counts[view.content[row]];
+        counts += quixo_line_counts[view.content[row]];
     }
     view.ones = counts & 255;
     view.twos = counts >> 8;
@@ -260,15 +261,15 @@ static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positi
     quixo_unrank(board_of(self), first, count, positions);
 }
 
-/* What expand and retract list. Both must list an edge equally often: an edge is what one line becomes, listed once
- * for each line that does it; but where a position at either end has a symmetry of its own, once in all. Such
- * positions are rare, so a linear search among the few already listed is cheap. */
+/* A list of slots for expand and retract, which must list an edge equally often. An edge is listed once for each
+ * line whose change leads to it, but only once in total if a position at either end is symmetric. Such positions are
+ * rare, so a linear search among the slots listed so far is cheap. */
 typedef struct {
     pp_slot *slots;
     size_t count;
     int origin_symmetric;
     size_t once_count;
-    pp_slot once[MOST_MOVES];
+    pp_slot once[MAX_MOVES];
 } slot_list;
 
 static inline void add_slot(const quixo_board *board, slot_list *list, const class_place *places, uint64_t code) {
@@ -286,29 +287,29 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
     const quixo_board *board = board_of(self);
     const line_masks masks = lines_of(board, mover_first(position));
     const line_view view = view_of(board, &masks);
-    const class_place *kept = places_of(board, pair_number(view.ones, view.twos));
+    const class_place *after_own = places_of(board, pair_number(view.ones, view.twos));
     const int blanks = view.ones + view.twos < board->cells;
-    const class_place *taken = blanks ? places_of(board, pair_number(view.ones, view.twos + 1)) : kept;
+    const class_place *after_blank = blanks ? places_of(board, pair_number(view.ones, view.twos + 1)) : after_own;
     slot_list list = {.slots = slots};
-    slot_of_code(board, kept, view.code, &list.origin_symmetric);
+    slot_of_code(board, after_own, view.code, &list.origin_symmetric);
     for (unsigned line = 0; line < board->lines; line++) {
         const unsigned content = view.content[line];
         const line_moves *results = &board->moves[board->inner[line]][board->length[line]][content];
         const uint64_t *codes = board->line_code[line], rest = view.code - codes[content];
         unsigned i = 0;
-        for (; i < results->kept; i++) add_slot(board, &list, kept, rest + codes[results->content[i]]);
-        for (; i < results->count; i++) add_slot(board, &list, taken, rest + codes[results->content[i]]);
+        for (; i < results->own_count; i++) add_slot(board, &list, after_own, rest + codes[results->content[i]]);
+        for (; i < results->count; i++) add_slot(board, &list, after_blank, rest + codes[results->content[i]]);
     }
     return list.count;
 }
 
-/* Every move of an own mark that could have led here; none from a position that was over, if this one is not. */
+/* Lists every move of an own mark that could have led here, except from finished positions. */
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     const quixo_board *board = board_of(self);
     const uint64_t marks = mover_first(position);
     const line_masks masks = lines_of(board, marks);
     const line_view view = view_of(board, &masks);
-    if (!view.twos) return 0; /* the mover can only take a blank: no way back to this tier */
+    if (!view.twos) return 0; /* the mover can only take a blank, which leaves this tier for good */
     const line_masks crossings = crossings_of(board, marks);
     const class_place *places = places_of(board, pair_number(view.ones, view.twos));
     slot_list list = {.slots = slots};
@@ -320,7 +321,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
         const uint64_t *codes = board->line_code[line], rest = view.code - codes[content];
         for (unsigned i = 0; i < origins->count; i++) {
             const unsigned before = origins->content[i];
-            if ((line_ones[before] & ones) || (line_twos[before] & twos)) continue;
+            if ((quixo_line_ones[before] & ones) || (quixo_line_twos[before] & twos)) continue;
             add_slot(board, &list, places, rest + codes[before]);
         }
     }
@@ -331,8 +332,8 @@ const pp_kernel quixo_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
     .flags = PP_TURNS_ALTERNATE,
-    .max_moves = MOST_MOVES,
-    .max_parents = MOST_MOVES,
+    .max_moves = MAX_MOVES,
+    .max_parents = MAX_MOVES,
     .valid = valid,
     .start = start,
     .moves = moves,

@@ -1,26 +1,27 @@
-/* Builds the tables of lines: what a move makes of a row or a column, and which masks end the game. */
+/* Builds the tables of lines: the results of moves in a row or column, and the masks that end the game. */
 #include "board.h"
 
-uint8_t line_ternary[1 << LONGEST];
-uint8_t line_ones[CONTENTS], line_twos[CONTENTS];
-uint16_t line_counts[CONTENTS];
+uint8_t quixo_line_ternary[1 << MAX_LENGTH];
+uint8_t quixo_line_ones[CONTENTS], quixo_line_twos[CONTENTS];
+uint16_t quixo_line_counts[CONTENTS];
 
 __attribute__((constructor)) static void build_contents(void) {
     for (unsigned content = 0; content < CONTENTS; content++) {
-        for (unsigned i = 0; i < LONGEST; i++) {
-            line_ones[content] = (uint8_t)(line_ones[content] | (digit(content, i) == 1) << i);
-            line_twos[content] = (uint8_t)(line_twos[content] | (digit(content, i) == 2) << i);
+        for (unsigned i = 0; i < MAX_LENGTH; i++) {
+            quixo_line_ones[content] = (uint8_t)(quixo_line_ones[content] | (digit(content, i) == 1) << i);
+            quixo_line_twos[content] = (uint8_t)(quixo_line_twos[content] | (digit(content, i) == 2) << i);
         }
-        if (!line_twos[content]) line_ternary[line_ones[content]] = (uint8_t)content;
-        const int ones = __builtin_popcount(line_ones[content]), twos = __builtin_popcount(line_twos[content]);
-        line_counts[content] = (uint16_t)(ones | twos << 8);
+        if (!quixo_line_twos[content]) quixo_line_ternary[quixo_line_ones[content]] = (uint8_t)content;
+        const int ones = __builtin_popcount(quixo_line_ones[content]),
+                  twos = __builtin_popcount(quixo_line_twos[content]);
+        quixo_line_counts[content] = (uint16_t)(ones | twos << 8);
     }
 }
 
-/* The line after its cell `from` was taken out, the rest was pushed over and `mark` was put in at `to`. To take such a
- * move back is the same from `to` to `from`. */
+/* Returns the line after the cell `from` is removed, the rest is pushed over, and `mark` is inserted at `to`. Undoing a
+ * move is the same from `to` to `from`. */
 static unsigned shifted(unsigned content, unsigned length, unsigned from, unsigned to, unsigned mark) {
-    unsigned digits[LONGEST], result = 0;
+    unsigned digits[MAX_LENGTH], result = 0;
     for (unsigned i = 0; i < length; i++) digits[i] = digit(content, i);
     for (unsigned i = from; i != to; i += to > from ? 1u : -1u) digits[i] = digits[to > from ? i + 1 : i - 1];
     digits[to] = mark;
@@ -42,22 +43,22 @@ static void build_moves(quixo_board *board, unsigned inner, unsigned length) {
     const unsigned ends[2] = {0, length - 1};
     for (unsigned content = 0; content < power_of_3[length]; content++) {
         line_moves *moves = &board->moves[inner][length][content], *origins = &board->origins[inner][length][content];
-        for (unsigned taken = 2;; taken = 0) { /* the mover's own mark, then blanks */
+        for (unsigned taken = 2;; taken = 0) { /* a mark of the mover, then blanks */
             for (unsigned from = 0; from < length; from++)
                 for (unsigned end = 0; end < 2; end++)
                     if (from != ends[end] && digit(content, from) == taken && may_take(inner, length, from))
                         add_content(moves, shifted(content, length, from, ends[end], 2));
             if (!taken) break;
-            moves->kept = moves->count;
+            moves->own_count = moves->count;
         }
         for (unsigned from = 0; from < length; from++)
             for (unsigned end = 0; end < 2; end++) {
                 if (from == ends[end] || digit(content, ends[end]) != 1 || !may_take(inner, length, from)) continue;
                 const unsigned before = shifted(content, length, ends[end], from, 1);
-                const int over = board->has_goal[line_ones[before]] || board->has_goal[line_twos[before]];
+                const int over = board->has_goal[quixo_line_ones[before]] || board->has_goal[quixo_line_twos[before]];
                 if (!over) add_content(origins, before);
             }
-        origins->kept = origins->count;
+        origins->own_count = origins->count;
     }
 }
 
@@ -74,10 +75,10 @@ static void build_goals(quixo_board *board) {
                 if (down && sideways) board->starts[way] |= IN_BOTH << (row * width + column);
             }
     }
-    for (unsigned mask = 0; mask < 1 << LONGEST; mask++) {
-        for (unsigned i = 0; i + goal <= LONGEST; i++)
+    for (unsigned mask = 0; mask < 1 << MAX_LENGTH; mask++) {
+        for (unsigned i = 0; i + goal <= MAX_LENGTH; i++)
             if (!(~(mask >> i) & ((1u << goal) - 1))) board->has_goal[mask] = 1;
-        for (unsigned i = 0; i < LONGEST; i++) board->columns_of_row[mask] |= (mask >> i & 1) << LONGEST * i;
+        for (unsigned i = 0; i < MAX_LENGTH; i++) board->columns_of_row[mask] |= (mask >> i & 1) << MAX_LENGTH * i;
     }
 }
 

@@ -1,4 +1,4 @@
-"""Quixo as a perfectplay plugin: the sizes there are, and the game of one size."""
+"""Quixo as a perfectplay plugin: options for the size of the board."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perfectplay import Option, hookimpl
-from perfectplay_quixo.game import Quixo
+from perfectplay_quixo.rules import Quixo
 
 
 @hookimpl

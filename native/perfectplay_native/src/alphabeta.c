@@ -1,72 +1,91 @@
-/* The weak solver: proves one position, depth first, and keeps every outcome it has proven on the way.
+/* The weak solver: proves one position by a depth-first search, and stores every outcome proven on the way.
  *
- * It goes down one path at a time. A frame of the path is 32 bytes and, for each move not yet explored, two bytes: the
- * move's number. Moves are generated again when they are needed. So memory is the table's, and a little a ply.
+ * The search follows one path at a time. A frame of the path takes 32 bytes, and two bytes for each unexplored move,
+ * which is the number of the move; moves are generated again when they are needed. So nearly all of the memory is used
+ * by the transposition table.
  *
- * Which move first? A position is looked at with all its children: those that rule, table or path settle need no
- * search, and one that is lost ends the matter. Of the others, those come first that leave the opponent the fewest
- * moves which do not lose at once, and a child with no such move is lost. In a game of threats this decides nearly
- * everything: it makes the proof of Gobblet's start five thousand times smaller.
+ * Move ordering. A visit of a position examines all of its children. Those that are settled by the rules,
+ * the table or the path need no search, and a lost child ends the visit. The others are explored in the order of the
+ * number of replies that do not lose at once, the fewest first, and a child without such a reply is lost. In a game of
+ * threats this decides nearly everything: it makes the proof of Gobblet's start five thousand times smaller.
  *
- * Repetition. A move back to a position on the path counts as a draw, for this path. That is right for the
- * path and may be wrong for the table, so the search keeps apart what rests on a repetition:
+ * Repetition. A move back to a position on the path counts as a draw. That is right for this path, but it may be wrong
+ * on another one: this is the graph history interaction (GHI) problem. So the search keeps draws that depend on a
+ * repetition apart from certain outcomes:
  *
- *   - A win needs one lost child, a loss needs all children won (where a move keeps the turn, won and lost change
- *     places): decisive outcomes rest on decisive ones only, never on the path. They are certain, and stored at once.
- *   - A draw rests on the path's positions that its drawn children are, or rest on in turn. Say that a draw d was found
- *     with rests(d), a set of positions on the path. We maintain for every such draw:
+ *   - A win needs one lost child, a loss needs all children won (if a move keeps the turn, won and lost are exchanged).
+ *     So decisive outcomes follow from decisive ones only and never depend on the path. They are certain, and are
+ *     stored at once.
+ *   - A draw depends on those of its drawn children that are on the path, and on the dependencies of the others. Let
+ *     dep(d) be the dependency of a draw d, a set of positions on the path. For every such draw this invariant holds:
  *
- *         no child of d is lost, some child is drawn, and every drawn child is certainly drawn, or a member of
- *         rests(d), or a draw c with rests(c) within rests(d).                                                 (*)
+ *         no child of d is lost, some child is drawn, and every drawn child is certainly drawn, or a member of dep(d),
+ *         or a draw c with dep(c) within dep(d).                                                                (*)
  *
- *     While all of rests(d) is on the path, d may be used as a draw: whoever does, inherits rests(d).
- *   - Let p, the deepest of the path, be finished. Nothing above p rests on p: what a frame has inherited was on the
- *     path when it was the deepest itself.
- *       p decisive: draws that rest on p are forgotten, they may be anything. The others keep (*), since
- *         their children rest on no more than they do.
- *       p drawn, resting on positions above: for every draw that rests on p, put rests(p) in the place of p. (*) holds.
- *       p drawn, resting on nothing above: p and all draws that rest on p alone are certain. For by (*) no child of one
- *         of them is lost, and each has a child that is one of them or certainly drawn: both players can stay
- *         among these for ever, and the one who leaves them loses by it. So nobody can force a win. Draws that rest on
- *         p and on others no longer need p.
+ *     While all of dep(d) is on the path, d may be used as a draw, and a position that uses it inherits dep(d).
+ *   - Let p, the deepest position of the path, be finished. No position above p depends on p, because a frame inherits
+ *     only positions that were on the path when it was the deepest one itself.
+ *       p is decisive: draws that depend on p are discarded, because they may have any outcome. The others keep (*),
+ *         since their drawn children depend on no more than they do.
+ *       p is drawn and depends on positions above: in the dependency of every draw that depends on p, p is replaced by
+ *         dep(p). (*) still holds.
+ *       p is drawn and depends on nothing above: p and all draws that depend on p alone are certain. By (*) no child of
+ *         one of them is lost, and each has a child that is one of them or certainly drawn. So both players can stay
+ *         among these positions for ever, and a player who leaves them loses by it. So no player can force a win. Draws
+ *         that depend on p and on other positions no longer depend on p.
  *
- * The sets are kept as spans of depths, first to last, for whole groups of draws (provisional.c). A span may be too
- * wide. That is safe: what rests on less than it seems is only confirmed later, or forgotten needlessly. */
+ * The dependencies are stored as ranges of depths, for whole groups of draws (path.c). A range may be too wide. That is
+ * safe: a draw that depends on less than its range is only confirmed later, or discarded needlessly.
+ *
+ * Glossary, for readers of the literature (M. Campbell, "The graph-history interaction: on ignoring position history",
+ * 1985; A. Kishimoto and M. Müller, "A general solution to the graph history interaction problem", AAAI 2004):
+ *
+ *     path               the history of the current position
+ *     dependency         the part of the history that makes a value path-dependent, stored as a range of depths
+ *     provisional draw   a path-dependent value. Kishimoto and Müller store it in the transposition table together with
+ *                        a hash of its path, and verify it by simulation before it is used on another path. Here it is
+ *                        never in the table, and exists only as long as its dependency is on the path.
+ *     confirmed          a provisional draw that has become path-independent
+ *     discarded          a provisional draw whose dependency is no longer a draw (`forgotten` in the counts)
+ *     tablebase          values of a strong solve, finished or not, which the search probes (an endgame database)
+ */
 #include <stdlib.h>
 
 #include "search.h"
 
-enum { UNDECIDED = 0, STEPS_UNTOLD = 64 };
+enum { UNDECIDED = 0, STEPS_PER_REPORT = 64 };
 
-/* What is known of a position; outcome 0 if nothing. */
+/* The outcome of a position, UNDECIDED if it is not known, and its dependency if it is a draw. */
 typedef struct {
     uint8_t outcome;
-    span rests_on;
-} knowledge;
+    depth_range dependency;
+} search_result;
+
+static inline search_result certain(uint8_t outcome) { return (search_result){outcome, NO_DEPENDENCY}; }
 
 static inline uint8_t for_parent(uint8_t outcome, bool keeps) {
     return keeps ? outcome : (uint8_t)(PP_LOST + PP_WON - outcome);
 }
 
-static void give_up(pp_search *s, int result, pp_position position) {
+static void stop_search(pp_search *s, int result, pp_position position) {
     s->failure = result;
     s->error_position = position;
 }
 
 static void store(pp_search *s, pp_position position, uint8_t outcome) {
-    if (!put_outcome(&s->table, position, outcome)) give_up(s, PP_OUT_OF_MEMORY, position);
+    if (!pp_store_outcome(&s->table, position, outcome)) stop_search(s, PP_OUT_OF_MEMORY, position);
 }
 
-/* ---- what is known ---- */
+/* ---- known outcomes ---- */
 
-/* What the rules alone say: finished, or won at once; 0 where they leave it open. */
+/* The outcome by the rules alone: finished, or won in one move; UNDECIDED if the position is open. */
 static inline uint8_t rule_outcome(pp_search *s, pp_position position) {
     const value_code code = rule_code(s->kernel, position);
-    if (code == CODE_BAD_SCORE) give_up(s, PP_BAD_SCORE, position);
+    if (code == CODE_BAD_SCORE) stop_search(s, PP_BAD_SCORE, position);
     return (uint8_t)kind_of(code);
 }
 
-/* Who wins, when rules settle a position at `depth`: 0 the root's mover, 1 the other, 2 nobody. */
+/* The winner of a settled position at `depth`: 0 for the mover at the root, 1 for the other player, 2 for a draw. */
 static inline unsigned winner(const pp_search *s, pp_position position, uint8_t outcome, uint32_t depth) {
     if (outcome == PP_DRAWN) return 2;
     const pp_kernel *kernel = s->kernel;
@@ -75,50 +94,42 @@ static inline unsigned winner(const pp_search *s, pp_position position, uint8_t 
     return outcome == PP_WON ? mover : !mover;
 }
 
-/* What table and path know of a position. */
-static knowledge recall(pp_search *s, pp_position position) {
-    knowledge k = {outcome_of(&s->table, position), NOTHING};
+/* Looks a position up in the transposition table and on the path. */
+static search_result probe(pp_search *s, pp_position position) {
+    search_result r = certain(stored_outcome(&s->table, position));
     bool on_path;
-    if (k.outcome) {
+    if (r.outcome) {
         s->counts.hits++;
-    } else if (find_provisional(&s->provisional, position, &k.rests_on, &on_path)) {
-        k.outcome = PP_DRAWN;
+    } else if (pp_path_find(&s->path, position, &r.dependency, &on_path)) {
+        r.outcome = PP_DRAWN;
         if (on_path) s->counts.cycles++;
         else s->counts.hits++;
     }
-    return k;
+    return r;
 }
 
-/* Lets a frame, at `depth`, know what a child of it is worth. */
-static void inform(const pp_search *s, frame *f, knowledge child, bool keeps, uint32_t depth) {
+/* Adds the result of a child to a frame at `depth`. */
+static void add_child(frame *f, search_result child, bool keeps, uint32_t depth) {
     const uint8_t outcome = for_parent(child.outcome, keeps);
     if (outcome > f->best) f->best = outcome;
-    if (outcome == PP_DRAWN && !s->naive) f->rests_on = joined(f->rests_on, above(child.rests_on, depth));
+#ifndef PP_NAIVE_DRAWS /* a test build ignores dependencies, to show that the draws are then wrong */
+    if (outcome == PP_DRAWN) f->dependency = join(f->dependency, clip(child.dependency, depth));
+#else
+    (void)depth;
+#endif
 }
 
 /* ---- down ---- */
 
-static bool make_room(pp_search *s, size_t open) {
-    if (s->depth == s->frame_capacity) {
-        const uint32_t larger = s->frame_capacity ? 2 * s->frame_capacity : 256;
-        frame *moved = larger > s->frame_capacity ? realloc(s->frames, larger * sizeof *moved) : NULL;
-        if (!moved) return false;
-        s->frames = moved;
-        s->frame_capacity = larger;
-    }
-    if (s->open_count + open > s->open_capacity) {
-        const uint64_t larger = 2 * s->open_capacity + open;
-        uint16_t *moved = realloc(s->open_moves, larger * sizeof *moved);
-        if (!moved) return false;
-        s->open_moves = moved;
-        s->open_capacity = larger;
-    }
-    return true;
+static bool grow_frames(pp_search *s, size_t open) {
+    const size_t frames = (size_t)s->depth + 1, moves = s->open_count + open;
+    return frames <= UINT32_MAX && grow_array((void **)&s->frames, &s->frame_capacity, frames, sizeof *s->frames) &&
+           grow_array((void **)&s->open_moves, &s->open_capacity, moves, sizeof *s->open_moves);
 }
 
 static void enter(pp_search *s, const frame *f, size_t open) {
-    if (!make_room(s, open) || !enter_path(&s->provisional, f->position, s->depth)) {
-        give_up(s, PP_OUT_OF_MEMORY, f->position);
+    if (!grow_frames(s, open) || !pp_path_enter(&s->path, f->position, s->depth)) {
+        stop_search(s, PP_OUT_OF_MEMORY, f->position);
         return;
     }
     for (size_t i = 0; i < open; i++) s->open_moves[s->open_count++] = s->candidates[i].number;
@@ -126,13 +137,13 @@ static void enter(pp_search *s, const frame *f, size_t open) {
     if (s->depth > s->counts.max_depth) s->counts.max_depth = s->depth;
 }
 
-/* How many moves do not lose at once. */
+/* The number of moves that do not lose at once. */
 static uint32_t count_replies(pp_search *s, pp_position position) {
     const pp_kernel *kernel = s->kernel;
     const size_t count = kernel->moves(kernel, position, s->replies);
     uint32_t safe = 0;
     if (!count) {
-        give_up(s, PP_STUCK, position);
+        stop_search(s, PP_STUCK, position);
         return UINT32_MAX;
     }
     for (size_t i = 0; i < count; i++) {
@@ -143,8 +154,8 @@ static uint32_t count_replies(pp_search *s, pp_position position) {
     return safe;
 }
 
-/* Sorts candidates by their replies, the fewest last, and returns how many are left: one without replies is lost, of
- * which the frame is informed. It may be won by that. */
+/* Sorts candidates by their replies, the fewest last, and returns how many are left. A candidate without replies is
+ * lost, which is added to the frame, and may make it won. */
 static size_t order_candidates(pp_search *s, frame *f, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count && f->best != PP_WON; i++) {
@@ -152,7 +163,7 @@ static size_t order_candidates(pp_search *s, frame *f, size_t count) {
         c.replies = count_replies(s, c.child);
         if (!c.replies) {
             store(s, c.child, PP_LOST);
-            inform(s, f, (knowledge){PP_LOST, NOTHING}, keeps_turn(s->kernel, f->position, c.child), s->depth);
+            add_child(f, certain(PP_LOST), keeps_turn(s->kernel, f->position, c.child), s->depth);
             continue;
         }
         size_t j = kept++;
@@ -162,18 +173,18 @@ static size_t order_candidates(pp_search *s, frame *f, size_t count) {
     return kept;
 }
 
-/* The children that no rule settles, their lines of the table on their way; of the others the frame is informed. */
+/* Lists the open children, and prefetches their entries in the table. Adds the settled ones to the frame. */
 static size_t gather_candidates(pp_search *s, frame *f) {
     const pp_kernel *kernel = s->kernel;
     const size_t count = kernel->moves(kernel, f->position, s->moves);
     size_t kept = 0;
-    if (!count) give_up(s, PP_STUCK, f->position);
+    if (!count) stop_search(s, PP_STUCK, f->position);
     for (size_t i = 0; i < count; i++) {
         const pp_position child = kernel->apply(kernel, f->position, s->moves[i]);
         const uint8_t outcome = rule_outcome(s, child);
         if (outcome) {
             s->counts.terminals[winner(s, child, outcome, s->depth + 1)]++;
-            inform(s, f, (knowledge){outcome, NOTHING}, keeps_turn(kernel, f->position, child), s->depth);
+            add_child(f, certain(outcome), keeps_turn(kernel, f->position, child), s->depth);
             continue;
         }
         s->candidates[kept] = (candidate){.child = canonical(kernel, child), .number = (uint16_t)i};
@@ -182,19 +193,19 @@ static size_t gather_candidates(pp_search *s, frame *f) {
     return kept;
 }
 
-/* Informs the frame of the candidates that a table underneath knows; returns how many are left. */
-static size_t settle_below(pp_search *s, frame *f, size_t count) {
+/* Adds the candidates that the tablebase contains to the frame; returns how many are left. */
+static size_t probe_tablebase(pp_search *s, frame *f, size_t count) {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) s->asked[i] = s->candidates[i].child;
-    ask_below(s->below, s->asked, count, s->known);
+    for (size_t i = 0; i < count; i++) s->probes[i] = s->candidates[i].child;
+    pp_tablebase_probe(s->tablebase, s->probes, count, s->outcomes);
     for (size_t i = 0; i < count; i++) {
         const pp_position child = s->candidates[i].child;
-        if (!s->known[i]) {
+        if (!s->outcomes[i]) {
             s->candidates[kept++] = s->candidates[i];
             continue;
         }
         s->counts.below++;
-        inform(s, f, (knowledge){s->known[i], NOTHING}, keeps_turn(s->kernel, f->position, child), s->depth);
+        add_child(f, certain(s->outcomes[i]), keeps_turn(s->kernel, f->position, child), s->depth);
     }
     return kept;
 }
@@ -205,19 +216,20 @@ static bool is_listed(const candidate *candidates, size_t count, pp_position chi
     return false;
 }
 
-/* Looks at an ongoing position that nothing is known of. Its outcome, if the children tell; else it is entered. */
+/* Visits an open position whose outcome is not known. Returns its outcome if the children decide it; otherwise it
+ * enters the path. */
 static uint8_t visit(pp_search *s, pp_position position) {
     const uint32_t depth = s->depth;
-    frame f = {position, s->open_count, NOTHING, s->provisional.draw_count, PP_LOST};
+    frame f = {position, s->open_count, NO_DEPENDENCY, s->path.draw_count, PP_LOST};
     size_t kept = gather_candidates(s, &f), open = 0;
     s->counts.evaluated++;
     if (s->failure) return UNDECIDED;
-    if (s->below && f.best != PP_WON) kept = settle_below(s, &f, kept);
+    if (s->tablebase && f.best != PP_WON) kept = probe_tablebase(s, &f, kept);
     for (size_t i = 0; i < kept && f.best != PP_WON; i++) {
         const pp_position child = s->candidates[i].child;
-        /* A move that changes nothing is a repetition too, of a position that is not on the path yet. */
-        const knowledge k = child == position ? (knowledge){PP_DRAWN, {depth, depth}} : recall(s, child);
-        if (k.outcome) inform(s, &f, k, keeps_turn(s->kernel, position, child), depth);
+        /* A move that changes nothing is a repetition, too, of a position that is not on the path yet. */
+        const search_result r = child == position ? (search_result){PP_DRAWN, {depth, depth}} : probe(s, child);
+        if (r.outcome) add_child(&f, r, keeps_turn(s->kernel, position, child), depth);
         else if (!is_listed(s->candidates, open, child)) s->candidates[open++] = s->candidates[i];
     }
     if (f.best != PP_WON) open = order_candidates(s, &f, open);
@@ -228,155 +240,63 @@ static uint8_t visit(pp_search *s, pp_position position) {
 
 /* ---- up ---- */
 
-static void finish(pp_search *s) {
+static void leave(pp_search *s) {
     const uint32_t depth = --s->depth;
     const frame *f = &s->frames[depth];
-    const knowledge k = {f->best, f->rests_on};
-    bool room = true;
-    if (k.outcome != PP_DRAWN) {
-        leave_decided(&s->provisional, f->position, depth, f->mark);
-        store(s, f->position, k.outcome);
-    } else if (is_nothing(k.rests_on)) {
-        room = leave_drawn(&s->provisional, f->position, depth, f->mark, &s->table);
+    const search_result r = {f->best, f->dependency};
+    bool stored = true;
+    if (r.outcome != PP_DRAWN) {
+        pp_path_leave_decided(&s->path, f->position, depth, f->draw_mark);
+        store(s, f->position, r.outcome);
+    } else if (is_empty(r.dependency)) {
+        stored = pp_path_leave_drawn(&s->path, f->position, depth, f->draw_mark, &s->table);
     } else {
-        room = leave_provisional(&s->provisional, f->position, depth, f->mark, k.rests_on);
+        stored = pp_path_leave_provisional(&s->path, f->position, depth, f->draw_mark, r.dependency);
     }
-    if (!room) give_up(s, PP_OUT_OF_MEMORY, f->position);
+    if (!stored) stop_search(s, PP_OUT_OF_MEMORY, f->position);
     if (!depth) return;
     frame *parent = &s->frames[depth - 1];
-    inform(s, parent, k, keeps_turn(s->kernel, parent->position, f->position), depth - 1);
+    add_child(parent, r, keeps_turn(s->kernel, parent->position, f->position), depth - 1);
 }
 
-/* ---- along ---- */
+/* ---- the search ---- */
 
-/* Explores the next move of the deepest frame, or finishes it. */
+/* Explores the next move of the deepest frame, or leaves it. */
 static void step(pp_search *s) {
     const pp_kernel *kernel = s->kernel;
     const uint32_t depth = s->depth - 1;
     const frame *f = &s->frames[depth];
     if (f->best == PP_WON) s->open_count = f->open_start;
     if (s->open_count == f->open_start) {
-        finish(s);
+        leave(s);
         return;
     }
     kernel->moves(kernel, f->position, s->moves);
     const pp_move move = s->moves[s->open_moves[--s->open_count]];
     const pp_position child = canonical(kernel, kernel->apply(kernel, f->position, move));
-    knowledge k = recall(s, child);
-    if (!k.outcome) {
-        k.outcome = visit(s, child);
-        if (!k.outcome) return;
-        store(s, child, k.outcome);
+    search_result r = probe(s, child);
+    if (!r.outcome) {
+        r.outcome = visit(s, child);
+        if (!r.outcome) return;
+        store(s, child, r.outcome);
     }
-    inform(s, &s->frames[depth], k, keeps_turn(kernel, s->frames[depth].position, child), depth);
+    add_child(&s->frames[depth], r, keeps_turn(kernel, s->frames[depth].position, child), depth);
 }
 
-void begin_proof(pp_search *s, pp_position root) {
-    if (outcome_of(&s->table, root)) return;
+void pp_begin_proof(pp_search *s, pp_position root) {
+    if (stored_outcome(&s->table, root)) return;
     s->root_mover = s->kernel->mover ? (unsigned)s->kernel->mover(s->kernel, root) : 0;
     uint8_t outcome = rule_outcome(s, root);
-    if (!outcome && s->below) ask_below(s->below, &root, 1, &outcome);
+    if (!outcome && s->tablebase) pp_tablebase_probe(s->tablebase, &root, 1, &outcome);
     if (!outcome && !s->failure) outcome = visit(s, root);
     if (outcome) store(s, root, outcome);
 }
 
-void publish(pp_search *s) {
-    s->counts.unique = s->table.count;
-    s->counts.depth = s->depth;
-    s->counts.provisional = s->provisional.draw_count;
-    s->counts.confirmed = s->provisional.confirmed;
-    s->counts.forgotten = s->provisional.forgotten;
-    s->counts.bytes = s->table.bytes + provisional_bytes(&s->provisional) + s->frame_capacity * sizeof *s->frames +
-                      s->open_capacity * sizeof *s->open_moves;
-    uint64_t words[PUBLISHED_COUNTS];
-    memcpy(words, &s->counts, sizeof words);
-    for (size_t i = 0; i < PUBLISHED_COUNTS; i++)
-        atomic_store_explicit(&s->published[i], words[i], memory_order_relaxed);
-}
-
-int finish_proof(pp_search *s) {
+int pp_finish_proof(pp_search *s) {
     for (uint64_t steps = 0; s->depth && !s->failure; steps++) {
         step(s);
-        if (steps % STEPS_UNTOLD == 0) publish(s);
+        if (steps % STEPS_PER_REPORT == 0) pp_publish_counts(s);
         if (atomic_load_explicit(&s->stop, memory_order_relaxed)) return PP_STOPPED;
     }
     return s->failure;
-}
-
-int pp_search_run(pp_search *s, pp_position root, int naive) {
-    s->naive = naive;
-    if (!s->depth) begin_proof(s, canonical(s->kernel, root));
-    const int result = finish_proof(s);
-    publish(s);
-    return result;
-}
-
-/* ---- from outside ---- */
-
-pp_search *pp_search_new(const pp_kernel *kernel) {
-    pp_search *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
-    const size_t room = (size_t)kernel->max_moves + 1;
-    s->kernel = kernel;
-    s->moves = malloc(2 * room * sizeof *s->moves);
-    s->replies = s->moves ? s->moves + room : NULL;
-    s->candidates = malloc(room * sizeof *s->candidates);
-    s->children = malloc(room * sizeof *s->children);
-    s->asked = malloc(room * sizeof *s->asked);
-    s->known = malloc(room * sizeof *s->known);
-    if (!s->moves || !s->candidates || !s->children || !s->asked || !s->known) {
-        pp_search_free(s);
-        return NULL;
-    }
-    return s;
-}
-
-void pp_search_free(pp_search *s) {
-    free_outcomes(&s->table);
-    free_provisional(&s->provisional);
-    free(s->frames);
-    free(s->open_moves);
-    free(s->moves);
-    free(s->candidates);
-    free(s->children);
-    free(s->asked);
-    free(s->known);
-    free_below(s->below);
-    free(s);
-}
-
-void pp_search_stop(pp_search *s, int stop) { s->stop = stop; }
-
-pp_search_counts pp_search_progress(const pp_search *s) {
-    uint64_t words[PUBLISHED_COUNTS];
-    pp_search_counts counts;
-    for (size_t i = 0; i < PUBLISHED_COUNTS; i++)
-        words[i] = atomic_load_explicit(&s->published[i], memory_order_relaxed);
-    memcpy(&counts, words, sizeof counts);
-    return counts;
-}
-
-pp_position pp_search_error_position(const pp_search *s) { return s->error_position; }
-
-int pp_search_outcome(const pp_search *s, pp_position position) {
-    return outcome_of(&s->table, canonical(s->kernel, position));
-}
-
-void pp_search_entries(const pp_search *s, pp_position *positions, uint8_t *outcomes) {
-    for (int part = 0; part < PARTS; part++)
-        for (uint32_t i = 0; i < s->table.parts[part].size; i++) {
-            const bucket *b = &s->table.parts[part].buckets[i];
-            for (int place = 0; place < PLACES && b->outcomes[place]; place++) {
-                *positions++ = b->keys[place];
-                *outcomes++ = b->outcomes[place];
-            }
-        }
-}
-
-int pp_search_learn(pp_search *s, const pp_position *positions, const uint8_t *outcomes, size_t count) {
-    size_t i = 0;
-    for (; i < count && put_outcome(&s->table, positions[i], outcomes[i]); i++)
-        if (outcomes[i] & EXPANDED) s->counts.expanded++;
-    publish(s); /* what was learnt is in the table, and must count, even if the rest found no room */
-    return i < count ? PP_OUT_OF_MEMORY : PP_OK;
 }

@@ -1,11 +1,10 @@
-/* What the steps of a solve cost on this machine: each is done for a sample of the slots, and nothing is stored.
- * For plans; a solve has no use for it. */
+/* Measures the steps of a solve on this machine, for `solve plan`. Each step is done for a sample of the slots, and
+ * nothing is stored. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine.h"
-#include "evaluate.h"
+#include "moves.h"
 
 static double thread_seconds(void) {
     struct timespec now;
@@ -18,12 +17,12 @@ static unsigned run_length(const pp_engine *engine, pp_slot first) {
     return left < RUN_SLOTS ? (unsigned)left : RUN_SLOTS;
 }
 
-/* Which slots of each run the rules leave open. */
+/* Finds the open slots of each run. */
 static void settle_runs(pp_engine *engine, const pp_slot *runs, size_t count, uint64_t *open, pp_sample *sample) {
     for (size_t run = 0; run < count; run++) {
         value_code codes[RUN_SLOTS];
         const unsigned length = run_length(engine, runs[run]);
-        rule_codes_of_slots(engine, runs[run], length, codes);
+        pp_rule_codes_of_slots(engine, runs[run], length, codes);
         open[run] = 0;
         for (unsigned i = 0; i < length; i++) {
             open[run] |= (uint64_t)(codes[i] == CODE_ENDLESS) << i;
@@ -37,7 +36,7 @@ static void settle_runs(pp_engine *engine, const pp_slot *runs, size_t count, ui
 static void expand_run(pp_engine *engine, pp_slot first, uint64_t open, scratch *room, pp_slot *slots,
                        pp_sample *sample) {
     const unsigned length = RUN_SLOTS - (unsigned)__builtin_clzll(open);
-    if (surveys(engine->kernel)) {
+    if (has_survey(engine->kernel)) {
         uint32_t ends[RUN_SLOTS];
         engine->kernel->survey(engine->kernel, first, length, open, NULL, slots, ends);
         sample->children += ends[length - 1];
@@ -45,18 +44,18 @@ static void expand_run(pp_engine *engine, pp_slot first, uint64_t open, scratch 
     }
     pp_position positions[RUN_SLOTS];
     uint32_t ends[RUN_SLOTS];
-    unsigned taken = 0;
-    positions_of_slots(engine, first, length, positions);
-    for (; open; open &= open - 1) positions[taken++] = positions[__builtin_ctzll(open)];
-    child_slots(engine, positions, taken, slots, ends, room);
-    sample->children += ends[taken - 1];
+    unsigned count = 0;
+    pp_positions_of_slots(engine, first, length, positions);
+    for (; open; open &= open - 1) positions[count++] = positions[__builtin_ctzll(open)];
+    pp_child_slots(engine, positions, count, slots, ends, room);
+    sample->children += ends[count - 1];
 }
 
 static void retract_run(pp_engine *engine, pp_slot first, uint64_t open, scratch *room, pp_sample *sample) {
-    for (; open; open &= open - 1) { /* one by one, as they are decided */
+    for (; open; open &= open - 1) { /* one by one, as in a solve */
         pp_position position;
-        positions_of_slots(engine, first + (unsigned)__builtin_ctzll(open), 1, &position);
-        sample->parents += parent_slots(engine, position, room);
+        pp_positions_of_slots(engine, first + (unsigned)__builtin_ctzll(open), 1, &position);
+        sample->parents += pp_parent_slots(engine, position, room);
     }
 }
 
@@ -64,7 +63,7 @@ int pp_measure(pp_engine *engine, const pp_slot *runs, size_t count, int parents
     *sample = (pp_sample){0};
     engine->failure = PP_OK;
     scratch room;
-    if (!new_scratch(engine, &room)) return PP_OUT_OF_MEMORY;
+    if (!pp_scratch_new(engine, &room)) return PP_OUT_OF_MEMORY;
     uint64_t *open = malloc((count + 1) * sizeof *open);
     pp_slot *slots = malloc(RUN_SLOTS * (engine->kernel->max_moves + (size_t)1) * sizeof *slots);
     if (open && slots) {
@@ -83,6 +82,6 @@ int pp_measure(pp_engine *engine, const pp_slot *runs, size_t count, int parents
     const int result = open && slots ? engine->failure : PP_OUT_OF_MEMORY;
     free(open);
     free(slots);
-    free_scratch(&room);
+    pp_scratch_free(&room);
     return result;
 }

@@ -1,24 +1,13 @@
-/* Growing a numbering, and its face for Python: many positions at a time. */
+/* Adds positions to a numbering, and the functions for Python, which handle many positions per call. */
 #include "numbering.h"
 
-#include <stdlib.h>
+static const size_t MAX_KEYS = UINT32_MAX - 1;
 
-static const size_t MOST_KEYS = UINT32_MAX - 1;
-
-uint64_t numbering_bytes(const pp_numbering *n) { return n->table_size * sizeof *n->table + n->room * sizeof *n->keys; }
-
-bool make_room(void **array, size_t *room, size_t wanted, size_t element, uint64_t spare) {
-    if (wanted <= *room) return true;
-    const size_t longer = *room + *room / 2 > wanted ? *room + *room / 2 : wanted;
-    if ((longer - *room) * element > spare) return false;
-    void *const moved = realloc(*array, longer * element);
-    if (!moved) return false;
-    *array = moved;
-    *room = longer;
-    return true;
+uint64_t pp_numbering_bytes(const pp_numbering *n) {
+    return n->table_size * sizeof *n->table + n->capacity * sizeof *n->keys;
 }
 
-static bool make_table_room(pp_numbering *n, uint64_t spare) {
+static bool grow_table(pp_numbering *n, uint64_t spare) {
     if ((n->count + 1) * 4 <= n->table_size * 3) return true;
     const size_t size = n->table_size ? n->table_size * 2 : 1024;
     if (size * sizeof *n->table > spare) return false;
@@ -31,12 +20,12 @@ static bool make_table_room(pp_numbering *n, uint64_t spare) {
     return true;
 }
 
-bool numbering_enter(pp_numbering *n, pp_position key, uint64_t spare, uint32_t *number) {
-    if (!make_table_room(n, spare)) return false;
+bool pp_numbering_add_key(pp_numbering *n, pp_position key, uint64_t spare, uint32_t *number) {
+    if (!grow_table(n, spare)) return false;
     const size_t place = numbering_place(n, key);
     if (!n->table[place]) {
-        if (n->count == MOST_KEYS) return false;
-        if (!make_room((void **)&n->keys, &n->room, n->count + 1, sizeof *n->keys, spare)) return false;
+        if (n->count == MAX_KEYS) return false;
+        if (!grow_array_within((void **)&n->keys, &n->capacity, n->count + 1, sizeof *n->keys, spare)) return false;
         n->keys[n->count++] = key;
         n->table[place] = (uint32_t)n->count;
     }
@@ -44,7 +33,7 @@ bool numbering_enter(pp_numbering *n, pp_position key, uint64_t spare, uint32_t 
     return true;
 }
 
-void numbering_clear(pp_numbering *n) {
+void pp_numbering_clear(pp_numbering *n) {
     free(n->keys);
     free(n->table);
     *n = (pp_numbering){0};
@@ -55,7 +44,7 @@ void numbering_clear(pp_numbering *n) {
 pp_numbering *pp_numbering_new(void) { return calloc(1, sizeof(pp_numbering)); }
 
 void pp_numbering_free(pp_numbering *n) {
-    numbering_clear(n);
+    pp_numbering_clear(n);
     free(n);
 }
 
@@ -69,12 +58,12 @@ void pp_numbering_find_many(const pp_numbering *n, const pp_position *keys, size
     for (size_t i = 0; i < count; i++) numbers[i] = numbering_find(n, keys[i]);
 }
 
-size_t pp_numbering_enter(pp_numbering *n, const pp_position *keys, size_t count, uint32_t *numbers, uint32_t *fresh) {
+size_t pp_numbering_add(pp_numbering *n, const pp_position *keys, size_t count, uint32_t *numbers, uint32_t *first) {
     const size_t before = n->count;
     for (size_t i = 0; i < count; i++) {
         const size_t next = n->count;
-        if (!numbering_enter(n, keys[i], UINT64_MAX, &numbers[i])) return SIZE_MAX;
-        if (n->count > next) fresh[next - before] = (uint32_t)i;
+        if (!pp_numbering_add_key(n, keys[i], UINT64_MAX, &numbers[i])) return SIZE_MAX;
+        if (n->count > next) first[next - before] = (uint32_t)i;
     }
     return n->count - before;
 }

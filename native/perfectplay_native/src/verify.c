@@ -1,37 +1,210 @@
-/* The proof: every stored value is derived again from its children, with the forward rules alone (moves, apply,
- * status, mover, score) and the index. None of what made the solve fast is used.
+/* The proof: every stored value is derived again from its children, with the forward rules alone (moves, apply, status,
+ * mover, score) and the index. None of the shortcuts that make the solve fast are used.
  *
- * Let a child's score be what it is worth to the player who moves there: the child's own where the move keeps the turn,
- * else its negative. (Without scores a win counts 1.) Then of a position that is not finished
+ * Let the score of a child be its score for the player who moves there: the child's own score if the move keeps the
+ * turn, else the negative of it. (Without scores a win counts as 1.) Then for a position that is not finished
  *
- *     its score s is the greatest of its children's;
- *     s > 0     its remoteness is one more than the least of the children with score s;
- *     s < 0     its remoteness is one more than the greatest of the children with score s;
- *     s = 0     a tie, one more than the quickest tie among the children with score 0, or endless if none of them is
- *               a tie.
+ *     its score s is the greatest of its children's scores;
+ *     s > 0     its remoteness is one more than the least among the children with score s;
+ *     s < 0     its remoteness is one more than the greatest among the children with score s;
+ *     s = 0     it is a tie, one ply after the quickest tie among the children with score 0, or endless if none of them
+ *               is a tie.
  *
- * A finished position's value is what status and score say. These conditions admit one table only. Take a position with
- * score s > 0 and remoteness n. Its mover goes to a child with score s and remoteness n-1, and so on. The other's
- * positions then have score -s: a move from them either keeps that score, at a lower remoteness, or gives away more,
- * which can happen only so often. So an end comes, and the mover wins by s at least. By the same from the other side
- * nobody can force more than the table says, and where the score is 0, both can hold it by never leaving such
- * positions. So scores are right, and then, by induction on the plies, so is every remoteness.
+ * The value of a finished position is given by status and score. Only one table satisfies these conditions. Take a
+ * position with score s > 0 and remoteness n. Its mover goes to a child with score s and remoteness n-1, and so on. The
+ * opponent's positions then have score -s: a move from them either keeps that score, at a lower remoteness, or gives
+ * away more, which can happen only finitely often. So the game ends, and the mover wins by at least s. By the same
+ * argument for the other side, no player can force more than the table says; and if the score is 0, both players can
+ * hold it by never leaving such positions. So the scores are right, and then, by induction on the plies, so is every
+ * remoteness.
  *
- * Outcomes alone have no remoteness to be checked. Instead there is an order (claim.c), whoever made it, and of a
- * position that is not finished
+ * Outcomes alone have no remoteness to check. Two positions might each be "won" by a move to the other's "loss", for
+ * ever. So an order of the positions is needed, no matter where it comes from, and for a position that is not finished
  *
- *     won       some move wins: to a child that comes before it in the order, and is lost (won, if the move keeps the turn);
- *     lost      every move loses: to a child that comes before it, and is won (or lost);
+ *     won       some move wins: to a child earlier in the order that is lost (won, if the move keeps the turn);
+ *     lost      every move loses: to a child earlier in the order that is won (lost, if the move keeps the turn);
  *     drawn     no move wins, and some move leads to a draw.
  *
- * By induction along the order every win and every loss is right. Then so are the draws: of those that are not, take one
- * with the least true remoteness. Its true value rests on children of less, whose stored values are right, and so it is
- * not drawn by the third condition. */
+ * By induction along the order every win and every loss is right. Then so are the draws. Assume that some are not, and
+ * take one with the least true remoteness. Its true value follows from children with a lower remoteness, whose stored
+ * values are right, and so the third condition does not hold for it. */
 #include <stdlib.h>
 
-#include "claim.h"
+#include "component.h"
 
-enum { WORST = UINT32_MAX, SLOTS_A_RANGE = 1 << 14, BATCH = 512 };
+enum { NO_VALUE = UINT32_MAX, SLOTS_PER_RANGE = 1 << 14, SLOTS_PER_STEP = 512 };
+
+/* ---- an order for outcomes ----
+ *
+ * The order in which another solve of the same tiers decides the positions, that is their remoteness, for which a table
+ * of outcomes has no room. It is not trusted: verification finds out whether it satisfies the conditions above. */
+
+struct decision_order {
+    component c; /* its markers and entries; none if no move stays among the tiers */
+    uint32_t tiers[];
+};
+
+/* Ranks in the order: tiers verified earlier, then positions settled by the rules, then 1 + the level of the others,
+ * and draws last. */
+enum { RANK_EARLIER_TIER = 0, RANK_BY_RULE = 1 };
+#define RANK_DRAW UINT32_MAX
+
+void pp_free_decision_order(pp_engine *engine) {
+    struct decision_order *order = engine->order;
+    if (!order) return;
+    for (size_t i = 0; i < order->c.layout.tier_count; i++) engine->tiers[order->tiers[i]].ordered = 0;
+    pp_release_component(engine, &order->c);
+    free(order);
+    engine->order = NULL;
+}
+
+int pp_find_decision_order(pp_engine *engine, const uint32_t *tiers, size_t count, int cyclic, int propagation) {
+    pp_free_decision_order(engine);
+    struct decision_order *order = calloc(1, sizeof *order + count * sizeof *tiers);
+    if (!order) return PP_OUT_OF_MEMORY;
+    memcpy(order->tiers, tiers, count * sizeof *tiers);
+    order->c.layout = (component_layout){.tiers = order->tiers, .tier_count = count};
+    order->c.outcomes = true;
+    engine->order = order;
+    const int result = cyclic ? pp_solve_component(engine, &order->c, cyclic, propagation) : PP_OK;
+    for (size_t i = 0; i < count; i++) {
+        tier_state *tier = &engine->tiers[tiers[i]];
+        tier->ordered = 1;
+        pp_drop_values(engine, tier); /* the stored values are verified, not these */
+    }
+    if (result) pp_free_decision_order(engine);
+    return result;
+}
+
+static uint32_t rank_of(const pp_engine *engine, pp_slot slot) {
+    const tier_state *tier = tier_of(engine, slot);
+    if (!tier->ordered) return RANK_EARLIER_TIER;
+    const component *c = &engine->order->c;
+    const entry *e = c->open.entries ? entry_of(c, local_index(tier, slot)) : NULL;
+    if (!e) return RANK_BY_RULE;
+    return entry_decided(*e) ? RANK_BY_RULE + remoteness_of(entry_code(*e)) : RANK_DRAW;
+}
+
+/* ---- deriving a value ---- */
+
+static value_code value_in_slot(pp_engine *engine, pp_slot slot) {
+    if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) return NO_VALUE;
+    const tier_state *tier = tier_of(engine, slot);
+    return tier->blocks && pp_slot_index(slot) < tier->size ? value_at(tier, pp_slot_index(slot)) : NO_VALUE;
+}
+
+/* Whether a move keeps the turn. The kernel's flags are not trusted. */
+static bool same_mover(const pp_kernel *kernel, pp_position parent, pp_position child) {
+    if (kernel->players == 1) return true;
+    return kernel->mover && kernel->mover(kernel, parent) == kernel->mover(kernel, child);
+}
+
+/* The score of a child for the player who moves there. */
+static int score_for_mover(value_code child, bool keeps) {
+    const unsigned kind = kind_of(child);
+    const int score = score_of(child) ? score_of(child) : (kind == KIND_WIN) - (kind == KIND_LOSS);
+    return keeps ? score : -score;
+}
+
+/* The value required by the children so far. */
+typedef struct {
+    int score;                  /* the greatest of the children */
+    unsigned quickest, slowest; /* of the children that end with this score */
+    bool any, endless;
+} requirement;
+
+static void add_child(requirement *r, value_code child, bool keeps) {
+    const int score = score_for_mover(child, keeps);
+    const unsigned plies = remoteness_of(child);
+    if (r->any && score < r->score) return;
+    if (!r->any || score > r->score) *r = (requirement){.score = score, .quickest = NO_VALUE, .any = true};
+    if (child == CODE_ENDLESS) {
+        r->endless = true;
+        return;
+    }
+    if (plies < r->quickest) r->quickest = plies;
+    if (plies > r->slowest) r->slowest = plies;
+}
+
+static value_code required_code(const requirement *r, bool scored) {
+    if (!r->any) return NO_VALUE; /* ONGOING without a move */
+    if (!r->score && r->quickest == NO_VALUE) return CODE_ENDLESS;
+    const unsigned kind = r->score > 0 ? KIND_WIN : r->score < 0 ? KIND_LOSS : KIND_TIE;
+    const value_code code = code_of(kind, (r->score < 0 ? r->slowest : r->quickest) + 1);
+    return scored ? with_score(code, r->score) : code;
+}
+
+/* Whether some move wins at once, which nothing can beat. */
+static bool wins_at_once(const pp_kernel *kernel, pp_position position, const pp_move *moves, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const pp_position child = kernel->apply(kernel, position, moves[i]);
+        const int status = kernel->status(kernel, child);
+        if (status != PP_ONGOING && status == (same_mover(kernel, position, child) ? PP_WON : PP_LOST)) return true;
+    }
+    return false;
+}
+
+/* The code that the children require; NO_VALUE if no value would be right. */
+static value_code derive(pp_engine *engine, pp_position position, value_code stored, pp_move *moves) {
+    const pp_kernel *kernel = engine->kernel;
+    const int status = kernel->status(kernel, position);
+    if (status != PP_ONGOING) {
+        const value_code code = finished_code(kernel, position, status);
+        return code == CODE_BAD_SCORE ? (value_code)NO_VALUE : code;
+    }
+    const size_t count = kernel->moves(kernel, position, moves);
+    if (stored == PP_WINS_NOW && !kernel->score && wins_at_once(kernel, position, moves, count)) return stored;
+    requirement r = {0};
+    for (size_t i = 0; i < count; i++) {
+        const pp_position child = kernel->apply(kernel, position, moves[i]);
+        const value_code code = value_in_slot(engine, pp_find(engine, child));
+        if (code == NO_VALUE || code == CODE_NO_POSITION) return NO_VALUE;
+        add_child(&r, code, same_mover(kernel, position, child));
+    }
+    return required_code(&r, kernel->score != NULL);
+}
+
+/* The outcome that the children require. Unless the stored outcome is a draw, children that are not earlier in the
+ * order count as draws. */
+static value_code derive_outcome(pp_engine *engine, pp_slot slot, pp_position position, value_code stored,
+                                 pp_move *moves) {
+    const pp_kernel *kernel = engine->kernel;
+    const int status = kernel->status(kernel, position);
+    if (status != PP_ONGOING) {
+        if (finished_code(kernel, position, status) == CODE_BAD_SCORE) return NO_VALUE;
+        return status == PP_DRAWN ? CODE_ENDLESS : (value_code)status;
+    }
+    const size_t count = kernel->moves(kernel, position, moves);
+    const uint32_t rank = rank_of(engine, slot);
+    if (stored == KIND_WIN && rank == RANK_BY_RULE && wins_at_once(kernel, position, moves, count)) return stored;
+    bool wins = false, draws = false;
+    for (size_t i = 0; i < count; i++) {
+        const pp_position child = kernel->apply(kernel, position, moves[i]);
+        const pp_slot child_slot = pp_find(engine, child);
+        const value_code code = value_in_slot(engine, child_slot);
+        if (code == NO_VALUE || code == CODE_NO_POSITION) return NO_VALUE;
+        const bool counts = stored == CODE_ENDLESS || (rank != RANK_DRAW && rank_of(engine, child_slot) < rank);
+        const unsigned losing_kind = same_mover(kernel, position, child) ? KIND_LOSS : KIND_WIN;
+        draws |= !counts || code == CODE_ENDLESS;
+        wins |= counts && code != CODE_ENDLESS && code != losing_kind;
+    }
+    if (!count) return NO_VALUE; /* ONGOING without a move */
+    return wins ? KIND_WIN : draws ? (value_code)CODE_ENDLESS : KIND_LOSS;
+}
+
+static value_code expected_value(pp_engine *engine, const tier_state *tier, pp_slot slot, pp_position position,
+                                 value_code stored, pp_move *moves) {
+    if (position == PP_NO_POSITION) return CODE_NO_POSITION;
+    return tier->shift == SHIFT_OUTCOME ? derive_outcome(engine, slot, position, stored, moves)
+                                        : derive(engine, position, stored, moves);
+}
+
+/* The code as the API returns it. */
+static value_code public_code(const tier_state *tier, value_code code) {
+    return tier->shift == SHIFT_OUTCOME && code != NO_VALUE ? outcome_code(packed_outcome(code)) : code;
+}
+
+/* ---- verifying slots ---- */
 
 typedef struct {
     uint32_t tier;
@@ -43,138 +216,21 @@ typedef struct {
     size_t kept;
 } verification;
 
-static value_code value_in_slot(pp_engine *engine, pp_slot slot) {
-    if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) return WORST;
-    const tier_state *tier = tier_of(engine, slot);
-    return tier->blocks && pp_slot_index(slot) < tier->size ? value_at(tier, pp_slot_index(slot)) : WORST;
-}
-
-/* Whether a move keeps the turn; what a kernel promises about it in its flags is not trusted. */
-static bool same_mover(const pp_kernel *kernel, pp_position parent, pp_position child) {
-    if (kernel->players == 1) return true;
-    return kernel->mover && kernel->mover(kernel, parent) == kernel->mover(kernel, child);
-}
-
-/* By how much the player who moves there wins. */
-static int score_for_mover(value_code child, bool keeps) {
-    const unsigned kind = kind_of(child);
-    const int score = score_of(child) ? score_of(child) : (kind == KIND_WIN) - (kind == KIND_LOSS);
-    return keeps ? score : -score;
-}
-
-/* What the children seen so far demand. */
-typedef struct {
-    int score;                  /* the greatest */
-    unsigned quickest, slowest; /* of those that end with this score */
-    bool any, endless;
-} demand;
-
-static void add_child(demand *d, value_code child, bool keeps) {
-    const int score = score_for_mover(child, keeps);
-    const unsigned plies = remoteness_of(child);
-    if (d->any && score < d->score) return;
-    if (!d->any || score > d->score) *d = (demand){.score = score, .quickest = WORST, .any = true};
-    if (child == CODE_ENDLESS) {
-        d->endless = true;
-        return;
-    }
-    if (plies < d->quickest) d->quickest = plies;
-    if (plies > d->slowest) d->slowest = plies;
-}
-
-static value_code demanded_code(const demand *d, bool scored) {
-    if (!d->any) return WORST; /* no move, and the game says ONGOING */
-    if (!d->score && d->quickest == WORST) return CODE_ENDLESS;
-    const unsigned kind = d->score > 0 ? KIND_WIN : d->score < 0 ? KIND_LOSS : KIND_TIE;
-    const value_code code = code_of(kind, (d->score < 0 ? d->slowest : d->quickest) + 1);
-    return scored ? with_score(code, d->score) : code;
-}
-
-/* Whether some move ends the game with a win: nothing is sooner. */
-static bool wins_at_once(const pp_kernel *kernel, pp_position position, const pp_move *moves, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const int status = kernel->status(kernel, child);
-        if (status != PP_ONGOING && status == (same_mover(kernel, position, child) ? PP_WON : PP_LOST)) return true;
-    }
-    return false;
-}
-
-/* The code that the children demand; WORST where no value would do. */
-static value_code derive(pp_engine *engine, pp_position position, value_code stored, pp_move *moves) {
-    const pp_kernel *kernel = engine->kernel;
-    const int status = kernel->status(kernel, position);
-    if (status != PP_ONGOING) {
-        const value_code code = finished_code(kernel, position, status);
-        return code == CODE_BAD_SCORE ? (value_code)WORST : code;
-    }
-    const size_t count = kernel->moves(kernel, position, moves);
-    if (stored == PP_WINS_NOW && !kernel->score && wins_at_once(kernel, position, moves, count)) return stored;
-    demand d = {0};
-    for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const value_code code = value_in_slot(engine, pp_find(engine, child));
-        if (code == WORST || code == CODE_NO_POSITION) return WORST;
-        add_child(&d, code, same_mover(kernel, position, child));
-    }
-    return demanded_code(&d, kernel->score != NULL);
-}
-
-/* The same of a slot's outcome. Only children before it in the order count, unless it is said to be a draw: others are as
- * good as draws. */
-static value_code derive_outcome(pp_engine *engine, pp_slot slot, pp_position position, value_code stored,
-                                 pp_move *moves) {
-    const pp_kernel *kernel = engine->kernel;
-    const int status = kernel->status(kernel, position);
-    if (status != PP_ONGOING) {
-        if (finished_code(kernel, position, status) == CODE_BAD_SCORE) return WORST;
-        return status == PP_DRAWN ? CODE_ENDLESS : (value_code)status;
-    }
-    const size_t count = kernel->moves(kernel, position, moves);
-    const uint32_t rank = rank_of(engine, slot);
-    if (stored == KIND_WIN && rank == RANK_BY_RULE && wins_at_once(kernel, position, moves, count)) return stored;
-    bool wins = false, draws = false;
-    for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const pp_slot child_slot = pp_find(engine, child);
-        const value_code code = value_in_slot(engine, child_slot);
-        if (code == WORST || code == CODE_NO_POSITION) return WORST;
-        const bool counts = stored == CODE_ENDLESS || (rank != RANK_NEVER && rank_of(engine, child_slot) < rank);
-        const unsigned losing_kind = same_mover(kernel, position, child) ? KIND_LOSS : KIND_WIN;
-        draws |= !counts || code == CODE_ENDLESS;
-        wins |= counts && code != CODE_ENDLESS && code != losing_kind;
-    }
-    if (!count) return WORST; /* no move, and the game says ONGOING */
-    return wins ? KIND_WIN : draws ? (value_code)CODE_ENDLESS : KIND_LOSS;
-}
-
-static value_code expected_value(pp_engine *engine, const tier_state *tier, pp_slot slot, pp_position position,
-                                 value_code stored, pp_move *moves) {
-    if (position == PP_NO_POSITION) return CODE_NO_POSITION;
-    return tier->shift == SHIFT_OUTCOME ? derive_outcome(engine, slot, position, stored, moves)
-                                        : derive(engine, position, stored, moves);
-}
-
-/* A code as whoever asks from outside is to see it. */
-static value_code shown(const tier_state *tier, value_code code) {
-    return tier->shift == SHIFT_OUTCOME && code != WORST ? outcome_code(packed_outcome(code)) : code;
-}
-
-static int by_slot(const void *a, const void *b) {
+static int compare_slots(const void *a, const void *b) {
     const pp_slot x = ((const pp_fault *)a)->slot, y = ((const pp_fault *)b)->slot;
     return x < y ? -1 : x > y;
 }
 
-/* Keeps the first faults in slot order, whatever the order they are found in. */
-static void keep_fault(verification *v, pp_fault fault) {
+/* Keeps the first faults in slot order, in whatever order they are found. */
+static void add_fault(verification *v, pp_fault fault) {
     v->wrong++;
     while (atomic_exchange(&v->lock, 1)) {}
     if (v->kept < v->room) {
         v->faults[v->kept++] = fault;
-        qsort(v->faults, v->kept, sizeof fault, by_slot);
+        qsort(v->faults, v->kept, sizeof fault, compare_slots);
     } else if (v->room && fault.slot < v->faults[v->room - 1].slot) {
         v->faults[v->room - 1] = fault;
-        qsort(v->faults, v->kept, sizeof fault, by_slot);
+        qsort(v->faults, v->kept, sizeof fault, compare_slots);
     }
     v->lock = 0;
 }
@@ -182,21 +238,21 @@ static void keep_fault(verification *v, pp_fault fault) {
 static void verify_slots(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     verification *v = context;
     const tier_state *tier = &engine->tiers[v->tier];
-    pp_position positions[BATCH];
+    pp_position positions[SLOTS_PER_STEP];
     pp_move *moves = malloc((engine->kernel->max_moves + 1) * sizeof *moves);
     if (!moves) {
         fail(engine, PP_OUT_OF_MEMORY, 0);
         return;
     }
     for (uint64_t index = v->first + first; index < v->first + last;) {
-        const uint64_t left = v->first + last - index, count = left < BATCH ? left : BATCH;
-        positions_of_slots(engine, pp_slot_of(v->tier, index), count, positions);
+        const uint64_t left = v->first + last - index, count = left < SLOTS_PER_STEP ? left : SLOTS_PER_STEP;
+        pp_positions_of_slots(engine, pp_slot_of(v->tier, index), count, positions);
         for (uint64_t i = 0; i < count; i++) {
             const pp_slot slot = pp_slot_of(v->tier, index + i);
             const value_code stored = value_at(tier, index + i);
             const value_code expected = expected_value(engine, tier, slot, positions[i], stored, moves);
             if (stored != expected)
-                keep_fault(v, (pp_fault){slot, positions[i], shown(tier, stored), shown(tier, expected)});
+                add_fault(v, (pp_fault){slot, positions[i], public_code(tier, stored), public_code(tier, expected)});
         }
         index += count;
     }
@@ -213,7 +269,7 @@ int pp_verify_slots(pp_engine *engine, uint32_t tier, uint64_t first, uint64_t c
     verification v = {.tier = tier, .first = first, .faults = faults, .room = room};
     engine->failure = PP_OK;
     engine->progress_positions = engine->progress_slots = 0;
-    const int result = parallel(engine, verify_slots, &v, count, SLOTS_A_RANGE);
+    const int result = pp_parallel(engine, verify_slots, &v, count, SLOTS_PER_RANGE);
     *wrong = v.wrong;
     return result;
 }

@@ -1,4 +1,4 @@
-"""Solved tables to ask: race (a C kernel with cycles and shared slots), tic-tac-toe and subtraction (plain Python)."""
+"""Solved tables for queries: race (a C kernel with cycles and shared slots), tic-tac-toe and subtraction (Python)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATED_VERSION = "\nRULES_VERSION = 1\n"
 
 @pytest.fixture(scope="session")
 def race_code(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The source of the plugin, which finds its kernel where it has been compiled."""
+    """The source of the plugin, with the path of its compiled kernel."""
     place = str(tmp_path_factory.mktemp("race"))
     game_ffi("compiled_race_kernel", sources=[str(HERE / "race.c")], kernels=["race_kernel"]).compile(tmpdir=place)
     return f"import sys\nsys.path.insert(0, {place!r})\n" + (HERE / "race_plugin.py").read_text()
@@ -36,7 +36,7 @@ def race(race_code: str, codes: SimpleNamespace) -> Game:
 def tables(
     tmp_path_factory: pytest.TempPathFactory, race: Game, tic_tac_toe: Game, subtraction: Game
 ) -> Iterator[SimpleNamespace]:
-    """The three tables, open; `.directory` is where they are."""
+    """The three open tables; `.directory` contains them."""
     directory = tmp_path_factory.mktemp("tables")
     opened = {}
     for game in (race, tic_tac_toe, subtraction):
@@ -49,7 +49,7 @@ def tables(
 
 @pytest.fixture(scope="session")
 def table_copies(tables: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same tables for the commands: LMDB opens a file only once in a process."""
+    """A copy of the tables for the commands, because LMDB opens a file only once in a process."""
     place = tmp_path_factory.mktemp("copies") / "tables"
     shutil.copytree(tables.directory, place)
     return place
@@ -58,14 +58,14 @@ def table_copies(tables: SimpleNamespace, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(params=["race", "tictactoe", "subtraction"])
 def table(request: pytest.FixtureRequest, tables: SimpleNamespace) -> Table:
     """Each of the tables in turn."""
-    found: Table = getattr(tables, request.param)
-    return found
+    table: Table = getattr(tables, request.param)
+    return table
 
 
 @pytest.fixture
 def installed(install, codes, race_code, table_copies, monkeypatch) -> SimpleNamespace:
-    """The three games as if installed at `.path`, and their tables where the commands look for them."""
-    # The tables were solved by games that are not installed: a stated version makes both the same.
+    """The three games, installed at `.path`, and their tables in the default directory."""
+    # The tables were solved with games that are not installed; a RULES_VERSION makes them usable by these.
     install("tictactoe", codes.tic_tac_toe + STATED_VERSION)
     install("subtraction", codes.subtraction + STATED_VERSION)
     install("race", race_code)
@@ -86,27 +86,27 @@ def solve(installed) -> Callable[..., Result]:
 
 @pytest.fixture(scope="session")
 def everything() -> Callable[[Table], dict[int, str]]:
-    """Every canonical position of a table with its value, found without any of the code under test."""
+    """everything(table): all canonical positions with their values, computed without the code under test."""
 
     def walk(table: Table) -> dict[int, str]:
         game = table.game
         if game.name == "race":
-            found = {game.canonicalize(position) for position in range(128) if game.valid(position)}
+            positions = {game.canonicalize(position) for position in range(128) if game.valid(position)}
         else:
-            found, waiting = set(), [game.canonicalize(game.start())]
-            while waiting:
-                position = waiting.pop()
-                if position not in found:
-                    found.add(position)
-                    waiting += [game.canonicalize(game.apply(position, move)) for move in game.moves(position)]
-        return {position: str(table.probe(position)) for position in found}
+            positions, queue = set(), [game.canonicalize(game.start())]
+            while queue:
+                position = queue.pop()
+                if position not in positions:
+                    positions.add(position)
+                    queue += [game.canonicalize(game.apply(position, move)) for move in game.moves(position)]
+        return {position: str(table.probe(position)) for position in positions}
 
     return walk
 
 
 @pytest.fixture(scope="session")
 def gobblet_copy(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory with a table of Gobblet that no other test has open."""
+    """A directory with a table of Gobblet that no other test opens."""
     directory = tmp_path_factory.mktemp("copy")
     shutil.copytree(gobblet_tables / "gobblet", directory / "gobblet")
     yield directory
@@ -115,6 +115,6 @@ def gobblet_copy(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def gobblet(gobblet_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Game:
-    """Gobblet, with its table where it is looked for."""
+    """Gobblet, with its table in the default directory."""
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(gobblet_copy))
     return load_game("gobblet")

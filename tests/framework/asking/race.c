@@ -1,11 +1,12 @@
-/* Race: a game small enough to know by heart, with all that makes asking a table hard: cycles, an index with empty
- * slots and with positions that play never reaches, a mirror symmetry, and slots that two positions share.
+/* Race: a tiny game with everything that makes queries hard: cycles, an index with empty slots and with unreachable
+ * positions, a mirror symmetry, and slots that two positions share.
  *
- * Seven cells in a row, one piece a player, at the two ends. A move is one step left or right, to a cell that is free.
- * Who steps on the middle wins, but that is allowed only while the other stands at an end; who is stuck loses.
+ * There are seven cells in a row. Each player has one piece, at first at the two ends. A move is one step left or right
+ * to a free cell. A player who steps on the middle cell wins, but this is allowed only while the opponent is at an end.
+ * A player who cannot move loses.
  *
  *     bits   6     5..3         2..0        a move is 0 (left) or 1 (right)
- *           [side][second's at][first's at]
+ *           [side][second's cell][first's cell]
  */
 #include <perfectplay.h>
 

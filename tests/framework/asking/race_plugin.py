@@ -1,4 +1,4 @@
-"""The plugin of race.c; the tests install it next to its compiled kernel."""
+"""The plugin of race.c, which the tests install beside its compiled kernel."""
 
 from compiled_race_kernel import ffi, lib
 

@@ -1,4 +1,4 @@
-"""Data sets for learners: what is in them is what the table says, however they are sampled."""
+"""Data sets for machine learning: features agree with the table, and samples are reproducible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perfectplay.analysis.dataset import Sampling, export_dataset, is_for_test, 
 from perfectplay.cli._app import root
 from perfectplay.table.compaction import compact_table
 from perfectplay.values import Outcome, Value
-from perfectplay_native.engine import canonicalize_many
+from perfectplay_native.positions import canonicalize_many
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def table(tmp_path_factory):
         yield solved
 
 
-def test_features_are_what_the_table_says(table, tmp_path):
+def test_features_agree_with_the_table(table, tmp_path):
     found = export_dataset(table, tmp_path / "c4.parquet", None, Sampling(limit=300, seed=2))
     assert found.files == {tmp_path / "c4.parquet": 300}
     data = parquet.read_table(tmp_path / "c4.parquet")
@@ -52,7 +52,7 @@ def test_features_are_what_the_table_says(table, tmp_path):
         assert {cell for cell, bit in zip(words["cells"], plane, strict=True) if bit} == where
 
 
-def test_a_sample_depends_on_the_seed_alone_and_nothing_comes_twice(table):
+def test_a_sample_depends_only_on_the_seed_and_has_no_duplicates(table):
     one = sample(table, Selection(), Sampling(limit=500, seed=1))
     assert one.tolist() == sample(table, Selection(), Sampling(limit=500, seed=1)).tolist()
     assert set(one["position"].tolist()) != set(sample(table, Selection(), Sampling(limit=500))["position"].tolist())
@@ -71,7 +71,7 @@ def test_each_remoteness_gets_its_share(table):
     assert all(count in (full, full - 1) or count == there[code] for code, count in taken.items())
 
 
-def test_filters_hold_and_an_empty_selection_is_refused(table):
+def test_filters_apply_and_an_empty_selection_is_refused(table):
     rows = sample(table, Selection(outcome=Outcome.WIN, max_remoteness=3), Sampling(limit=50))
     assert {Value.from_code(code).outcome for code in rows["code"].tolist()} == {Outcome.WIN}
     with pytest.raises(UsageError, match="is selected"):
@@ -95,27 +95,25 @@ def test_training_and_testing_never_share_a_position(table, tmp_path):
     assert f"{len(train):,} positions" in card
 
 
-def test_positions_that_share_a_slot_are_never_torn_apart(tables):
-    """Two positions whose colours are swapped are one to a learner: both are for training, or both for testing."""
+def test_positions_that_share_a_slot_are_in_the_same_file(tables):
+    """Two positions that differ only by swapped colours are equivalent for training."""
     race = tables.race
     rows = sample(race, Selection(), Sampling())
     swapped = canonicalize_many(race.kernel, race.game.colour_swapped(rows["position"]))
     for_test = is_for_test(race, rows["position"], Sampling(test_share=0.4))
-    apart = dict(zip(rows["position"].tolist(), for_test.tolist(), strict=True))
-    assert set(apart.values()) == {True, False}
-    assert all(
-        apart[one] == apart[other] for one, other in zip(rows["position"].tolist(), swapped.tolist(), strict=True)
-    )
+    in_test = dict(zip(rows["position"].tolist(), for_test.tolist(), strict=True))
+    assert set(in_test.values()) == {True, False}
+    assert all(in_test[one] == in_test[two] for one, two in zip(in_test, swapped.tolist(), strict=True))
 
 
-def test_the_card_counts_positions_as_the_file_does(tables, tmp_path):
-    """Where two positions share a slot, a file of all positions has twice as many as the table has slots."""
+def test_the_card_has_the_number_of_positions_in_the_file(tables, tmp_path):
+    """If two positions share a slot, there are twice as many positions as slots."""
     written = export_dataset(tables.race, tmp_path / "race.parquet")
     (rows,) = written.files.values()
     assert f"({rows:,} positions, hash {tables.race.info.hash})" in written.card.read_text()
 
 
-def test_a_compact_table_gives_the_same(table, tmp_path):
+def test_a_compact_table_gives_the_same_data_set(table, tmp_path):
     compact_table(table, tmp_path / "compact", progress=lambda done: None)
     with open_table(table.game, tmp_path / "compact") as small:
         for each, name in ((table, "a.parquet"), (small, "b.parquet")):
@@ -123,20 +121,20 @@ def test_a_compact_table_gives_the_same(table, tmp_path):
     assert parquet.read_table(tmp_path / "a.parquet").equals(parquet.read_table(tmp_path / "b.parquet"))
 
 
-def test_no_other_file_is_replaced_by_the_card(table, tmp_path):
-    with pytest.raises(UsageError, match=r"the data set needs another name"):
+def test_the_card_replaces_only_cards(table, tmp_path):
+    with pytest.raises(UsageError, match=r"c4\.md .* another name"):
         export_dataset(table, tmp_path / "c4.md", None, Sampling(limit=5))
     notes = tmp_path / "notes.md"
-    notes.write_text("# What I want to buy\n")
-    with pytest.raises(UsageError, match=r"notes\.md is not a data set's card"):
+    notes.write_text("# Shopping list\n")
+    with pytest.raises(UsageError, match=r"notes\.md, which is not a card"):
         export_dataset(table, tmp_path / "notes.parquet", None, Sampling(limit=5))
-    assert notes.read_text() == "# What I want to buy\n"
+    assert notes.read_text() == "# Shopping list\n"
     assert list(tmp_path.iterdir()) == [notes]
-    for _ in range(2):  # a card is replaced with its data
+    for _ in range(2):  # a card may be replaced
         export_dataset(table, tmp_path / "c4.parquet", None, Sampling(limit=5))
 
 
-def test_the_command_writes_it_and_refuses_what_does_not_go_together(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_a_data_set_and_refuses_conflicting_options(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
     variant = ["connect4", "--width", "3", "--height", "3"]
 
@@ -151,12 +149,12 @@ def test_the_command_writes_it_and_refuses_what_does_not_go_together(tmp_path, m
     assert len(pandas.read_parquet(file)) == 50
     capsys.readouterr()
     assert run("export", *variant, "csv", str(file), "--features") == 2
-    assert "--features are written as parquet, not csv" in capsys.readouterr().err
+    assert "parquet, not csv" in capsys.readouterr().err
     assert run("export", *variant, "parquet", str(file), "--seed", "3") == 2
-    assert "give --features too" in capsys.readouterr().err
+    assert "need --features" in capsys.readouterr().err
 
 
-def test_scores_are_a_column_where_there_are_some(tmp_path):
+def test_a_scored_game_has_a_column_of_scores(tmp_path):
     game = load_game("openspiel", game="dots_and_boxes(num_rows=1,num_cols=2,utility_margin=true)")
     with solve_game(game, save=False).table as table:
         export_dataset(table, tmp_path / "dots.parquet")
@@ -166,7 +164,7 @@ def test_scores_are_a_column_where_there_are_some(tmp_path):
         assert "planes" not in data
 
 
-def test_every_reader_that_learners_use_finds_the_same(table, tmp_path, monkeypatch):
+def test_common_libraries_read_the_same_data(table, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     import datasets
@@ -183,4 +181,4 @@ def test_every_reader_that_learners_use_finds_the_same(table, tmp_path, monkeypa
         for frame in (*frames, duckdb.sql(f"FROM '{file}'").df()):
             rows = zip(frame["position"], frame["planes"], frame["best"], strict=True)
             assert [(int(position), list(planes), list(best)) for position, planes, best in rows] == expected
-        assert loaded[part].features["planes"].length == len(expected[0][1])  # of one size
+        assert loaded[part].features["planes"].length == len(expected[0][1])  # a fixed size

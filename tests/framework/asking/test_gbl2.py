@@ -22,7 +22,7 @@ def read_all(path, chunk=4):
 
 
 @given(solutions=SOLUTIONS, size=st.integers(1, 20))
-def test_what_is_written_in_parts_is_read_back(tmp_path_factory, solutions, size):
+def test_entries_written_in_parts_are_read_back(tmp_path_factory, solutions, size):
     path = tmp_path_factory.mktemp("gbl2") / "file.gbl2"
     rows = sorted(solutions.items())
     parts = [rows[i : i + size] for i in range(0, len(rows), size)]
@@ -32,14 +32,14 @@ def test_what_is_written_in_parts_is_read_back(tmp_path_factory, solutions, size
     assert read_all(path) == rows
 
 
-def test_the_bytes_are_those_of_the_format(tmp_path):
+def test_the_bytes_follow_the_format(tmp_path):
     path = tmp_path / "file.gbl2"
     write_gbl2(path, [entries([1, 2**54], [1, -1])])
     data = struct.pack("<Qb", 1, 1) + struct.pack("<Qb", 2**54, -1)
     assert path.read_bytes() == struct.pack("<4sIQQQ", b"GBL2", 1, 2, xxhash.xxh64_intdigest(data, seed=0), 0) + data
 
 
-def test_a_file_without_entries_is_a_header(tmp_path):
+def test_a_file_without_entries_has_only_a_header(tmp_path):
     path = tmp_path / "file.gbl2"
     assert write_gbl2(path, []) == Header(0, xxhash.xxh64_intdigest(b"", seed=0))
     assert len(path.read_bytes()) == 32
@@ -67,7 +67,7 @@ def test_wrong_order_is_refused_and_leaves_no_file(tmp_path, parts):
         (lambda data: data[:32] + data[41:50] + data[32:41] + data[50:], "position 1 is out of order"),
     ],
 )
-def test_damage_is_named(tmp_path, damage, words):
+def test_damage_is_reported(tmp_path, damage, words):
     path = tmp_path / "file.gbl2"
     write_gbl2(path, [entries([1, 2, 3], [1, 0, -1])])
     path.write_bytes(damage(path.read_bytes()))
@@ -75,7 +75,7 @@ def test_damage_is_named(tmp_path, damage, words):
         read_all(path)
 
 
-def test_a_file_is_whole_or_absent(tmp_path):
+def test_an_atomic_write_replaces_a_file_completely_or_not_at_all(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(ZeroDivisionError), atomic_write(path) as part:
@@ -87,7 +87,7 @@ def test_a_file_is_whole_or_absent(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_needs_a_directory_and_a_name(tmp_path):
+def test_an_atomic_write_needs_an_existing_directory(tmp_path):
     with pytest.raises(UsageError, match="no directory"), atomic_write(tmp_path / "none" / "file"):
         pass
     with pytest.raises(UsageError, match="is a directory"), atomic_write(tmp_path):

@@ -1,4 +1,4 @@
-"""Playing against a table: rules of a match, the opponent's strength, and whole games through a terminal."""
+"""Playing against a table: the rules of a match, the opponent's strength, and complete games in a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORTH_AND_BACK = [1, 0, 0, 1]  # race: both step forward and back again
 # ---- a match ----
 
 
-def test_a_match_ends_by_rule(tables):
+def test_a_match_ends_by_the_rules_of_the_game(tables):
     game = tables.tictactoe.game
     match = Match(game, [0, 3, 1, 4])
     assert match.result is None
@@ -30,17 +30,14 @@ def test_a_match_ends_by_rule(tables):
     assert (match.result.winner, match.result.repetition) == (0, False)
     with pytest.raises(UsageError, match="the game is over"):
         match.play(5)
-    assert Match(game, [0, 4, 8, 1, 7, 6, 2, 5, 3]).result.winner is None
-
-
-def test_an_illegal_move_is_refused(tables):
-    match = Match(tables.tictactoe.game, [4])
+    match = Match(game, [4])
     with pytest.raises(UsageError, match="not legal"):
         match.play(4)
     assert match.moves == [4]
+    assert Match(game, [0, 4, 8, 1, 7, 6, 2, 5, 3]).result.winner is None
 
 
-def test_the_third_time_a_position_comes_up_is_a_draw(tables):
+def test_the_third_occurrence_of_a_position_is_a_draw(tables):
     match = Match(tables.race.game, FORTH_AND_BACK)
     assert (match.result, match.occurrences) == (None, 2)
     match = Match(tables.race.game, 2 * FORTH_AND_BACK)
@@ -52,7 +49,7 @@ def test_taking_back_restores_the_position(tables):
     match.undo(2)
     assert (match.moves, match.position) == ([1], tables.race.game.apply(tables.race.game.start(), 1))
     assert match.to_move == 1
-    with pytest.raises(UsageError, match="no move to take back"):
+    with pytest.raises(UsageError, match="no move to undo"):
         match.undo(2)
 
 
@@ -61,16 +58,16 @@ def test_undone_moves_can_be_redone_until_another_is_played(tables):
     match.undo(3)
     match.redo()
     assert (match.moves, match.to_move) == ([4], 1)
-    match.play(0)  # the move that redo would make: the one after it can still be redone
+    match.play(0)  # the same move as redo, so the following move can still be redone
     match.redo()
     assert match.moves == [4, 0, 8]
     match.undo(2)
     match.play(1)
-    with pytest.raises(UsageError, match="no move to play again"):
+    with pytest.raises(UsageError, match="no move to redo"):
         match.redo()
 
 
-def test_a_match_may_begin_anywhere_and_is_saved_so(tables, tmp_path):
+def test_a_match_may_start_anywhere_and_is_saved_with_its_start(tables, tmp_path):
     game = tables.tictactoe.game
     match = Match(game, [4], start=game.encode("XO......."))
     assert (match.to_move, game.decode(match.position)) == (1, "XO..X....")
@@ -81,7 +78,7 @@ def test_a_match_may_begin_anywhere_and_is_saved_so(tables, tmp_path):
     assert load_match(game, tmp_path / "game.json") == match
 
 
-def test_who_moves_is_not_guessed_where_the_game_does_not_tell(tables):
+def test_the_player_to_move_is_not_guessed(tables):
     game = tables.subtraction.game  # it has no board
     assert Match(game).to_move == 0
     match = Match(game, start=2)
@@ -90,22 +87,19 @@ def test_who_moves_is_not_guessed_where_the_game_does_not_tell(tables):
     assert (match.result.outcome, match.result.winner) == (Outcome.LOSS, None)
 
 
-def test_a_saved_match_is_the_same_when_loaded(table, tmp_path):
-    match, chance = Match(table.game), random.Random(1)
+def test_a_loaded_match_equals_the_saved_one(table, tmp_path):
+    match, rng = Match(table.game), random.Random(1)
     while match.result is None and len(match.moves) < 6:
-        match.play(chance.choice(table.game.moves(match.position)))
+        match.play(rng.choice(table.game.moves(match.position)))
     match.save(tmp_path / "game.json")
     assert load_match(table.game, tmp_path / "game.json") == match
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "perfectplay game", "game": "race", "moves": []}'])
-def test_what_is_no_saved_game_is_refused(tables, tmp_path, text):
+def test_a_file_without_a_saved_game_is_refused(tables, tmp_path, text):
     (tmp_path / "game.json").write_text(text)
     with pytest.raises(PerfectPlayError, match="is not a saved game"):
         load_match(tables.race.game, tmp_path / "game.json")
-
-
-def test_a_saved_game_of_another_game_is_refused(tables, tmp_path):
     Match(tables.race.game).save(tmp_path / "game.json")
     with pytest.raises(PerfectPlayError, match="a game of race"):
         load_match(tables.tictactoe.game, tmp_path / "game.json")
@@ -114,43 +108,43 @@ def test_a_saved_game_of_another_game_is_refused(tables, tmp_path):
 # ---- strength ----
 
 
-def test_a_perfect_opponent_makes_only_best_moves(table, everything):
-    chance = random.Random(1)
+def test_a_perfect_opponent_plays_only_best_moves(table, everything):
+    rng = random.Random(1)
     for position in everything(table):
         if table.game.moves(position):
-            move = choose_move(table.game, table, position, Strength.PERFECT, chance)
+            move = choose_move(table.game, table, position, Strength.PERFECT, rng)
             assert table.probe(table.game.apply(position, move)).for_parent() == table.probe(position)
 
 
-def test_weaker_opponents_slip_more_often(tables):
+def test_weaker_opponents_play_more_random_moves(tables):
     table, game = tables.tictactoe, tables.tictactoe.game
     position = game.encode("XX.OO....")
 
     def slips(strength: Strength) -> int:
-        chance = random.Random(5)
-        return sum(choose_move(game, table, position, strength, chance) != 2 for _ in range(300))
+        rng = random.Random(5)
+        return sum(choose_move(game, table, position, strength, rng) != 2 for _ in range(300))
 
     counts = [slips(strength) for strength in Strength]
     assert counts[0] == 0
     assert counts == sorted(set(counts))
 
 
-# ---- at the terminal ----
+# ---- in the terminal ----
 
 
-def test_words_at_the_prompt(solve, tmp_path, monkeypatch):
+def test_commands_at_the_prompt(solve, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = ["help", "hint", "moves", "b2", "back", "x9", "", "save", "save game.json", "load none", "b2", "quit"]
     result = solve("play", "tictactoe", "--seed", 1, input="\n".join(lines) + "\n")
     assert result.exit_code == 0, result.output
     for expected in (
         "You are First player; the table is Second player.",
-        "take back your last move",
+        "take back",
         "Draw in 9 plies",
         "a3  b3  c3",
         "Second player plays ",
-        "cannot read 'x9' as a move here",
-        "save needs a file",
+        "'x9'",
+        "save FILE",
         "saved to game.json",
         "cannot read none: No such file",
     ):
@@ -158,7 +152,7 @@ def test_words_at_the_prompt(solve, tmp_path, monkeypatch):
     assert solve("play", "tictactoe", "--load", "game.json", input="").exit_code == 0
 
 
-def test_hints_are_short_and_values_are_whole(solve):
+def test_hint_lists_the_best_moves_and_values_all(solve):
     def typed(word: str) -> list[str]:
         arguments = ("play", "tictactoe", "--from", "X.O.X....", "--side", "second")
         printed = solve(*arguments, input=f"{word}\nquit\n").stdout
@@ -169,28 +163,28 @@ def test_hints_are_short_and_values_are_whole(solve):
     assert len(typed("values")) > 1
 
 
-def test_play_begins_at_any_position(solve, tmp_path):
+def test_play_starts_from_any_position(solve, tmp_path):
     result = solve("play", "tictactoe", "--from", "XX.OO....", input="c3\n")
     assert result.stdout.endswith("First player wins.\n")
     refused = solve("play", "tictactoe", "--from", "nonsense", input="")
     assert refused.exit_code == 2
     both = solve("play", "tictactoe", "--from", "XX.OO....", "--load", tmp_path / "game", input="")
-    assert "give --load or --from, not both" in both.stderr
+    assert "either --load or --from" in both.stderr
 
 
-def test_repetition_is_foretold_and_enforced(solve, tables, tmp_path):
+def test_repetition_is_announced_and_enforced(solve, tables, tmp_path):
     saved = tmp_path / "game.json"
     Match(tables.race.game, FORTH_AND_BACK[:3]).save(saved)
     result = solve("play", "race", "--side", "second", "--load", saved, input="right\nquit\n")
-    assert "This position has come up 2 times; once more is a draw." in result.stdout
+    assert "This position has occurred 2 times; one more time is a draw." in result.stdout
     Match(tables.race.game, [*FORTH_AND_BACK, *FORTH_AND_BACK[:3]]).save(saved)
     result = solve("play", "race", "--side", "second", "--load", saved, input="right\n")
     assert result.exit_code == 0
-    assert result.stdout.endswith("Draw: this position has come up 3 times.\n")
+    assert result.stdout.endswith("Draw: this position has occurred 3 times.\n")
 
 
 class Terminal:
-    """`solve` on a pseudo-terminal, as a person has it."""
+    """`solve` on a pseudo-terminal."""
 
     def __init__(self, *arguments: str, path: Path | None = None) -> None:
         self._ours, theirs = pty.openpty()
@@ -205,10 +199,10 @@ class Terminal:
         )
         os.close(theirs)
         self.shown = ""
-        self._decoder = codecs.getincrementaldecoder("utf-8")()  # what is read may end in the middle of a character
+        self._decoder = codecs.getincrementaldecoder("utf-8")()  # data may end in the middle of a character
 
     def read(self) -> str | None:
-        """What is shown up to the next prompt; None when the program has ended (the rest is in `shown`)."""
+        """Return the output up to the next prompt, or None when the program has ended (the rest is in `shown`)."""
         start = len(self.shown)
         while not self.shown[start:].endswith("> "):
             try:
@@ -228,18 +222,18 @@ class Terminal:
         return self._process.wait(timeout=20)
 
 
-def play_at_random(terminal: Terminal, chance: random.Random) -> None:
+def play_at_random(terminal: Terminal, rng: random.Random) -> None:
     """Type random legal moves until the game is over."""
     while terminal.read() is not None:
         terminal.type("moves")
         listed = terminal.read()
         assert listed is not None
-        _, *lines, _ = listed.split("\n")  # between what was typed and the prompt
-        terminal.type(chance.choice([move for line in lines for move in line.split("  ")]))
+        _, *lines, _ = listed.split("\n")  # between the command and the prompt
+        terminal.type(rng.choice([move for line in lines for move in line.split("  ")]))
 
 
 def check_play(table, match: Match, side: int) -> None:
-    """The table's side never loses a won position, never gives away a draw, and is as quick as it promised."""
+    """Check that the table wins won positions within their remoteness, and does not lose drawn ones."""
     result = match.result
     for ply in range(side, len(match.moves), 2):
         value, left = table.probe(match.positions[ply]), len(match.moves) - ply
@@ -250,7 +244,7 @@ def check_play(table, match: Match, side: int) -> None:
             assert result.winner in (None, side)
 
 
-def whole_game(table, name: str, side: int, seed: int, path: Path | None) -> None:
+def play_whole_game(table, name: str, side: int, seed: int, path: Path | None) -> None:
     game = table.game
     terminal = Terminal("play", name, "--side", ("second", "first")[side], "--seed", str(seed), path=path)
     play_at_random(terminal, random.Random(seed))
@@ -272,34 +266,34 @@ def whole_game(table, name: str, side: int, seed: int, path: Path | None) -> Non
 
 @pytest.mark.parametrize("side", [0, 1], ids=["the table begins", "the table is second"])
 @pytest.mark.parametrize("name", ["race", "tictactoe", "subtraction"])
-def test_whole_games_through_a_terminal(tables, installed, name, side):
+def test_whole_games_in_a_terminal(tables, installed, name, side):
     for seed in range(2):
-        whole_game(getattr(tables, name), name, side, seed, installed.path)
+        play_whole_game(getattr(tables, name), name, side, seed, installed.path)
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=["the table begins", "the table is second"])
-def test_whole_games_of_gobblet_through_a_terminal(gobblet, side):
+def test_whole_games_of_gobblet_in_a_terminal(gobblet, side):
     with open_table(gobblet) as table:
         for seed in range(3):
-            whole_game(table, "gobblet", side, seed, None)
+            play_whole_game(table, "gobblet", side, seed, None)
 
 
-def test_the_arrow_keys_bring_back_what_was_typed(installed):
+def test_the_arrow_keys_recall_earlier_lines(installed):
     terminal = Terminal("play", "tictactoe", path=installed.path)
     terminal.read()
     terminal.type("moves")
     first = terminal.read()
     assert first is not None
-    terminal.type("\x1b[A")  # the arrow upwards
+    terminal.type("\x1b[A")  # arrow up
     again = terminal.read()
     assert again is not None
     assert "a3  b3  c3" in again
     terminal.close()
 
 
-def test_a_game_that_does_not_tell_the_mover_is_played_from_any_position(solve):
+def test_a_game_without_a_mover_is_played_from_any_position(solve):
     result = solve("play", "subtraction", "--from", "4", input="1\n")
-    assert "First player> " in result.stdout  # who is to move where play begins
+    assert "First player> " in result.stdout  # the player to move at the start counts as the first
     assert result.stdout.count("Second player plays") == 1
     won = solve("play", "subtraction", "--from", "2", input="2\n")
     assert won.stdout.endswith("First player wins.\n")

@@ -1,4 +1,4 @@
-"""Scores, turns that stay and puzzles in all that is asked of a table: nothing speaks of wins alone, nothing breaks."""
+"""Queries on games with scores, with repeated turns and on puzzles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from perfectplay import (
     solve_game,
     value_columns,
 )
-from perfectplay.analysis.export import ordered
+from perfectplay.analysis.export import sort_rows
 from perfectplay.analysis.selection import select
 from perfectplay.analysis.statistics import survey
 from perfectplay.cli import root
@@ -45,64 +45,56 @@ def dots():
 
 @pytest.fixture(scope="module")
 def values(dots):
-    """Every position of the table with its value, asked one by one."""
+    """All positions of the table with their values, probed one by one."""
     positions = np.concatenate([dots.positions(tier, 0, record.size) for tier, record in dots.records.items()])
     return {position: dots.probe(position) for position in positions.tolist()}
 
 
-def test_the_csv_has_scores(dots, values, tmp_path):
+def test_exports_have_scores(dots, values, tmp_path):
     export_table(dots, "csv", tmp_path / "dots.csv")
     with (tmp_path / "dots.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     found = {int(row["position"]): (row["outcome"], int(row["remoteness"]), int(row["score"])) for row in rows}
     assert found == {p: (v.outcome.name.lower(), v.remoteness, v.score) for p, v in values.items()}
     assert {value.score for value in values.values()} == {-2, 0, 2}
-
-
-def test_the_parquet_file_has_scores(dots, values, tmp_path):
     export_table(dots, "parquet", tmp_path / "dots.parquet")
     rows = parquet.read_table(tmp_path / "dots.parquet").to_pylist()
     found = {row["position"]: (row["outcome"], row["remoteness"], row["score"]) for row in rows}
     assert found == {p: (v.outcome, v.remoteness, v.score) for p, v in values.items()}
-
-
-def test_the_database_tells_by_how_much_the_first_player_wins(dots, values, tmp_path):
     export_table(dots, "sqlite", tmp_path / "dots.db")
     with closing(sqlite3.connect(tmp_path / "dots.db")) as database:
         found = {row[0]: row[1:] for row in database.execute("SELECT canonical, outcome, depth, score FROM solutions")}
+    # The database stores scores for the first player.
     sign = {position: 1 - 2 * dots.game.mover(position) for position in values}
     assert found == {p: (sign[p] * v.outcome, v.remoteness, sign[p] * v.score) for p, v in values.items()}
-
-
-def test_scored_rows_keep_their_codes_while_they_are_sorted(dots, values, tmp_path):
-    rows = np.concatenate(list(ordered(select(dots, Selection()), tmp_path, run_rows=50)))
+    rows = np.concatenate(list(sort_rows(select(dots, Selection()), tmp_path, run_rows=50)))
     assert {position: Value.from_code(code) for position, code in rows.tolist()} == values
 
 
-def test_the_longest_wins_are_named_whatever_their_scores(dots, values):
+def test_longest_wins_may_have_different_scores(dots, values):
     found = survey(dots)
     assert found.longest_wins
     for position in found.longest_wins:
         assert (values[position].outcome, values[position].remoteness) == (Outcome.WIN, found.total.longest_win)
 
 
-def test_columns_of_a_scored_game_have_the_score(dots, values):
+def test_value_columns_of_a_scored_game_have_scores(dots, values):
     columns = value_columns(dots.probe_many(list(values)))
     assert columns["score"].tolist() == [value.score for value in values.values()]
     assert "score" not in value_columns([55])
 
 
-def test_the_page_tells_the_scores_of_many_positions(values, tmp_path):
+def test_the_api_returns_scores_of_many_positions(values, tmp_path):
     game = load_game(str(EXAMPLES / "dots.py"), rows=1, columns=2)
     solve_game(game, directory=tmp_path).table.close()
     library = Library(tmp_path, [game])
-    asked = [*map(str, list(values)[:200]), "0"]  # 0 is a position that play never comes to
-    found = TestClient(make_app(library)).post(f"/api/{game.identity}/probe", json={"positions": asked}).json()
+    positions = [*map(str, list(values)[:200]), "0"]  # 0 is not reachable
+    answer = TestClient(make_app(library)).post(f"/api/{game.identity}/probe", json={"positions": positions}).json()
     library.close()
-    assert found["scores"] == [*(value.score for value in list(values.values())[:200]), None]
+    assert answer["scores"] == [*(value.score for value in list(values.values())[:200]), None]
 
 
-def test_a_puzzle_is_shown_and_counted_without_sides(monkeypatch, tmp_path):
+def test_a_puzzle_is_shown_without_sides(monkeypatch, tmp_path):
     (tmp_path / "sliding.py").write_text((EXAMPLES / "sliding.py").read_text())
     monkeypatch.chdir(tmp_path)
 
@@ -129,7 +121,7 @@ def test_a_dead_end_has_no_winner():
 
 
 class DeadEnd:
-    """A puzzle whose only move spoils it."""
+    """A puzzle whose only move leads to a dead end."""
 
     @hookimpl
     def start(self):

@@ -1,4 +1,4 @@
-"""Statistics: the counts of a survey, what play can reach, histograms and plots, and unfinished tables."""
+"""Statistics: counts, reachable positions, histograms and plots, unfinished tables."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_table, solve_game, survey
+from perfectplay.analysis.histogram import plot, text_histogram
 from perfectplay.analysis.statistics import find_reached
-from perfectplay.display.histogram import plot, text_histogram
 from perfectplay.table.backends import claim_place, open_to_solve, save_table
 from perfectplay.table.locations import table_path
+from perfectplay.table.records import json_counts
 from perfectplay.table.store import MemoryStore
 
 
@@ -23,22 +24,23 @@ def slots_of(table, positions):
 
 
 def reached_by_play(game):
-    """Every position that some game comes to."""
-    found, waiting = set(), [game.start()]
-    while waiting:
-        position = waiting.pop()
-        if position not in found:
-            found.add(position)
-            waiting += [game.apply(position, move) for move in game.moves(position)]
-    return found
+    """Return all positions reachable from the start."""
+    reached, queue = set(), [game.start()]
+    while queue:
+        position = queue.pop()
+        if position not in reached:
+            reached.add(position)
+            queue += [game.apply(position, move) for move in game.moves(position)]
+    return reached
 
 
-def test_counts_are_those_of_the_positions(table, everything):
+def test_counts_equal_those_of_a_walk(table, everything):
     by_slot = {table.slot(position): table.probe(position) for position in everything(table)}
     found = survey(table)
     assert found.total.positions == len(by_slot)
     expected = Counter((value.outcome, value.remoteness) for value in by_slot.values())
-    assert found.total.draws == expected.pop((Outcome.DRAW, None), 0)
+    counts = json_counts(found.total, outcomes_only=False)
+    assert counts["endless_draws"] == expected.pop((Outcome.DRAW, None), 0)
     kinds = {"wins": Outcome.WIN, "losses": Outcome.LOSS, "ties": Outcome.DRAW}
     counted = {
         (kinds[kind], plies): count
@@ -62,7 +64,7 @@ def test_the_longest_wins_are_the_longest(table):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_reachable_counts_what_play_comes_to(table, threads):
+def test_reachable_positions_equal_those_of_a_walk(table, threads):
     slots = slots_of(table, reached_by_play(table.game))
     reached = find_reached(table, threads=threads)
     found = survey(table, reachable=True, threads=threads)
@@ -87,23 +89,17 @@ def test_a_histogram_has_a_bar_for_each_count(table):
     assert all("█" in line for line in lines)
 
 
-def test_an_svg_plot_is_drawn_without_help(table, tmp_path):
-    path = tmp_path / "plot.svg"
-    plot(survey(table), path, "a <title>")
-    root = ElementTree.parse(path).getroot()
-    assert root.tag.endswith("svg")
-    assert "a <title>" in "".join(root.itertext())
-
-
-def test_a_png_plot_is_drawn_by_matplotlib(tables, tmp_path):
+def test_plots_are_svg_or_png_files(tables, tmp_path):
     pytest.importorskip("matplotlib")
-    path = tmp_path / "plot.png"
-    plot(survey(tables.tictactoe), path, "title")
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_other_plots_are_refused(tables, tmp_path):
-    with pytest.raises(UsageError, match=r"a \.svg or a \.png file"):
+    svg, png = tmp_path / "plot.svg", tmp_path / "plot.png"
+    for table in (tables.race, tables.tictactoe, tables.subtraction):
+        plot(survey(table), svg, "a <title>")
+        root = ElementTree.parse(svg).getroot()
+        assert root.tag.endswith("svg")
+        assert "a <title>" in "".join(root.itertext())
+    plot(survey(tables.tictactoe), png, "title")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match=r"\.svg .*\.png"):
         plot(survey(tables.race), tmp_path / "plot.gif", "title")
 
 
@@ -112,7 +108,7 @@ def test_other_plots_are_refused(tables, tmp_path):
 
 @pytest.fixture
 def unfinished(codes, tmp_path) -> Table:
-    """A table of a game with two tiers of which the last alone is solved."""
+    """A table with two tiers, of which only the last is solved."""
     tiers = "\n@hookimpl\ndef tier(position): return int(position < 4)\n"
     game = make_game(codes.module_of(codes.subtraction + tiers), name="subtraction")
     with solve_game(game, save=False).table as whole:
@@ -126,7 +122,7 @@ def unfinished(codes, tmp_path) -> Table:
     return open_table(game, table_path(game, tmp_path))
 
 
-def test_of_an_unfinished_table_what_is_solved_is_counted(unfinished):
+def test_the_solved_tiers_of_an_unfinished_table_are_counted(unfinished):
     with unfinished as table:
         found = survey(table)
         assert (found.total.positions, found.tiers_solved, found.tiers_known) == (4, 1, 2)
@@ -134,7 +130,7 @@ def test_of_an_unfinished_table_what_is_solved_is_counted(unfinished):
             find_reached(table)
 
 
-def test_stats_says_how_far_an_unfinished_table_is(unfinished, install, codes, monkeypatch, solve):
+def test_stats_shows_the_solved_tiers_of_an_unfinished_table(unfinished, solve):
     directory = unfinished.store.path.parent
     unfinished.close()
     result = solve("stats", "subtraction", "--dir", directory)
@@ -142,7 +138,7 @@ def test_stats_says_how_far_an_unfinished_table_is(unfinished, install, codes, m
     assert "solving: 1 of 2 tiers solved" in result.stdout
 
 
-def test_a_table_of_nothing_yet_can_be_asked(codes, tmp_path, subtraction):
+def test_a_table_without_solved_tiers_has_statistics(tmp_path, subtraction):
     with solve_game(subtraction, save=False).table as whole:
         info = replace(whole.info, status="enumerating", hash=None)
     open_to_solve(subtraction, tmp_path / "table", info).close()
@@ -160,24 +156,18 @@ def test_stats_on_the_command_line(solve, tmp_path):
     assert result.stdout.startswith("tictactoe: 765 positions\n")
     assert "longest win" in result.stdout
     assert (tmp_path / "plot.svg").exists()
-
-
-def test_stats_as_json(solve):
     data = json.loads(solve("stats", "race", "--reachable", "--json").stdout)
     assert data["reachable"] is True
     assert data["status"] == "complete"
     whole = json.loads(solve("stats", "race", "--json").stdout)
     assert data["positions"] < whole["positions"] == whole["tiers"][0]["positions"]
-    kinds = ("wins", "losses", "ties")
-    assert (
-        sum(row[kind] for row in whole["by_remoteness"] for kind in kinds) + whole["endless_draws"]
-        == (whole["positions"])
-    )
+    ended = sum(row[kind] for row in whole["by_remoteness"] for kind in ("wins", "losses", "ties"))
+    assert ended + whole["endless_draws"] == whole["positions"]
 
 
-def test_a_game_without_a_table_is_one_line(solve, tmp_path):
+def test_a_missing_table_is_a_one_line_error(solve, tmp_path):
     for command in (["stats", "race"], ["line", "race"], ["play", "race"], ["random", "race", "3"]):
         result = solve(*command, "--dir", tmp_path)
         assert result.exit_code == 1
-        assert f"run `solve race --dir {tmp_path}` first" in result.stderr
+        assert f"`solve race --dir {tmp_path}`" in result.stderr
         assert result.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`solve talk`: a line of JSON in, a line of JSON out."""
+"""`solve talk`: one JSON answer per line of JSON."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def table():
         yield solved
 
 
-def ask(table, question: object) -> dict:
-    return answer(table, question if isinstance(question, str) else json.dumps(question))
+def ask(table, query: object) -> dict:
+    return answer(table, query if isinstance(query, str) else json.dumps(query))
 
 
-def test_a_position_is_given_as_text_number_or_object(table):
+def test_a_position_may_be_a_text_a_number_or_an_object(table):
     text = "o../.x./..x"
     number = table.game.encode(text)
     found = ask(table, '"o../.x./..x"')
@@ -39,7 +39,7 @@ def test_a_position_is_given_as_text_number_or_object(table):
     assert found["best"]
 
 
-def test_every_move_is_listed_where_it_is_asked_for(table):
+def test_all_moves_are_listed_on_request(table):
     found = ask(table, {"position": "4 0 8", "moves": True})
     assert len(found["moves"]) == 6
     for move in found["moves"]:
@@ -52,37 +52,37 @@ def test_a_finished_game_has_no_moves(table):
     assert (found["status"], found["remoteness"], found["best"]) == ("won", 0, [])
 
 
-def test_the_talk_goes_on_after_bytes_and_characters_that_no_terminal_shows(tmp_path):
-    """What is not UTF-8, and half of a surrogate pair, which JSON can write and no encoding can."""
+def test_invalid_bytes_and_characters_get_an_error(tmp_path):
+    """Bytes that are not UTF-8, and half of a surrogate pair, which is valid in JSON only."""
     solve = [sys.executable, "-c", "from perfectplay.cli import main; main()"]
     environment = {**os.environ, "PERFECTPLAY_TABLES": str(tmp_path), "PYTHONIOENCODING": "ascii"}
     small = ["connect4", "--width", "3", "--height", "3"]
     subprocess.run([*solve, *small, "-q"], env=environment, check=True, capture_output=True)
     start = load_game("connect4", width=3, height=3).start()
-    asked = b'"\\ud800"\n"\xff"\n"\xc3\xa9"\n\n' + str(start).encode() + b"\n"
-    done = subprocess.run([*solve, "talk", *small], input=asked, env=environment, capture_output=True)
+    queries = b'"\\ud800"\n"\xff"\n"\xc3\xa9"\n\n' + str(start).encode() + b"\n"
+    done = subprocess.run([*solve, "talk", *small], input=queries, env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [next(iter(each)) for each in found] == ["error", "error", "error", "position"]
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [next(iter(each)) for each in answers] == ["error", "error", "error", "position"]
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("5x", "not a line of JSON"),
+        ("5x", "not valid JSON"),
         ("true", "true is not a position of openspiel"),
         ("null", "null is not a position"),
-        ('{"pos": 1}', "a question has 'position' and 'moves', not 'pos'"),
-        ('"xxx/xxx/xxx"', "no position of the game is shown so"),
+        ('{"pos": 1}', "unknown key 'pos'"),
+        ('"xxx/xxx/xxx"', "no position"),
         ("-1", "-1 is not a position"),
-        ("[" * 100_000, "not a line of JSON"),
-        ("1" * 10_000, "not a line of JSON"),
-        ('{"moves": true}', "a question needs a 'position'"),
-        ('{"position": "4", "moves": "no"}', "'moves' is true or false"),
+        ("[" * 100_000, "not valid JSON"),
+        ("1" * 10_000, "not valid JSON"),
+        ('{"moves": true}', "no 'position'"),
+        ('{"position": "4", "moves": "no"}', "'moves' must be true or false"),
         (json.dumps(list(range(10_000))), "… is not a position of openspiel"),
         ("NaN", "NaN is not a position"),
     ],
 )
-def test_what_cannot_be_answered_gets_an_error_and_the_talk_goes_on(table, line, words):
+def test_an_invalid_query_gets_an_error_and_the_next_an_answer(table, line, words):
     assert words in ask(table, line)["error"]
     assert "error" not in ask(table, '"4"')

@@ -1,1 +1,1 @@
-"""Games of every kind, for the tests."""
+"""Games with repeated turns, scores and puzzles, for tests."""

@@ -1,11 +1,11 @@
-"""Kalah with m pits a side and n seeds in each: whose last seed falls into the own store moves again."""
+"""Kalah with m pits per side and n seeds in each. A player whose last seed falls into their store moves again."""
 
 from perfectplay import Status, hookimpl
 from perfectplay.authoring import Fields
 
 
 class Kalah:
-    """Pits are numbered round the board, the first player's 0 to m-1, then the second's; stores are not among them.
+    """Pits are numbered around the board without the stores, first the first player's, then the second's.
 
     A position has the pits, the first player's store and the mover; the other store is the rest of the seeds.
     """
@@ -57,7 +57,7 @@ class Kalah:
         if not in_store and pit in self.side(mover) and pits[pit] == 1 and pits[opposite]:
             stores[mover] += 1 + pits[opposite]
             pits[pit] = pits[opposite] = 0
-        if not any(pits[pit] for pit in self.side(after)):  # who has no seeds to sow leaves the rest to the other
+        if not any(pits[pit] for pit in self.side(after)):  # the opponent of a player without seeds takes the rest
             stores[1 - after] += sum(pits)
             pits = [0] * len(pits)
         return self.fields.pack(pits=pits, store=stores[0], mover=after)

@@ -1,4 +1,4 @@
-"""Othello on a small board; who cannot move passes, which is not a move: the other player is to move again."""
+"""Othello on a small board. A player who cannot move passes, which is not a move, so the opponent moves again."""
 
 from perfectplay import Status, hookimpl
 
@@ -6,7 +6,7 @@ STEPS = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if down or
 
 
 class Othello:
-    """A position has the mover's and the opponent's discs, one bit a cell, and above them who is to move."""
+    """A position has the mover's and the opponent's discs, one bit per cell, and in higher bits who is to move."""
 
     def __init__(self, size=4):
         self.size, self.cells = size, size * size
@@ -15,10 +15,10 @@ class Othello:
 
     def ray(self, cell, down, right):
         row, column = divmod(cell, self.size)
-        found = []
+        cells = []
         while 0 <= (row := row + down) < self.size and 0 <= (column := column + right) < self.size:
-            found.append(row * self.size + column)
-        return found
+            cells.append(row * self.size + column)
+        return cells
 
     def unpack(self, position):
         return position & self.half, position >> self.cells & self.half, position >> 2 * self.cells
@@ -27,7 +27,7 @@ class Othello:
         return mine | theirs << self.cells | mover << 2 * self.cells
 
     def flipped(self, mine, theirs, cell):
-        """The discs that a disc on an empty cell turns over."""
+        """Return the discs that a disc on an empty cell turns over."""
         turned = 0
         for ray in self.rays[cell]:
             run = 0

@@ -1,7 +1,7 @@
-"""The same games once more, in other words and on other data, with the plainest solver there is: nothing is shared.
+"""Independent implementations of the same games, with other data types and a simple recursive solver.
 
-Each game is a function from a state to its value by rule (None while it goes on) and its successors, in the order of
-the plugin's moves, each with whether the turn stays.
+Each game is a function from a state to its value by the rules (None for an unfinished game) and its successors, in the
+order of the plugin's moves. Each successor has a flag, which is set if the same player moves again.
 """
 
 from __future__ import annotations
@@ -9,35 +9,35 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable
 
-Known = tuple[int, int]
-"""A score for the mover, and in how many plies."""
+Solved = tuple[int, int]
+"""The score for the mover, and the number of plies."""
 Rules = Callable[[Hashable], tuple[int | None, list[tuple[Hashable, bool]]]]
 
 
-def solve(rules: Rules, start: Hashable) -> dict[Hashable, Known]:
-    """Every state that play reaches, with its value; for games that cannot repeat."""
+def solve(rules: Rules, start: Hashable) -> dict[Hashable, Solved]:
+    """Return all reachable states with their values, for games without repetition."""
     sys.setrecursionlimit(10_000)
-    known: dict[Hashable, Known] = {}
+    values: dict[Hashable, Solved] = {}
 
-    def value(state: Hashable) -> Known:
-        if state not in known:
+    def value(state: Hashable) -> Solved:
+        if state not in values:
             end, successors = rules(state)
             if end is not None:
-                known[state] = (end, 0)
+                values[state] = (end, 0)
             else:
-                worth = []
-                for successor, stays in successors:
+                options = []
+                for successor, keeps_turn in successors:
                     score, plies = value(successor)
-                    worth.append((score if stays else -score, plies + 1))
-                known[state] = max(worth, key=lambda each: (each[0], each[1] if each[0] < 0 else -each[1]))
-        return known[state]
+                    options.append((score if keeps_turn else -score, plies + 1))
+                values[state] = max(options, key=lambda each: (each[0], each[1] if each[0] < 0 else -each[1]))
+        return values[state]
 
     value(start)
-    return known
+    return values
 
 
 def dots(rows: int, columns: int) -> tuple[Rules, Hashable]:
-    """A state: the edges drawn, as pairs of dots; the mover's boxes less the opponent's."""
+    """A state has the drawn edges, as pairs of dots, and the lead of the mover in boxes."""
     across = [[((y, x), (y, x + 1)) for x in range(columns)] for y in range(rows + 1)]
     down = [[((y, x), (y + 1, x)) for x in range(columns + 1)] for y in range(rows)]
     edges = [edge for y in range(rows) for edge in across[y] + down[y]] + across[rows]
@@ -59,7 +59,7 @@ def dots(rows: int, columns: int) -> tuple[Rules, Hashable]:
 
 
 def kalah(pits: int, seeds: int) -> tuple[Rules, Hashable]:
-    """A state: the mover's pits and store, then the opponent's, in one ring."""
+    """A state is a ring of the mover's pits and store, then the opponent's."""
     store, ring = pits, 2 * pits + 2
 
     def rules(state):
@@ -90,7 +90,7 @@ def kalah(pits: int, seeds: int) -> tuple[Rules, Hashable]:
 
 
 def othello(size: int) -> tuple[Rules, Hashable]:
-    """A state: a text of the cells, x being the mover's; a passed turn is a turn that stays."""
+    """A state is a text of the cells, with x for the mover. After a pass the same player moves again."""
     swap = str.maketrans("xo", "ox")
     steps = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
 
@@ -109,8 +109,8 @@ def othello(size: int) -> tuple[Rules, Hashable]:
         return "".join(board) if turned else None
 
     def after(cells: str) -> list[str]:
-        tried = [put(cells, at) for at in range(size * size) if cells[at] == "."]
-        return [each for each in tried if each is not None]
+        boards = [put(cells, at) for at in range(size * size) if cells[at] == "."]
+        return [each for each in boards if each is not None]
 
     def rules(cells):
         boards = after(cells)

@@ -1,4 +1,4 @@
-"""A third party's durable backend, as small as one can be: a tier is a file, and counts once its record is written."""
+"""An example of a durable backend in a plugin: each tier is a file, which counts once its record is written."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from perfectplay import Game, hookimpl
 from perfectplay.errors import TableError
+from perfectplay.table.locations import require_same_game, require_same_values
 from perfectplay.table.records import KeyRecord, TableInfo, TierRecord, blocks_of, checksum
 from perfectplay.table.store import Block, Store
 
@@ -19,11 +20,8 @@ from perfectplay.table.store import Block, Store
 class PlainFiles(Store):
     backend = "files"
 
-    def __init__(self, path: Path, info: TableInfo | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path: Path = path
-        if info is not None and not (path / "info.json").exists():
-            path.mkdir(parents=True, exist_ok=True)
-            self.set_info(info)
         self.info = TableInfo.from_json((path / "info.json").read_bytes())
 
     def tier_records(self) -> dict[int, TierRecord]:
@@ -34,16 +32,22 @@ class PlainFiles(Store):
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
         name = f"values-{record.tier}"
-        return self._intact(name, record.blocks(np.fromfile(self.path / name, dtype=record.dtype)), record.checksums)
+        return self._checked(name, record.blocks(np.fromfile(self.path / name, dtype=record.dtype)), record.checksums)
 
     def key_blocks(self, record: KeyRecord) -> list[Block]:
         name = f"keys-{record.tier}"
-        return self._intact(name, blocks_of(np.fromfile(self.path / name, dtype="<u8")), record.checksums)
+        return self._checked(name, blocks_of(np.fromfile(self.path / name, dtype="<u8")), record.checksums)
 
-    def _intact(self, name: str, blocks: list[npt.NDArray[Any]], checksums: list[int]) -> list[Block]:
+    def _checked(self, name: str, blocks: list[npt.NDArray[Any]], checksums: list[int]) -> list[Block]:
         if [checksum(block) for block in blocks] != checksums:
             raise TableError(f"{self.path / name} is damaged")
         return [block.data for block in blocks]
+
+    def remove_damaged_tiers(self) -> None:
+        for record in [*self.tier_records().values(), *self.key_records().values()]:
+            if not self.is_intact(record):
+                kind = "values" if isinstance(record, TierRecord) else "keys"
+                (self.path / f"{kind}-{record.tier}.json").unlink()
 
     def write_keys(self, record: KeyRecord, keys: npt.NDArray[Any]) -> None:
         self._write(f"keys-{record.tier}", keys, record.to_json())
@@ -56,9 +60,7 @@ class PlainFiles(Store):
         (self.path / f"{name}.json").write_bytes(record)
 
     def set_info(self, info: TableInfo) -> None:
-        part = self.path / "info.part"
-        part.write_bytes(info.to_json())
-        os.replace(part, self.path / "info.json")
+        write_info(self.path, info)
         self.info = info
 
     @property
@@ -71,12 +73,24 @@ class PlainFiles(Store):
     def close(self) -> None: ...
 
 
+def write_info(path: Path, info: TableInfo) -> None:
+    (path / "info.part").write_bytes(info.to_json())
+    os.replace(path / "info.part", path / "info.json")
+
+
 class FilesBackend:
     durable = True
     store = PlainFiles
 
     def open(self, game: Game, path: Path, info: TableInfo) -> Store:
-        return PlainFiles(path, info)
+        if not (path / "info.json").exists():
+            path.mkdir(parents=True, exist_ok=True)
+            write_info(path, info)
+        store = PlainFiles(path)
+        require_same_game(store, game)
+        require_same_values(store, game, info.values)
+        store.remove_damaged_tiers()
+        return store
 
     def read(self, path: Path) -> Store | None:
         return PlainFiles(path) if (path / "info.json").exists() else None

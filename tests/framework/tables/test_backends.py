@@ -1,4 +1,4 @@
-"""The same table, bit for bit, whatever the backend, the threads, the budget and the interruptions."""
+"""The table has the same bits for every backend, number of threads, memory budget and interruption."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ import sys
 import time
 from pathlib import Path
 
+import lmdb
 import pytest
+from tools.campaigns import ladder
 
 from perfectplay import Game, Outcome, open_table, solve_game, verify_table
 from perfectplay.analysis.moves import rate_moves
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.table.locations import table_path
 
+from ...propagation import solve_by
 from ..damage import stop_after_tiers
-from . import ladder
 
-HOOKS = ("start", "tier", "moves", "apply", "undo", "canonicalize")
-RUNNER = [sys.executable, str(Path(__file__).with_name("solve_ladder.py"))]
+RUNNER = [sys.executable, str(Path(__file__).parents[3] / "tools" / "campaigns" / "solve_ladder.py")]
 
 
 @pytest.fixture(scope="module")
 def golden(game: Game) -> str:
     solution = solve_game(game, save=False)
     with solution.table as table:
-        found = {table.probe(p).outcome for p in range(ladder.RING * ladder.RUNGS)}
-    assert found == set(Outcome), "the game should have all kinds of values"
+        outcomes = {table.probe(position).outcome for position in range(ladder.RING * ladder.RUNGS)}
+    assert outcomes == set(Outcome), "the game should have all kinds of values"
     return solution.hash
 
 
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
 @pytest.mark.parametrize("propagation", ["graph", "forward"])
 def test_every_backend_and_propagation_gives_the_same_table(game, golden, tmp_path, backend, propagation):
-    solution = solve_game(game, backend=backend, directory=tmp_path, propagation=propagation)
+    solution = solve_by(game, propagation, backend=backend, directory=tmp_path)
     solution.table.close()
     assert solution.hash == golden
     with open_table(game, table_path(game, tmp_path)) as table:
@@ -44,17 +45,20 @@ def test_every_backend_and_propagation_gives_the_same_table(game, golden, tmp_pa
         assert verify_table(table).bad == 0
 
 
-def test_a_solved_table_is_not_solved_again(game, golden, tmp_path):
-    solve_game(game, backend="lmdb", directory=tmp_path).table.close()
-    before = (table_path(game, tmp_path) / "data.mdb").read_bytes()
-    again = solve_game(game, backend="lmdb", directory=tmp_path)
-    again.table.close()
-    assert again.hash == golden
-    assert (table_path(game, tmp_path) / "data.mdb").read_bytes() == before
+def test_solved_table_is_not_written_again(game, golden, solved):
+    before = (solved / "data.mdb").read_bytes()
+    for backend in ("memory", "lmdb"):
+        solution = solve_game(game, backend=backend, directory=solved.parent)
+        with solution.table as table:
+            assert solution.hash == golden
+            if backend == "lmdb":
+                storage = table.info.storage
+                assert (storage["lmdb"], storage["data_version"]) == (".".join(map(str, lmdb.version())), 1)
+        assert (solved / "data.mdb").read_bytes() == before
 
 
-def test_killed_at_any_moment_it_resumes_to_the_same_table(golden, tmp_path):
-    """Twenty times SIGKILL, at moments spread over the run; what was finished stays, and the end is the same."""
+def test_solve_killed_at_any_moment_resumes_to_the_same_table(golden, tmp_path):
+    """SIGKILL, twenty times, at moments spread over the run."""
     chance = random.Random(20)
     for attempt in range(20):
         process = subprocess.Popen([*RUNNER, str(tmp_path), "slow"], stdout=subprocess.DEVNULL)
@@ -63,26 +67,32 @@ def test_killed_at_any_moment_it_resumes_to_the_same_table(golden, tmp_path):
         process.wait()
     done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == golden
-    assert not list((tmp_path / "ladder").glob("scratch*")), "scratch is removed"
+    assert not list((tmp_path / "ladder").glob("scratch*")), "scratch files are removed"
 
 
-def test_a_stop_keeps_what_is_finished_and_says_so(game, golden, tmp_path, monkeypatch):
+def test_stopped_solve_keeps_finished_tiers_and_resumes(game, golden, tmp_path, monkeypatch):
     stop = stop_after_tiers(monkeypatch, ladder.RUNGS // 2)
     with pytest.raises(Interrupted):
         solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
     with open_table(game, table_path(game, tmp_path)) as table:
         assert not table.complete
         assert 0 < len(table.records) < ladder.RUNGS
+        assert "of 12 are" in table.unfinished()
         with pytest.raises(TableError, match="not solved yet"):
             table.probe(0)
         with pytest.raises(TableError, match="not finished"):
             verify_table(table)
+        solved = min(table.records) * ladder.RING + 5  # a cell with a rung up
+        unsolved = solved - ladder.RING
+        assert table.get(unsolved) is None
+        assert len(rate_moves(game, table, solved, known_only=True)) == len(game.move_classes(solved))
+        assert len(rate_moves(game, table, unsolved, known_only=True)) == 1, "only the rung leads to a solved tier"
     resumed = solve_game(game, backend="lmdb", directory=tmp_path)
     resumed.table.close()
     assert resumed.hash == golden
 
 
-def test_a_second_writer_is_refused(game, tmp_path):
+def test_second_process_is_refused(game, tmp_path):
     process = subprocess.Popen([*RUNNER, str(tmp_path), "slow"], stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 20
@@ -95,37 +105,21 @@ def test_a_second_writer_is_refused(game, tmp_path):
         process.wait()
 
 
-def test_a_file_size_limit_stops_the_solve_and_loses_nothing(game, golden, tmp_path):
-    """RLIMIT_FSIZE plays the full disk: the write fails in the middle, the table stays intact, and resumes later."""
+def test_file_size_limit_stops_the_solve_and_loses_nothing(game, golden, tmp_path):
+    """RLIMIT_FSIZE acts like a full disk: a write fails, the table stays intact, and a later solve resumes."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
 
     full = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, preexec_fn=limit)
     assert full.returncode != 0
-    assert "larger than the limit allows" in full.stderr
-    assert "what was solved so far is kept" in full.stderr
+    assert "limit" in full.stderr
+    assert "all tiers solved so far are saved" in full.stderr
     done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == golden
 
 
-def test_a_budget_too_small_names_the_smallest_that_works(game, tmp_path):
-    with pytest.raises(UsageError, match=r"the least that works is \d+M"):
+def test_budget_that_is_too_small_is_refused_with_the_minimum(game, tmp_path):
+    with pytest.raises(UsageError, match="64M"):
         solve_game(game, backend="lmdb", directory=tmp_path, memory=1 << 20)
     solve_game(game, backend="lmdb", directory=tmp_path, memory=64 << 20).table.close()
-
-
-def test_an_unfinished_table_says_what_it_knows(game, tmp_path, monkeypatch):
-    stop = stop_after_tiers(monkeypatch, ladder.RUNGS // 2)
-    with pytest.raises(Interrupted):
-        solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
-    with open_table(game, table_path(game, tmp_path)) as table:
-        lowest = min(table.records)
-        known = lowest * ladder.RING + 5  # a cell with a rung up
-        below = known - ladder.RING
-        assert table.get(below) is None
-        assert len(rate_moves(game, table, below, known_only=True)) == 1, (
-            "the rung up leads to a solved tier, the steps do not"
-        )
-        assert len(rate_moves(game, table, known, known_only=True)) == len(game.move_classes(known))
-        assert "of 12 are" in table.unfinished()

@@ -1,4 +1,4 @@
-"""A short campaign of faults (campaign.py): in CI a sample; docs/reliability.md has the figures of the long one."""
+"""Short runs of the fault-injection campaigns in tools/campaigns; docs/reliability.md has the results of long runs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from . import campaign
+from tools.campaigns import campaign
 
 ROOT = Path(__file__).parents[3]
+
+
+def run_campaign(name: str, *options: str) -> list[str]:
+    command = [sys.executable, "-m", f"tools.campaigns.{name}", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -20,42 +26,37 @@ def faults():
         yield prepared
 
 
-def test_a_flipped_bit_is_reported_and_never_answered_with(faults):
+def test_flipped_bit_is_reported_and_never_gives_a_wrong_answer(faults):
     counts = faults.flips(60)
-    assert {what.split(": ")[1] for what in counts} <= {"reported", "right"}
-    assert sum(often for what, often in counts.items() if what.endswith("reported")) >= 50
+    assert {result.split(": ")[1] for result in counts} <= {"reported", "right"}
+    assert sum(count for result, count in counts.items() if result.endswith("reported")) >= 50
 
 
-def test_a_kill_at_any_moment_leaves_what_is_right_and_can_be_finished(faults):
+def test_work_killed_at_any_moment_leaves_no_wrong_files_and_can_be_finished(faults):
     counts = faults.kills(21)
     assert "WRONG" not in counts
     works = ("solve", "enumerate", "save", "compact", "export csv", "export parquet", "prove")
-    assert {what: often for what, often in counts.items() if what.endswith("killed")} == {
+    assert {result: count for result, count in counts.items() if result.endswith("killed")} == {
         f"{work}: killed": 3 for work in works
     }
-    assert counts["enumerate: of these, resumed from sealed tiers"] >= 1
+    assert counts["enumerate: of these, resumed from written tiers"] >= 1
 
 
-def test_a_disk_that_is_full_at_any_point_is_reported_and_resumed_from(faults):
+def test_disk_that_is_full_at_any_point_is_reported_and_the_solve_resumes(faults):
     assert set(faults.full_disks(8)) == {"reported"}
 
 
-def test_memory_that_runs_out_anywhere_is_an_error_and_loses_nothing(program):
+def test_failed_allocation_anywhere_is_reported_and_loses_nothing(program):
     program("gcc")
-    command = [sys.executable, "-m", "tests.framework.tables.memory_campaign", "--every", "199"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert len(ran.stdout.splitlines()) == 7
-    assert ran.stdout.count("reported") >= 7
+    lines = run_campaign("memory_campaign", "--every", "199")
+    assert len(lines) == 7
+    assert sum("reported" in line for line in lines) >= 7
 
 
-def test_a_full_disk_is_one_line_and_loses_nothing_whatever_is_written(program):
+def test_full_disk_is_reported_in_one_line_and_loses_nothing(program):
     space = [program("unshare"), "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     if subprocess.run([*space, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True).returncode != 0:
-        pytest.skip("mounting a small disk needs root, or namespaces of one's own")
-    size = ["--width", "3", "--height", "3", "--kibibytes", "12"]
-    command = [sys.executable, "-m", "tests.framework.tables.disk_campaign", *size]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert len(ran.stdout.splitlines()) == 10
-    assert ran.stdout.count("reported") >= 6
+        pytest.skip("mounting a small disk needs root or unprivileged namespaces")
+    lines = run_campaign("disk_campaign", "--width", "3", "--height", "3", "--kibibytes", "12")
+    assert len(lines) == 10
+    assert sum("reported" in line for line in lines) >= 6

@@ -1,4 +1,4 @@
-"""How much memory it takes to make a table: no more than the budget; what goes to disk is not read back from there."""
+"""Writing and opening tables stays within the memory budget, and does not read back what was written."""
 
 from __future__ import annotations
 
@@ -13,59 +13,57 @@ import pytest
 from perfectplay import load_game, open_table, solve_game
 from perfectplay.memory import SAMPLE_SECONDS, MemoryWatch
 from perfectplay.plan.sizes import FIXED_MEMORY, SMALLEST_BUDGET
-from perfectplay.solve import options as budget
+from perfectplay.solve import options
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import TableInfo, TierRecord, table_hash
 
 MEBIBYTES = 48
 
 
-def file_pages() -> int:
-    """Mapped file pages in memory, in bytes."""
+def mapped_file_bytes() -> int:
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(status["RssFile"].split()[0]) * 1024
 
 
 def test_finishing_a_table_does_not_read_it_back(tmp_path):
     info = TableInfo(game="g", options={}, rules_version=1, host_version="0", indexing="ranked")
-    store = LmdbStore(tmp_path / "data.mdb", info=info)
     values = np.full(MEBIBYTES << 20, 3, dtype=np.uint8)
     record = TierRecord.of(0, values)
-    store.write_values(record, values)
-    before = file_pages()
-    store.set_info(replace(store.info, status="complete", hash=table_hash([record], [])))
-    assert file_pages() - before < 8 << 20
-    store.close()
+    with LmdbStore(tmp_path / "data.mdb", info=info) as store:
+        store.write_values(record, values)
+        before = mapped_file_bytes()
+        store.set_info(replace(store.info, status="complete", hash=table_hash([record], [])))
+        assert mapped_file_bytes() - before < 8 << 20
 
 
-def test_a_watch_tells_memory_of_its_own_from_pages_of_files(tmp_path):
+def test_watch_separates_anonymous_memory_from_mapped_files(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(bytes(MEBIBYTES << 20))
     with MemoryWatch() as watch:
         before = watch.peak
-        own = np.ones(2 * MEBIBYTES << 20, dtype=np.uint8)
+        array = np.ones(2 * MEBIBYTES << 20, dtype=np.uint8)
         mapped = np.memmap(file, dtype=np.uint8, mode="r")
         assert int(mapped[::4096].sum()) == 0
         time.sleep(4 * SAMPLE_SECONDS)
-        del own
+        del array
     peak = watch.peak
-    assert (MEBIBYTES - 1) << 20 <= peak.mapped - before.mapped < (MEBIBYTES + 8) << 20  # the kernel counts in lumps
+    assert (MEBIBYTES - 1) << 20 <= peak.mapped - before.mapped < (MEBIBYTES + 8) << 20  # the kernel's count is coarse
     assert peak.anonymous - before.anonymous >= (2 * MEBIBYTES - 8) << 20
     assert peak.total >= peak.anonymous
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "16"])
-def test_what_is_enumerated_and_solved_stays_within_the_budget(run_solve, tmp_path, threads):
+def test_enumerating_and_solving_stay_within_the_budget(run_solve, tmp_path, threads):
     board = ["--width", "5", "--height", "4", "--threads", threads]  # 2 million positions
-    bound = ["--backend", "lmdb", "--memory", f"{SMALLEST_BUDGET >> 20}M"]
-    ran = run_solve("connect4", *board, *bound, "--dir", str(tmp_path), "--json", "-q")
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["peak_anonymous"] <= SMALLEST_BUDGET
+    budget = ["--backend", "lmdb", "--memory", f"{SMALLEST_BUDGET >> 20}M"]
+    done = run_solve("connect4", *board, *budget, "--dir", str(tmp_path), "--json", "-q")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["peak_anonymous"] <= SMALLEST_BUDGET
 
 
-def test_the_index_of_what_was_solved_stays_within_the_budget_too(tmp_path, monkeypatch):
-    """Half a byte a position: of 95 million that was more than a budget of 64M leaves."""
-    monkeypatch.setattr(budget, "SMALLEST_BUDGET", FIXED_MEMORY)
+def test_index_of_a_solved_table_stays_within_the_budget(tmp_path, monkeypatch):
+    """It takes half a byte per position. For 95 million positions, that once exceeded a budget of 64M."""
+    monkeypatch.setattr(options, "SMALLEST_BUDGET", FIXED_MEMORY)
     game, rest = load_game("connect4"), 16 << 10
     solution = solve_game(game, backend="lmdb", directory=tmp_path, memory=FIXED_MEMORY + rest)
     path = solution.table.store.path
@@ -77,7 +75,7 @@ def test_the_index_of_what_was_solved_stays_within_the_budget_too(tmp_path, monk
     assert {each.name for each in path.iterdir()} == {"data.mdb", "writer.lock"}
 
 
-def test_a_table_that_nobody_may_write_beside_is_opened_all_the_same(game, solved, monkeypatch):
+def test_table_in_a_directory_without_write_permission_is_opened(game, solved, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with open_table(game, solved, memory=1) as table:
         assert table.probe(game.start())

@@ -1,4 +1,4 @@
-"""From Python nothing crashes the process: whatever is asked, of a table open or closed, is answered or refused."""
+"""From Python, nothing crashes the process: every call on an open or closed table returns a result or raises."""
 
 from __future__ import annotations
 
@@ -8,29 +8,23 @@ import threading
 
 import numpy as np
 import pytest
+from tools.campaigns import ladder
 
 from perfectplay import open_table, solve_game
-from perfectplay.errors import TableError, UsageError
-from perfectplay.table.compaction import compact_table
-from perfectplay.table.locations import table_path
+from perfectplay.errors import NotInTable, TableError, UsageError
 
-from . import ladder
+SLOTS = ladder.RING * ladder.RUNGS
 
 
 @pytest.fixture(params=["memory", "disk", "compact"])
-def table(request, game, tmp_path):
+def table(request, game, solved, compacted):
     if request.param == "memory":
         return solve_game(game, save=False).table
-    solve_game(game, directory=tmp_path).table.close()
-    path = table_path(game, tmp_path)
-    if request.param == "compact":
-        with open_table(game, path) as plain:
-            compact_table(plain, None, progress=lambda done: None)
-    return open_table(game, path)
+    return open_table(game, solved if request.param == "disk" else compacted)
 
 
-asks = pytest.mark.parametrize(
-    "ask",
+queries = pytest.mark.parametrize(
+    "query",
     [
         lambda table: table.probe(0),
         lambda table: table.get(0),
@@ -44,49 +38,32 @@ asks = pytest.mark.parametrize(
 )
 
 
-@asks
-def test_a_closed_table_says_so(table, ask):
-    ask(table)
+@queries
+def test_closed_table_refuses_queries(table, query):
+    query(table)
     table.close()
     with pytest.raises(TableError, match="the table of ladder is closed"):
-        ask(table)
+        query(table)
     table.close()
 
 
-@asks
-def test_a_table_closed_while_it_looks_says_so_too(table, ask, monkeypatch):
-    """As where another thread closes it just after this one has seen that it is open."""
+@queries
+def test_table_closed_during_a_query_answers_or_refuses(table, query, monkeypatch):
+    """Another thread closes the table after the query has checked that it is open."""
     table.close()
     monkeypatch.setattr(table, "_require_open", lambda: None)
-    told = ""
+    message = ""
     try:
-        ask(table)
+        query(table)
     except TableError as error:
-        told = str(error)
-    assert not told or told.endswith("is closed")  # what is on disk may still be read
+        message = str(error)
+    assert not message or message.endswith("is closed")  # a table on disk may still be read
 
 
-def test_a_few_are_probed_as_many_are(table):
-    """Those that are not positions, and those of tiers that nobody has asked for yet."""
-    numbers = [*range(0, ladder.RING * ladder.RUNGS + 2, 3), 2**64 - 1]
-    assert table.probe_few(numbers) == table.probe_many(numbers).tolist()
-    assert table.probe_few([]) == []
-    table.close()
-
-
-def test_arrays_stay_readable_after_the_table_is_closed(table):
-    with table:
-        before = [block.tolist() for block in table.values(0)]
-        blocks = table.values(0)
-    del table
-    assert [block.tolist() for block in blocks] == before
-
-
-def test_a_table_may_be_closed_while_others_probe_it(game, tmp_path):
-    solve_game(game, directory=tmp_path).table.close()
-    everything = np.arange(ladder.RING * ladder.RUNGS, dtype=np.uint64)
+def test_table_may_be_closed_while_threads_probe_it(game, solved):
+    everything = np.arange(SLOTS, dtype=np.uint64)
     for _ in range(20):
-        table = open_table(game, table_path(game, tmp_path))
+        table = open_table(game, solved)
         expected = table.probe_many(everything).tolist()
         problems: list[object] = []
         started = threading.Barrier(4)
@@ -110,65 +87,81 @@ def test_a_table_may_be_closed_while_others_probe_it(game, tmp_path):
         assert not problems
 
 
-def test_a_table_is_not_copied(table):
+def test_arrays_stay_readable_after_the_table_is_closed(table):
     with table:
-        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        before = [block.tolist() for block in table.values(0)]
+        blocks = table.values(0)
+    del table
+    assert [block.tolist() for block in blocks] == before
+
+
+def test_table_cannot_be_copied(table):
+    with table:
+        for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match="a table cannot be"):
-                copied(table)
+                duplicate(table)
 
 
-@pytest.mark.parametrize("wrong", [-1, 2**64 - 1, 2**64, 10**30])
-def test_numbers_that_cannot_be_positions_have_no_value(table, wrong):
+def test_probe_few_equals_probe_many(table):
+    """Including numbers that are not positions, and tiers that are not loaded yet."""
+    numbers = [*range(0, SLOTS + 2, 3), 2**64 - 1]
+    with table:
+        assert table.probe_few(numbers) == table.probe_many(numbers).tolist()
+        assert table.probe_few([]) == table.probe_many([]).tolist() == []
+
+
+@pytest.mark.parametrize("wrong", [-1, SLOTS + 5, 2**64 - 1, 2**64, 10**30])
+def test_numbers_that_are_not_positions_have_no_value(table, wrong):
     with table:
         assert table.get(wrong) is None
+        assert table.get(wrong, "nothing") == "nothing"
         assert table.slot(wrong) is None
         assert table.probe_many([wrong]).tolist() == [4]
         assert table.probe_many([0, wrong]).tolist() == [table.probe(0).code, 4]
+        reason = "it cannot be reached" if wrong == SLOTS + 5 else "it is not a position"
+        with pytest.raises(NotInTable, match=f"position {wrong} is not in the table of ladder: {reason}"):
+            table.probe(wrong)
 
 
 @pytest.mark.parametrize("wrong", ["0", 0.0, None, [0], b"0"])
-def test_what_is_not_a_number_is_refused(table, wrong):
+def test_objects_that_are_not_integers_are_refused(table, wrong):
     with table:
-        for ask in (table.get, table.slot, table.probe):
+        for query in (table.get, table.slot, table.probe):
             with pytest.raises(TypeError):
-                ask(wrong)
+                query(wrong)
 
 
 @pytest.mark.parametrize("wrong", [[0.0], ["0"], [None], [0, "x"], 1.5])
-def test_many_positions_are_integers(table, wrong):
+def test_arrays_that_are_not_of_integers_are_refused(table, wrong):
     with table, pytest.raises(TypeError):
         table.probe_many(wrong)
 
 
-def test_no_positions_have_no_values(table):
+@pytest.mark.parametrize(
+    ("tier", "first", "count"),
+    [
+        (99, 0, 1),
+        (-1, 0, 1),
+        (0, -1, 1),
+        (0, 0, 10**6),
+        (0, ladder.RING, 1),
+        (0, 0, -1),
+        (0, np.uint64(2**64 - 1), 1),
+        (0, np.int64(2**63 - 1), np.int64(1)),
+        (0, np.uint8(255), np.uint8(1)),
+        (0, 2**70, 1),
+    ],
+)
+def test_slots_outside_the_table_are_refused(table, tier, first, count):
     with table:
-        assert table.probe_many([]).tolist() == []
+        with pytest.raises(UsageError, match="tier"):
+            table.positions(tier, first, count)
+        with pytest.raises(UsageError, match="has no tier 99"):
+            table.values(99)
 
 
-@pytest.mark.parametrize(
-    ("tier", "first", "count"), [(99, 0, 1), (-1, 0, 1), (0, -1, 1), (0, 0, 10**6), (0, ladder.RING, 1), (0, 0, -1)]
-)
-def test_slots_that_are_not_there_are_refused(table, tier, first, count):
-    with table, pytest.raises(UsageError, match="tier"):
-        table.positions(tier, first, count)
-
-
-@pytest.mark.parametrize(
-    ("first", "count"),
-    [(np.uint64(2**64 - 1), 1), (np.int64(2**63 - 1), np.int64(1)), (np.uint8(255), np.uint8(1)), (2**70, 1)],
-)
-def test_slots_beyond_every_number_are_refused(table, first, count):
-    with table, pytest.raises(UsageError, match="tier"):
-        table.positions(0, first, count)
-
-
-def test_numpy_integers_name_slots_too(table):
+def test_slots_may_be_numpy_integers(table):
     with table:
         last = max(table.records)
         expected = table.positions(last, 1, 2).tolist()
         assert table.positions(np.uint8(last), np.uint8(1), np.uint8(2)).tolist() == expected
-
-
-def test_a_tier_that_is_not_there_is_refused(table):
-    with table, pytest.raises(UsageError, match="has no tier 99"):
-        table.values(99)

@@ -1,33 +1,38 @@
-"""A third party's durable backend gets what LMDB gets: resume, bounded memory, and every command."""
+"""A durable backend from a plugin has the features of LMDB: resuming, bounded memory, repair, and all commands."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tools.campaigns import ladder
 
 from perfectplay import open_table, solve_game, verify_table
-from perfectplay.cli._app import root
+from perfectplay.analysis.export import check_exporter
+from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game import plugins
 from perfectplay.table.locations import find_tables, table_path
+from perfectplay.table.records import TableInfo
+from perfectplay.table.store import backends
 
 from ..damage import stop_after_tiers
-from . import ladder, plain_files
+from . import plain_files
 
 CODE = Path(plain_files.__file__).read_text()
 
 
 @pytest.fixture
 def files(install):
-    """The backend `files`, installed as pip would."""
+    """Install the backend `files`."""
     install("plain-files", CODE, group="host")
 
 
 @pytest.mark.parametrize("values", ["full", "outcome"])
-def test_it_is_interrupted_resumed_and_ends_with_the_same_table(files, game, tmp_path, monkeypatch, values):
+def test_interrupted_solve_is_resumed_with_the_same_result(files, game, tmp_path, monkeypatch, values):
     golden = solve_game(game, save=False, values=values)
     golden.table.close()
     stop = stop_after_tiers(monkeypatch, ladder.RUNGS // 2)
@@ -46,16 +51,44 @@ def test_it_is_interrupted_resumed_and_ends_with_the_same_table(files, game, tmp
         assert table.size_on_disk > ladder.RING * ladder.RUNGS // (1 if values == "full" else 4)
     assert resumed.hash == golden.hash
     for tier, written in before.items():
-        assert (tmp_path / "ladder" / f"values-{tier}").stat().st_mtime_ns == written, "solved tiers stay as they are"
+        assert (tmp_path / "ladder" / f"values-{tier}").stat().st_mtime_ns == written, (
+            "solved tiers are not written again"
+        )
 
 
-def test_its_scratch_directory_bounds_memory(files, game, tmp_path):
-    """Without one, a budget would have to hold the whole table."""
+@pytest.mark.parametrize("name", ["values-4", "keys-4"])
+def test_damaged_tier_is_solved_again(files, game, tmp_path, name):
+    solution = solve_game(game, backend="files", directory=tmp_path)
+    solution.table.close()
+    file = tmp_path / "ladder" / name
+    whole = file.read_bytes()
+    file.write_bytes(b"x" + whole[1:])
+    info = TableInfo.from_json((tmp_path / "ladder" / "info.json").read_bytes())
+    status = "solving" if name.startswith("values") else "enumerating"
+    plain_files.write_info(tmp_path / "ladder", replace(info, status=status, hash=None))
+    again = solve_game(game, backend="files", directory=tmp_path)
+    again.table.close()
+    assert again.hash == solution.hash
+    assert file.read_bytes() == whole
+
+
+def test_table_of_another_game_or_other_values_is_refused(files, game, tmp_path):
+    solve_game(game, backend="files", directory=tmp_path).table.close()
+    with pytest.raises(TableError, match="full values"):
+        solve_game(game, backend="files", directory=tmp_path, values="outcome")
+    info = TableInfo.from_json((tmp_path / "ladder" / "info.json").read_bytes())
+    plain_files.write_info(tmp_path / "ladder", replace(info, game="chess"))
+    with pytest.raises(TableError, match="chess, not of ladder"):
+        solve_game(game, backend="files", directory=tmp_path)
+
+
+def test_scratch_directory_bounds_memory(files, game, tmp_path):
+    """Without a scratch directory, the budget would have to hold the whole table."""
     solve_game(game, backend="files", directory=tmp_path, memory=64 << 20).table.close()
     assert not list((tmp_path / "ladder").glob("scratch*"))
 
 
-def test_commands_find_its_tables(files, install, tmp_path):
+def test_commands_find_the_tables(files, install, tmp_path):
     install("ladder", Path(ladder.__file__).read_text())
     run = CliRunner()
     assert run.invoke(root, ["ladder", "--backend", "files", "--dir", str(tmp_path)]).exit_code == 0
@@ -73,19 +106,20 @@ def test_commands_find_its_tables(files, install, tmp_path):
     [
         (("def read(", "def reed("), "backend 'files' lacks read"),
         (("def write_keys", "def seal_keys"), "has the store PlainFiles, which lacks write_keys"),
-        (("store = PlainFiles", "store = dict"), "a subclass of perfectplay.table.store.Store is needed"),
-        (('backend = "files"', 'backend = ""'), "must give the backend's name as `backend`"),
-        (('register("files"', 'register("lmdb"'), "'lmdb' is registered already"),
+        (("store = PlainFiles", "store = dict"), "not a subclass of perfectplay.table.store.Store"),
+        (('backend = "files"', 'backend = ""'), "must set `backend`"),
+        (('register("files"', 'register("lmdb"'), "'lmdb' is already registered"),
     ],
 )
-def test_a_backend_that_lacks_something_is_refused_when_it_registers(install, game, change, reason):
+def test_incomplete_backend_is_refused_at_registration(install, game, change, reason):
     install("plain-files", CODE.replace(*change), group="host")
-    assert reason in plugins.host_registry().broken["plain-files"]
+    assert reason in backends().broken["plain-files"]
     with pytest.raises(UsageError, match=r"unknown backend 'files'.*plain-files is broken"):
         solve_game(game, backend="files")
 
 
-def test_an_exporter_that_cannot_be_called_is_refused_when_it_registers(install):
+def test_exporter_that_is_not_callable_is_refused_at_registration(install):
     code = "from perfectplay import hookimpl\n@hookimpl\ndef register_exporters(register): register('x', len)"
     install("bad-exporter", code, group="host")
-    assert "a function write(path, source) is needed" in plugins.host_registry().broken["bad-exporter"]
+    registry = plugins.call_host_plugins("register_exporters", check_exporter)
+    assert "a function write(path, source)" in registry.broken["bad-exporter"]

@@ -1,4 +1,4 @@
-"""A directory of tables that several people share: a group, and a umask that lets it write. Needs root, to be them."""
+"""A directory of tables that several users of a group share. Needs root, to become these users."""
 
 from __future__ import annotations
 
@@ -6,35 +6,38 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tools.campaigns.campaign import BROKEN, REPORTED, RIGHT, in_child
 
-from perfectplay import open_table, solve_game, verify_table
-from perfectplay.errors import Interrupted, TableError
+from perfectplay import Game, open_table, solve_game, verify_table
+from perfectplay.errors import Interrupted, TableError, reason
 from perfectplay.table.compaction import compact_table
+from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.locations import find_tables, table_path
 from perfectplay.web.library import ServedGame
 
 from ..damage import stop_after_tiers
-from .campaign import BROKEN, REPORTED, RIGHT, in_child
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become two other users")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
 
 ONE, OTHER, GROUP = 54_001, 54_002, 54_000
+DENIED = reason(PermissionError(13, "denied"))
 
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="shared-"))  # pytest's own directories are for their owner only
+    directory = Path(tempfile.mkdtemp(prefix="shared-"))  # pytest's directories are private
     os.chown(directory, ONE, GROUP)
     directory.chmod(0o2775)
     yield directory
     shutil.rmtree(directory)
 
 
-def act(user: int, work: Callable[[], object], *, umask: int = 0o002, says: str = "") -> int:
-    """Do it as this user, a member of the group; what goes wrong must say `says`."""
+def run_as(user: int, work: Callable[[], object], *, umask: int = 0o002) -> int:
+    """Do something as this user, a member of the group. REPORTED means that permission was denied."""
 
     def as_user() -> int:
         os.setgroups([GROUP])
@@ -44,15 +47,24 @@ def act(user: int, work: Callable[[], object], *, umask: int = 0o002, says: str 
         try:
             work()
         except TableError as error:
-            return REPORTED if says and says in str(error) and "\n" not in str(error) else BROKEN
+            return REPORTED if DENIED in str(error) and "\n" not in str(error) else BROKEN
         return RIGHT
 
     return in_child(as_user)
 
 
-def test_what_one_user_began_another_resumes_reads_and_compacts(game, solved, shared, monkeypatch):
-    with open_table(game, solved) as table:
-        right = table.info.hash
+def compact(game: Game, path: Path) -> None:
+    with open_table(game, path) as table:
+        compact_table(table)
+
+
+def verify(game: Game, path: Path) -> None:
+    with open_table(game, path) as table:
+        assert verify_table(table, threads=1).bad == 0
+
+
+def test_one_user_resumes_reads_and_compacts_what_another_began(game, solved, shared, monkeypatch):
+    path, expected = table_path(game, shared), TableReader(solved).info.hash
 
     def begin() -> None:
         with pytest.raises(Interrupted):
@@ -62,53 +74,37 @@ def test_what_one_user_began_another_resumes_reads_and_compacts(game, solved, sh
         solution = solve_game(game, backend="lmdb", directory=shared)
         solution.table.close()
         assert solution.resumed
-        assert solution.hash == right
+        assert solution.hash == expected
 
-    def compact() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            compact_table(table, None, progress=lambda done: None)
-
-    def read() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            assert table.info.compact
-            assert verify_table(table, threads=1).bad == 0
-
-    assert [act(ONE, begin), act(OTHER, resume), act(ONE, compact), act(OTHER, read)] == [RIGHT] * 4
-    assert act(ONE, lambda: solve_game(game, directory=shared).table.close()) == RIGHT
+    assert run_as(ONE, begin) == run_as(OTHER, resume) == run_as(ONE, lambda: compact(game, path)) == RIGHT
+    assert TableReader(path).info.compact
+    assert run_as(OTHER, lambda: verify(game, path)) == RIGHT
+    assert run_as(ONE, lambda: solve_game(game, directory=shared).table.close()) == RIGHT
 
 
-def test_what_others_may_not_write_they_may_read(game, shared):
-    def solve() -> None:
-        solve_game(game, backend="lmdb", directory=shared).table.close()
-
-    def read() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            assert verify_table(table, threads=1).bad == 0
-
-    def compact() -> None:
-        with open_table(game, table_path(game, shared)) as table:
-            compact_table(table, None, progress=lambda done: None)
-
-    assert act(ONE, solve, umask=0o022) == act(OTHER, read) == RIGHT
-    assert act(OTHER, compact, says="you are not permitted to (check the permissions)") == REPORTED
-    assert act(OTHER, lambda: solve_game(game, directory=shared), says="you are not permitted to") == REPORTED
-    assert act(OTHER, read) == RIGHT
+def test_table_without_write_permission_can_be_read(game, shared):
+    path = table_path(game, shared)
+    solve = partial(solve_game, game, backend="lmdb", directory=shared)
+    assert run_as(ONE, lambda: solve().table.close(), umask=0o022) == run_as(OTHER, lambda: verify(game, path)) == RIGHT
+    assert run_as(OTHER, lambda: compact(game, path)) == REPORTED
+    assert run_as(OTHER, solve) == REPORTED
+    assert run_as(OTHER, lambda: verify(game, path)) == RIGHT
 
 
-def test_what_somebody_keeps_to_themselves_is_named_and_hides_nothing_else(game, shared):
-    assert act(ONE, lambda: solve_game(game, directory=shared).table.close()) == RIGHT
+def test_private_table_is_reported_and_does_not_hide_others(game, shared):
+    assert run_as(ONE, lambda: solve_game(game, directory=shared).table.close()) == RIGHT
     path = table_path(game, shared)
     private = shared / "private"
     shutil.copytree(path, private)
     private.chmod(0o700)
 
-    def look() -> None:
+    def find() -> None:
         (readable, hidden) = find_tables(shared)
         assert (readable.path, readable.problem) == (path, None)
-        assert hidden.problem == f"cannot read {private}: you are not permitted to (check the permissions)"
+        assert hidden.problem == f"cannot read {private}: {DENIED}"
         served = ServedGame(game, private)
         assert served.find_table() is None
-        assert served.problem == "cannot read the table: you are not permitted to (check the permissions)"
+        assert served.problem == f"cannot read the table: {DENIED}"
 
-    assert act(OTHER, look) == RIGHT
-    assert act(OTHER, lambda: open_table(game, private), says="you are not permitted to") == REPORTED
+    assert run_as(OTHER, find) == RIGHT
+    assert run_as(OTHER, lambda: open_table(game, private)) == REPORTED

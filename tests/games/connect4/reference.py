@@ -1,7 +1,7 @@
-"""The rules of Connect Four in plain Python, written to be read and believed.
+"""The rules of Connect Four in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares nothing with them: a board is a tuple of
-columns, a column a string of stones from the bottom up.
+The C kernel and the plugin are tested against this file, so it shares no code with them. A board is a tuple of columns,
+and a column is a string of stones from the bottom up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def start(width: int, height: int, connect: int) -> Position:
 
 
 def stone_at(position: Position, column: int, row: int) -> str:
-    """Rows count from the bottom; nothing where there is no stone, or no board."""
+    """Return the stone in a row counted from the bottom, or an empty string."""
     if not 0 <= column < len(position.columns) or not 0 <= row < len(position.columns[column]):
         return ""
     return position.columns[column][row]
@@ -62,7 +62,7 @@ def apply(position: Position, move: int) -> Position:
     return position._replace(columns=tuple(columns))
 
 
-def mirrored(position: Position) -> Position:
+def mirror(position: Position) -> Position:
     return position._replace(columns=position.columns[::-1])
 
 

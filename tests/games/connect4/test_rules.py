@@ -1,4 +1,4 @@
-"""Kernel and plugin against the reference, what people type and read, and the published counts."""
+"""Kernel and plugin compared with the reference, texts and error messages, and published counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIZES = [
     (6, 2, 3),
     (2, 1, 2),
 ]
-"""Columns, rows, and how many make a line."""
+"""Columns, rows and the length of a line."""
 
 
 @cache
@@ -60,14 +60,14 @@ def check_against_reference(position: Position) -> None:
         child = code_of(reference.apply(position, move))
         assert game.apply(code, move) == kernel.apply(code, move) == child
         assert game.undo(child, move) == kernel.undo(child, move) == code
-    images = {code, code_of(reference.mirrored(position))}
+    images = {code, code_of(reference.mirror(position))}
     assert {game.canonicalize(image) for image in images} == {kernel.canonicalize(image) for image in images}
     assert game.canonicalize(code) == min(images)
     if moves:
         children = {game.canonicalize(game.apply(code, move)) for move in moves}
-        found = kernel.children(code)
-        assert len(found) == len(children)
-        assert set(found) == children
+        listed = kernel.children(code)
+        assert len(listed) == len(children)
+        assert set(listed) == children
         wins = any(reference.status(reference.apply(position, move)) == "LOST" for move in moves)
         assert kernel.wins_now(code) == wins
 
@@ -106,7 +106,7 @@ def test_kernel_and_python_agree_on_what_is_a_position(code: int) -> None:
 
 
 def is_position(code: int) -> bool:
-    """Read column by column, with nothing but what the drawing in rules.py says."""
+    """Check a code column by column, directly from the drawing in rules.py."""
     columns = []
     for bits in (code >> 5 * column & 31 for column in range(4)):
         if not bits:
@@ -120,23 +120,23 @@ def is_position(code: int) -> bool:
 
 
 @pytest.mark.parametrize("size", SIZES[:4])
-def test_the_laws_hold(size: tuple[int, int, int]) -> None:
+def test_the_game_passes_the_checks(size: tuple[int, int, int]) -> None:
     check_game(connect4(*size))
 
 
-# ---- what people type and read ----
+# ---- texts ----
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("..../....", "4 rows of 4 are wanted"),
-        ("..../..../..../..A.", "'A' is none of . X O"),
-        ("..../X.../..../....", "column a has a gap under a stone"),
+        ("..../....", "4 rows of 4"),
+        ("..../..../..../..A.", "'A' is not one of . X O"),
+        ("..../X.../..../....", "column a has a gap"),
         ("..../..../..../XXX.", "not a position|no position"),
     ],
 )
-def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
+def test_an_invalid_position_is_rejected_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         connect4(4, 4, 4).encode(text)
 
@@ -145,22 +145,22 @@ def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
     ("text", "reason"),
     [("e", "write a column, a to d"), ("", "write a column"), ("ab", "write a column"), ("a", "the column is full")],
 )
-def test_what_is_not_a_legal_move_is_refused(text: str, reason: str) -> None:
+def test_an_illegal_move_is_rejected_with_the_reason(text: str, reason: str) -> None:
     game = connect4(4, 4, 4)
     with pytest.raises(UsageError, match=reason):
         game.parse_move(game.encode("O.../X.../O.../X..."), text)
 
 
-def test_a_board_that_needs_more_than_63_bits_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"width × \(height \+ 1\) must be at most 63"):
+def test_a_board_of_more_than_63_bits_is_rejected() -> None:
+    with pytest.raises(UsageError, match=r"8×7 .*at most 63"):
         load_game("connect4", width=8, height=7)
 
 
-# ---- published facts ----
+# ---- published results ----
 
 
 def test_four_by_four_is_a_draw_with_as_many_positions_as_published() -> None:
-    """Positions after the last stone of a won game are among them, mirror images are counted apart."""
+    """The count includes finished games and counts mirror images separately."""
     game = load_game("connect4", mirror=False)
     with solve_game(game, save=False).table as table:
         assert table.probe(game.start()) == Value(Outcome.DRAW, 16)
@@ -168,7 +168,7 @@ def test_four_by_four_is_a_draw_with_as_many_positions_as_published() -> None:
         assert verify_table(table).bad == 0
 
 
-def test_the_mirror_halves_the_work_and_changes_no_value() -> None:
+def test_merging_mirror_images_halves_the_table_and_changes_no_value() -> None:
     plain, folded = load_game("connect4", mirror=False), load_game("connect4")
     with solve_game(plain, save=False).table as one, solve_game(folded, save=False).table as other:
         assert other.statistics.positions == 80_541
@@ -177,12 +177,12 @@ def test_the_mirror_halves_the_work_and_changes_no_value() -> None:
             assert one.probe(code) == other.probe(code)
 
 
-def test_three_in_a_row_is_solved_as_a_plain_search_solves_it() -> None:
+def test_three_in_a_row_agrees_with_a_plain_search() -> None:
     @cache
     def outcome(position: Position) -> int:
-        ended = {"LOST": -1, "DRAWN": 0}.get(reference.status(position))
-        if ended is not None:
-            return ended
+        result = {"LOST": -1, "DRAWN": 0}.get(reference.status(position))
+        if result is not None:
+            return result
         return max(-outcome(child) for child in children(position))
 
     def children(position: Position) -> list[Position]:

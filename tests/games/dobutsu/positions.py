@@ -1,7 +1,7 @@
-"""Positions to test with, made in two ways: by playing legal moves, and by putting pieces down anywhere.
+"""Test positions from two sources: random games, and pieces placed anywhere.
 
-Playing gives what people meet; putting down gives what play seldom shows: lions in all places, full hands, positions
-that are their own mirror images. Both give valid positions only, finished ones among them.
+Games give common positions. Free placement also gives rare ones: lions anywhere, full hands, symmetric positions. All
+positions are valid; some are finished.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .reference import CELLS, DROPPED, Coordinates, Piece, Position
 PIECES = [kind for kind in DROPPED for _ in range(2)]
 
 
-def played(choices: Sequence[int]) -> Position:
-    """The position after these choices among the legal moves, or where the game ended before."""
+def play_choices(choices: Sequence[int]) -> Position:
+    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = reference.start()
     for choice in choices:
         legal = reference.moves(position)
@@ -28,10 +28,12 @@ def played(choices: Sequence[int]) -> Position:
     return position
 
 
-def put_down(lions: Sequence[Coordinates], places: Sequence[Coordinates | None], owners: int, hens: int) -> Position:
-    """The position with PIECES on these places (None or occupied: in hand), with a bit for each owner and each hen.
+def place_pieces(
+    lions: Sequence[Coordinates], places: Sequence[Coordinates | None], owners: int, hens: int
+) -> Position:
+    """Return the position with PIECES on these places (None or occupied: in hand), with a bit for each owner and hen.
 
-    Player 0 is to move. Both lions on one cell means that his has been taken.
+    Player 0 is to move. Both lions on one cell mean that player 0's lion has been captured.
     """
     board = {lions[0]: Piece(0, "lion")}
     board[lions[1]] = Piece(1, "lion")
@@ -46,30 +48,30 @@ def put_down(lions: Sequence[Coordinates], places: Sequence[Coordinates | None],
 
 
 def positions() -> st.SearchStrategy[Position]:
-    """Valid positions of both kinds and of either mover, for hypothesis."""
+    """Return a hypothesis strategy for valid positions of both kinds and either mover."""
     choices = st.lists(st.integers(0, 37), max_size=60)
     cells = st.sampled_from(CELLS)
     places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
-    anywhere = st.builds(put_down, st.tuples(cells, cells), places, st.integers(0, 63), st.integers(0, 63))
-    either = st.builds(lambda p, turn: reference.turned(p) if turn else p, anywhere, st.booleans())
-    return st.one_of(st.builds(played, choices), either.filter(reference.is_valid))
+    anywhere = st.builds(place_pieces, st.tuples(cells, cells), places, st.integers(0, 63), st.integers(0, 63))
+    either = st.builds(lambda p, turn: reference.turn(p) if turn else p, anywhere, st.booleans())
+    return st.one_of(st.builds(play_choices, choices), either.filter(reference.is_valid))
 
 
 def random_placements(count: int, seed: int) -> Iterator[Position]:
-    """`count` valid positions with pieces put down at random, player 0 to move."""
+    """Yield `count` valid positions with pieces placed at random, player 0 to move."""
     generator = random.Random(seed)
     while count:
         in_hand = generator.random()
         places = [None if generator.random() < in_hand else generator.choice(CELLS) for _ in PIECES]
         lions = generator.choice(CELLS), generator.choice(CELLS)
-        position = put_down(lions, places, generator.getrandbits(6), generator.getrandbits(6))
+        position = place_pieces(lions, places, generator.getrandbits(6), generator.getrandbits(6))
         if reference.is_valid(position):
             count -= 1
             yield position
 
 
 def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
-    """`count` valid positions that are their own mirror images, and as many a step away from one."""
+    """Yield `count` valid symmetric positions, each followed by the position after one move."""
     generator = random.Random(seed)
     while count:
         places: list[Coordinates | None] = []
@@ -80,8 +82,8 @@ def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
             places += generator.choice([pair, [(row, 1), None], [None, None]])
             owners |= generator.choice([0, 3]) << number
             hens |= generator.choice([0, 3]) << number
-        position = put_down([(generator.randrange(4), 1), (generator.randrange(4), 1)], places, owners, hens)
-        if reference.is_valid(position) and reference.mirrored(position).board == position.board:
+        position = place_pieces([(generator.randrange(4), 1), (generator.randrange(4), 1)], places, owners, hens)
+        if reference.is_valid(position) and reference.mirror(position).board == position.board:
             count -= 1
             yield position
             yield from (reference.apply(position, move) for move in reference.moves(position)[:1])

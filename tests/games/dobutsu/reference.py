@@ -1,7 +1,7 @@
-"""The rules of Dōbutsu shōgi in plain Python, written to be read and believed.
+"""The rules of Dōbutsu shōgi in plain Python, written for clarity.
 
-The C kernels and the plugin are tested against this file, so it shares nothing with them and takes no shortcut: a board
-is a dict from (row, column) to a piece, and what can be taken is found by trying every step.
+The C kernels and the plugin are tested against this file, so it shares no code with them and takes no shortcuts. A
+board is a dict from (row, column) to a piece, and captures are found by trying every step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STEPS = {
     "chick": [FORWARD],
     "hen": [FORWARD, BACK, LEFT, RIGHT, FORWARD_LEFT, FORWARD_RIGHT],
 }
-"""As seen by player 0, who plays from row 3 to row 0."""
+"""For player 0, who plays from row 3 to row 0."""
 
 DROPPED = ["giraffe", "elephant", "chick"]
 CODES = {"giraffe": 1, "elephant": 2, "chick": 3, "lion": 4, "hen": 7}
@@ -35,9 +35,9 @@ class Piece(NamedTuple):
 
 class Move(NamedTuple):
     kind: str
-    """Of the piece that moves, as it was before."""
+    """The kind of the moving piece before the move."""
     source: Coordinates | None
-    """None when it comes from the hand."""
+    """None for a piece from the hand."""
     target: Coordinates
 
 
@@ -66,19 +66,19 @@ def start() -> Position:
 
 
 def steps(position: Position) -> list[Move]:
-    """Every step of the mover's pieces onto a cell without a piece of his own."""
-    found = []
+    """Return every step of the mover's pieces onto a cell without a piece of the mover."""
+    result = []
     for (row, column), (player, kind) in position.board.items():
         if player != position.mover:
             continue
         for down, right in STEPS[kind]:
-            if player == 1:  # sees the board from the other end
+            if player == 1:  # plays from the other end
                 down, right = -down, -right
             target = (row + down, column + right)
             occupant = position.board.get(target)
             if target in CELLS and (occupant is None or occupant.player != player):
-                found.append(Move(kind, (row, column), target))
-    return found
+                result.append(Move(kind, (row, column), target))
+    return result
 
 
 def drops(position: Position) -> list[Move]:
@@ -87,23 +87,23 @@ def drops(position: Position) -> list[Move]:
     return [Move(kind, None, cell) for kind in DROPPED if hand[kind] for cell in empty]
 
 
-def takes_the_lion(position: Position) -> list[Move]:
+def lion_captures(position: Position) -> list[Move]:
     return [move for move in steps(position) if move.target == position.lion(position.opponent)]
 
 
 def is_over(position: Position) -> bool:
-    """The mover's lion was taken, or the opponent's has reached the far rank and cannot be."""
+    """Return whether the mover's lion was captured, or the opponent's is safe on the far rank."""
     if position.lion(position.mover) is None:
         return True
     lion = position.lion(position.opponent)
     assert lion is not None
-    return lion[0] == FAR_ROW[position.opponent] and not takes_the_lion(position)
+    return lion[0] == FAR_ROW[position.opponent] and not lion_captures(position)
 
 
 def moves(position: Position) -> list[Move]:
     if is_over(position):
         return []
-    return takes_the_lion(position) or steps(position) + drops(position)
+    return lion_captures(position) or steps(position) + drops(position)
 
 
 def status(position: Position) -> str:
@@ -130,14 +130,14 @@ def apply(position: Position, move: Move) -> Position:
 # ---- symmetry ----
 
 
-def mirrored(position: Position) -> Position:
+def mirror(position: Position) -> Position:
     return Position(
         {(row, 2 - column): p for (row, column), p in position.board.items()}, position.hands, position.mover
     )
 
 
-def turned(position: Position) -> Position:
-    """The same position with the players' parts exchanged."""
+def turn(position: Position) -> Position:
+    """Return the position with the players exchanged."""
     board = {(3 - row, 2 - column): Piece(1 - p.player, p.kind) for (row, column), p in position.board.items()}
     return Position(board, (position.hands[1], position.hands[0]), position.opponent)
 
@@ -146,7 +146,7 @@ def turned(position: Position) -> Position:
 
 
 def encode(position: Position) -> int:
-    """Four planes of 12 bits (owner, and three bits of the kind), two hands of three times two bits, the mover."""
+    """Four planes of 12 bits (owner and three bits of the kind), two hands of three 2-bit counts, and the mover."""
     code = position.mover * 2**60
     for number, cell in enumerate(CELLS):
         if piece := position.board.get(cell):
@@ -159,7 +159,7 @@ def encode(position: Position) -> int:
 
 
 def decode(code: int) -> Position | None:
-    """The position that `code` stands for; None if its bits stand for none."""
+    """Return the position that `code` encodes, or None if it encodes none."""
     kinds = {number: kind for kind, number in CODES.items()}
     board = {}
     for number, cell in enumerate(CELLS):
@@ -177,7 +177,7 @@ def decode(code: int) -> Position | None:
 
 
 def is_valid(position: Position) -> bool:
-    """Two of each kind, a lion each (the mover's may have been taken), and not the mover's on the far rank."""
+    """Check for two of each kind and a lion each; the mover's may be captured, but is not on the far rank."""
     kinds = [piece.kind for piece in position.board.values()]
     for kind in DROPPED:
         total = kinds.count(kind) + position.hands[0][kind] + position.hands[1][kind]
@@ -194,7 +194,7 @@ def is_valid(position: Position) -> bool:
 
 
 def perft(position: Position, plies: int) -> int:
-    """How many sequences of `plies` moves there are. A finished game has none."""
+    """Return the number of sequences of `plies` moves. A finished game has none."""
     if plies == 0:
         return 1
     return sum(perft(apply(position, move), plies - 1) for move in moves(position))

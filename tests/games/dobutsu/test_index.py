@@ -1,4 +1,4 @@
-"""The perfect index: as many slots as there are ways to put the pieces, and moves that lead forth and back alike."""
+"""The perfect index: the number of slots, rank and unrank, expand and retract."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from math import comb, perm
 from hypothesis import given
 
 from perfectplay import Status
-from perfectplay_dobutsu.kernels import FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED
+from perfectplay_dobutsu.notation import encode
+from perfectplay_dobutsu.rules import FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED
 
 from . import reference
 from .positions import positions, random_placements, random_symmetric_placements
@@ -21,7 +22,7 @@ RUN = 200
 
 
 def lion_pairs() -> int:
-    """Ways to put the lions, up to the mirror: not neighbours, and neither has reached its far rank."""
+    """Count the placements of the lions up to reflection: not adjacent, and neither on its far rank."""
     apart = [
         (mine, theirs)
         for mine, theirs in itertools.product(reference.CELLS, repeat=2)
@@ -31,10 +32,10 @@ def lion_pairs() -> int:
 
 
 def ways_beside_lions() -> int:
-    """Ways to put the other six pieces, counted kind by kind: each kind's two pieces, in two of the sorts of places."""
+    """Count the placements of the other six pieces, kind by kind. The two pieces of a kind have two places."""
 
     def layers(sorts: int) -> Counter[tuple[int, bool]]:
-        """How many unordered pairs of places there are, by how many are on the board and whether they are the same."""
+        """Count unordered pairs of places by the number on the board and whether they are the same."""
         on_board = [True] * sorts + [False] * 2  # two hands
         pairs = itertools.combinations_with_replacement(range(len(on_board)), 2)
         return Counter((on_board[a] + on_board[b], a == b) for a, b in pairs)
@@ -53,7 +54,7 @@ def ways_beside_lions() -> int:
 
 
 def random_runs(count: int, seed: int) -> Iterator[range]:
-    """Runs of slots: the first, the last, and some anywhere."""
+    """Yield the first run of slots, the last, and random ones."""
     generator = random.Random(seed)
     yield range(RUN)
     yield range(SLOTS - RUN, SLOTS)
@@ -62,15 +63,15 @@ def random_runs(count: int, seed: int) -> Iterator[range]:
         yield range(first, first + RUN)
 
 
-def telling_codes(seed: int) -> list[int]:
-    """Unfinished positions, those with a symmetry of their own and their neighbours among them."""
-    made = [*random_placements(1500, seed), *random_symmetric_placements(400, seed)]
-    codes = [reference.encode(position) for position in made]
+def unfinished_codes(seed: int) -> list[int]:
+    """Return unfinished positions, including symmetric ones and their children."""
+    placements = [*random_placements(1500, seed), *random_symmetric_placements(400, seed)]
+    codes = [reference.encode(position) for position in placements]
     return [code for code in codes if RANKED.tier(code) == UNFINISHED]
 
 
 def children_of(code: int) -> Counter[tuple[int, int]]:
-    """How often `expand` lists each slot; the turn always passes."""
+    """Count the slots that `expand` lists, and check that the turn always passes."""
     edges = RANKED.expand(code)
     assert not any(edge.keeps_turn for edge in edges)
     return Counter(edge.slot for edge in edges)
@@ -82,24 +83,29 @@ def parents_of(code: int) -> Counter[tuple[int, int]]:
     return Counter(edge.slot for edge in edges)
 
 
-def test_there_is_a_slot_for_each_way_to_put_the_pieces():
+def test_there_is_a_slot_for_each_placement_of_the_pieces():
     assert SLOTS == lion_pairs() * ways_beside_lions() == 249_442_767
     assert RANKED.tier_size(LION_CAN_BE_TAKEN) == RANKED.tier_size(FINISHED) == 1
 
 
+def test_the_example_in_index_h_has_the_index_worked_out_there():
+    assert RANKED.rank(encode("C1l/L2/3/3 b 2G2EC")) == (UNFINISHED, 60_544_260)  # the first of the group
+    assert RANKED.rank(encode("2l/1C1/3/L2 b 2G2EC")) == (UNFINISHED, 60_544_383)
+
+
 def test_rank_and_unrank_are_inverse_on_runs_of_slots():
-    held = 0
+    positions = 0
     for run in random_runs(60, seed=3):
         for index in run:
             position = RANKED.unrank(UNFINISHED, index)
             if position is not None:
-                held += 1
+                positions += 1
                 assert RANKED.valid(position)
                 assert RANKED.rank(position) == (UNFINISHED, index)
-    assert 0.4 < held / (62 * RUN) < 0.6
+    assert 0.4 < positions / (62 * RUN) < 0.6
 
 
-def test_unranking_many_is_unranking_each():
+def test_unranking_a_run_agrees_with_unranking_each_slot():
     from perfectplay_dobutsu._kernel import ffi
 
     buffer = ffi.new("pp_position[]", RUN)
@@ -111,8 +117,8 @@ def test_unranking_many_is_unranking_each():
 
 @given(positions())
 def test_images_and_only_images_share_a_slot(position):
-    images = [position, reference.mirrored(position)]
-    images += [reference.turned(image) for image in images]
+    images = [position, reference.mirror(position)]
+    images += [reference.turn(image) for image in images]
     codes = [reference.encode(image) for image in images]
     slots = {RANKED.rank(code) for code in codes}
     assert len(slots) == 1
@@ -124,17 +130,17 @@ def test_images_and_only_images_share_a_slot(position):
     assert tier == RANKED.tier(codes[0])
 
 
-def test_slots_outside_the_index_hold_what_has_its_value():
-    taken, finished = RANKED.unrank(LION_CAN_BE_TAKEN, 0), RANKED.unrank(FINISHED, 0)
-    assert taken is not None
+def test_slots_outside_the_index_hold_a_position_of_their_value():
+    capturable, finished = RANKED.unrank(LION_CAN_BE_TAKEN, 0), RANKED.unrank(FINISHED, 0)
+    assert capturable is not None
     assert finished is not None
-    assert (RANKED.rank(taken), RANKED.rank(finished)) == ((LION_CAN_BE_TAKEN, 0), (FINISHED, 0))
-    assert RANKED.wins_now(taken)
+    assert (RANKED.rank(capturable), RANKED.rank(finished)) == ((LION_CAN_BE_TAKEN, 0), (FINISHED, 0))
+    assert RANKED.wins_now(capturable)
     assert RANKED.status(finished) == Status.LOST
 
 
-def test_expand_gives_the_slots_of_all_children():
-    for code in telling_codes(seed=5):
+def test_expand_lists_the_slots_of_all_children():
+    for code in unfinished_codes(seed=5):
         if RANKED.status(code) == Status.ONGOING:
             slots = Counter(RANKED.rank(RANKED.apply(code, move)) for move in RANKED.moves(code))
             expanded = children_of(code)
@@ -143,8 +149,8 @@ def test_expand_gives_the_slots_of_all_children():
 
 
 def test_expand_and_retract_list_each_other_equally_often():
-    some = [RANKED.unrank(UNFINISHED, run[0]) for run in random_runs(1500, seed=6)]
-    for code in [*telling_codes(seed=7), *(code for code in some if code is not None)]:
+    sample = [RANKED.unrank(UNFINISHED, run[0]) for run in random_runs(1500, seed=6)]
+    for code in [*unfinished_codes(seed=7), *(code for code in sample if code is not None)]:
         slot = RANKED.rank(code)
         if RANKED.status(code) == Status.ONGOING:
             for child_slot, times in children_of(code).items():
@@ -158,7 +164,7 @@ def test_expand_and_retract_list_each_other_equally_often():
             assert children_of(parent)[slot] == times
 
 
-def test_no_way_leads_back_from_a_lion_that_can_be_taken():
+def test_retract_lists_nothing_outside_the_unfinished_tier():
     for position in random_placements(300, seed=8):
         code = reference.encode(position)
         if RANKED.tier(code) != UNFINISHED:

@@ -1,24 +1,25 @@
-"""Texts of positions and moves, the board that people see, and what they are told when they err."""
+"""Texts of positions and moves, the drawn board, error messages, and the examples in the docs."""
 
 from __future__ import annotations
 
+import doctest
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perfectplay_dobutsu import layout
-from perfectplay_dobutsu.attempts import game_over
-from perfectplay_dobutsu.board_view import board
-from perfectplay_dobutsu.kernels import RANKED
 from perfectplay_dobutsu.notation import decode, encode, format_move, notations, parse_move
+from perfectplay_dobutsu.rules import RANKED, game_over, swap_colours
+from perfectplay_dobutsu.view import board
 
 from . import reference
 from .positions import positions
 
 START = "gle/1c1/1C1/ELG b -"
+DOCS = Path(__file__).parents[3] / "docs" / "dobutsu.md"
 
 
 @given(positions())
@@ -35,16 +36,16 @@ def test_a_position_is_written_as_it_was_read(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "flaw"),
+    ("text", "fault"),
     [
         ("gle/1c1/1C1/ELG", "write board, side to move and hands"),
         ("gle/1c1/ELG b -", "has 3"),
         ("gle/1c1/2C1/ELG b -", "row 3, '2C1', has 4 cells"),
-        ("gle/1c1/1X1/ELG b -", "'X' is none of"),
+        ("gle/1c1/1X1/ELG b -", "'X' is not a piece"),
         ("gle/1c1/1C1/ELG x -", "b for Forest or w for Sky"),
         ("gle/1c1/1C1/ELG b G", "there are 3 giraffes"),
         ("gle/3/3/ELG b CC", "names C twice"),
-        ("gle/1c1/1C1/ELG b L", "should be what is in hand"),
+        ("gle/1c1/1C1/ELG b L", "'L' is not a list of pieces in hand"),
         ("g1e/1c1/1C1/ELG b -", "Sky has no lion"),
         ("gle/lc1/1C1/ELG b -", "Sky has 2 lions, on B1 and A2"),
         ("gLe/1c1/1C1/ElG b -", "Forest is to move with the lion on the far rank"),
@@ -53,8 +54,8 @@ def test_a_position_is_written_as_it_was_read(text):
         (str(5 << 12), "there are"),
     ],
 )
-def test_a_text_that_is_not_a_position_is_refused_with_the_reason(text, flaw):
-    with pytest.raises(ValueError, match=re.escape(flaw)):
+def test_an_invalid_position_is_rejected_with_the_reason(text, fault):
+    with pytest.raises(ValueError, match=re.escape(fault)):
         encode(text)
 
 
@@ -66,7 +67,7 @@ def test_every_move_is_read_back(position):
         assert parse_move(code, format_move(code, move).lower()) == move
 
 
-def test_moves_are_written_as_people_write_them():
+def test_moves_are_written_in_the_usual_notation():
     start = encode(START)
     assert {format_move(start, move) for move in RANKED.moves(start)} == {"B3xB2", "B4-A3", "B4-C3", "C4-C3"}
     assert parse_move(start, "b3b2") == parse_move(start, "B3xB2")
@@ -83,15 +84,15 @@ def test_moves_are_written_as_people_write_them():
         (START, "B2-B3", "the chick on B2 is Sky's"),
         (START, "B4-A4", "Forest's own elephant is on A4"),
         (START, "C*A3", "Forest has no chick in hand"),
-        ("gl1/1c1/1C1/1LG b Ee", "E*B2", "dropped on an empty cell"),
-        ("3/1l1/1L1/3 b 2G2E2C", "G*A1", "Sky's lion can be taken, and must be"),
-        ("3/1l1/3/3 b 2G2E2C", "G*A1", "Forest's lion is taken"),
+        ("gl1/1c1/1C1/1LG b Ee", "E*B2", "B2 is occupied"),
+        ("3/1l1/1L1/3 b 2G2E2C", "G*A1", "Sky's lion can be captured"),
+        ("3/1l1/3/3 b 2G2E2C", "G*A1", "Forest's lion has been captured"),
         ("3/3/L2/2l b 2g2e2c", "A3-A2", "Sky's lion has reached the far rank"),
         ("lEG/EGL/1CC/3 b -", "A2-A3", "Forest cannot move"),
         (START, "hello", "write B3-B2 to step or C*B2 to drop"),
     ],
 )
-def test_a_move_that_is_not_legal_is_refused_with_the_reason(text, move, reason):
+def test_an_illegal_move_is_rejected_with_the_reason(text, move, reason):
     with pytest.raises(ValueError, match=re.escape(reason)):
         parse_move(encode(text), move)
 
@@ -101,22 +102,28 @@ def test_the_board_shows_the_position_and_a_click_or_a_reason_for_each_target(po
     code = reference.encode(position)
     drawn = board(code)
     assert drawn.to_move == position.mover
-    shown = {(cell.row, cell.column): cell.stack[0] for cell in drawn.cells if cell.stack}
-    assert {cell: piece.owner for cell, piece in shown.items()} == {c: p.player for c, p in position.board.items()}
+    pieces = {(cell.row, cell.column): cell.stack[0] for cell in drawn.cells if cell.stack}
+    assert {cell: piece.owner for cell, piece in pieces.items()} == {c: p.player for c, p in position.board.items()}
     assert sum(tray.count for tray in drawn.trays) == sum(map(sum, (hand.values() for hand in position.hands)))
     clicked = {(click.source, click.target) for click in drawn.clicks}
     assert len(clicked) == len(RANKED.moves(code))
     assert bool(game_over(code)) == (not clicked)
-    barred = {(source, target) for source, targets in drawn.blocked.items() for target in targets}
-    assert not clicked & barred
+    blocked = {(source, target) for source, targets in drawn.blocked.items() for target in targets}
+    assert not clicked & blocked
     if clicked:
         own = [cell for cell, piece in position.board.items() if piece.player == position.mover]
         hand = [kind for kind, count in position.hands[position.mover].items() if count]
-        assert len(clicked | barred) == 11 * len(own) + 12 * len(hand)
+        assert len(clicked | blocked) == 11 * len(own) + 12 * len(hand)
 
 
 @given(st.lists(positions().map(reference.encode), min_size=1, max_size=5))
-def test_many_positions_with_colours_swapped_are_those_of_each(codes):
+def test_swapping_colours_of_an_array_agrees_with_the_reference(codes):
     numbers = np.array(codes, dtype=np.uint64)
     turned = [reference.decode(code) for code in codes]
-    assert layout.colour_swapped(numbers).tolist() == [reference.encode(reference.turned(p)) for p in turned if p]
+    assert swap_colours(numbers).tolist() == [reference.encode(reference.turn(p)) for p in turned if p]
+
+
+def test_the_examples_in_the_docs_are_correct():
+    result = doctest.testfile(str(DOCS), module_relative=False)
+    assert result.attempted > 5
+    assert result.failed == 0

@@ -1,4 +1,4 @@
-"""The rules in C against the plain-Python reference, perft counts, and the laws of every game."""
+"""The rules in C compared with the plain-Python reference, perft counts, and the checks for every game."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from perfectplay import Status, load_game
 from perfectplay.testing import check_game
-from perfectplay_dobutsu.kernels import ENUMERATED, FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED
-from perfectplay_dobutsu.layout import check
 from perfectplay_dobutsu.notation import encode
+from perfectplay_dobutsu.rules import ENUMERATED, FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED, check
 
 from . import reference
 from .perft import perft_counts
@@ -18,7 +17,7 @@ from .positions import positions, random_placements, random_symmetric_placements
 from .reference import CELLS, CODES, DROPPED, Move, Position
 
 SLOW = 20_000
-"""The Python reference counts sequences up to this many."""
+"""The largest perft count that the Python reference checks."""
 
 
 def kernel_move(position: Position, move: Move) -> int:
@@ -29,16 +28,16 @@ def kernel_move(position: Position, move: Move) -> int:
     return sum(fields) + (1 << 11 if after != move.kind else 0)
 
 
-def test_the_game_keeps_the_laws():
+def test_the_game_passes_the_checks():
     check_game(load_game("dobutsu"))
 
 
-def test_the_start_is_as_the_rules_say():
+def test_the_start_is_that_of_the_rules():
     assert RANKED.start() == reference.encode(reference.start()) == encode("gle/1c1/1C1/ELG b -")
 
 
 @given(positions())
-def test_kernel_and_reference_agree_on_moves_and_on_where_they_lead(position):
+def test_kernel_and_reference_agree_on_moves_and_children(position):
     code = reference.encode(position)
     legal = {kernel_move(position, move): move for move in reference.moves(position)}
     assert sorted(RANKED.moves(code)) == sorted(legal)
@@ -55,12 +54,12 @@ def test_kernel_and_reference_agree_on_the_end(position):
     if reference.is_over(position):
         assert RANKED.tier(code) == FINISHED
     else:
-        takes = bool(reference.takes_the_lion(position))
+        takes = bool(reference.lion_captures(position))
         assert RANKED.tier(code) == (LION_CAN_BE_TAKEN if takes else UNFINISHED)
 
 
 @given(positions())
-def test_wins_now_says_exactly_when_a_move_ends_the_game_with_a_win(position):
+def test_wins_now_detects_every_move_that_wins_at_once(position):
     if legal := reference.moves(position):
         wins = any(reference.is_over(reference.apply(position, move)) for move in legal)
         assert RANKED.wins_now(reference.encode(position)) == wins
@@ -72,7 +71,7 @@ def is_position(code: int) -> bool:
 
 
 @given(positions(), st.integers(0, 63), st.integers(0, 63))
-def test_valid_accepts_positions_and_nothing_else(position, one, another):
+def test_valid_accepts_exactly_the_positions(position, one, another):
     code = reference.encode(position)
     for bits in (code, code ^ 1 << one, code ^ 1 << one ^ 1 << another):
         assert RANKED.valid(bits) == is_position(bits)
@@ -84,13 +83,13 @@ def test_valid_accepts_positions_and_nothing_else(position, one, another):
 
 
 @given(st.integers(0, 2**64 - 1))
-def test_valid_answers_for_any_bits(bits):
+def test_valid_agrees_with_the_reference_on_any_bits(bits):
     assert RANKED.valid(bits) == is_position(bits)
 
 
 @given(positions())
 def test_the_mirror_image_is_the_same_position(position):
-    code, image = reference.encode(position), reference.encode(reference.mirrored(position))
+    code, image = reference.encode(position), reference.encode(reference.mirror(position))
     assert RANKED.canonicalize(code) == RANKED.canonicalize(image) == min(code, image)
 
 
@@ -104,8 +103,8 @@ def test_a_mover_without_a_move_loses():
 
 
 @given(positions())
-def test_the_enumerated_kernel_takes_turned_and_mirrored_positions_for_one(position):
-    code, turned = reference.encode(position), reference.encode(reference.turned(position))
+def test_the_enumerated_kernel_merges_turned_and_reflected_positions(position):
+    code, turned = reference.encode(position), reference.encode(reference.turn(position))
     first = code if position.mover == 0 else turned
     chosen = ENUMERATED.canonicalize(code)
     assert chosen == ENUMERATED.canonicalize(turned)
@@ -121,7 +120,7 @@ def children(code: int) -> set[int]:
 
 @settings(max_examples=50)
 @given(positions())
-def test_parents_of_unfinished_positions_are_the_converse_of_moves(position):
+def test_parents_of_unfinished_positions_invert_moves(position):
     code = ENUMERATED.canonicalize(reference.encode(position))
     for child in children(code):
         if ENUMERATED.tier(child) == UNFINISHED:

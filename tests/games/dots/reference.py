@@ -1,7 +1,7 @@
-"""The rules of dots and boxes in plain Python, written to be read and believed.
+"""The rules of dots and boxes in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares nothing with them: an edge is a pair of dots, a
-dot its column and its row from the top, and every box knows who closed it.
+The C kernel and the plugin are tested against this file, so it shares no code with them. An edge is a pair of dots, a
+dot is its column and its row from the top, and every closed box has an owner.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Position:
     columns: int
     edges: frozenset[Edge] = frozenset()
     red: frozenset[Dot] = frozenset()
-    """The boxes of the player who began, each by its upper left dot."""
+    """The boxes of the first player, each by its upper left dot."""
     blue: frozenset[Dot] = frozenset()
     mover: str = "Red"
 
@@ -56,13 +56,13 @@ def apply(position: Position, line: Edge) -> Position:
 
 
 def score(position: Position) -> int:
-    """By how many boxes the mover is ahead."""
+    """Return by how many boxes the mover is ahead."""
     lead = len(position.red) - len(position.blue)
     return lead if position.mover == "Red" else -lead
 
 
 def images(position: Position) -> list[Position]:
-    """The board turned and mirrored in every way that keeps its shape; boxes stay with their owners in number only."""
+    """Return the images of the edges under all symmetries of the board. The sets of boxes are not mapped."""
     ways = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1) if not c or position.rows == position.columns]
 
     def moved(dot: Dot, way: tuple[int, int, int]) -> Dot:

@@ -1,7 +1,7 @@
-"""Positions to test with, made in two ways: by playing legal moves, and by putting pieces down anywhere.
+"""Test positions from two sources: random games, and pieces placed anywhere.
 
-Playing gives what people meet; putting down gives what play seldom shows (tall stacks, double reveals, both
-players with all their pieces out). Both ways give valid positions only, finished ones among them.
+Games give common positions. Free placement also gives rare ones: tall stacks, double reveals, all pieces on the board.
+All positions are valid; some are finished.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ PIECES = [Piece(owner, size) for owner in (1, 2) for size in SIZES for _ in rang
 LONGEST_PLAYOUT = 40
 
 
-def played(choices: list[int]) -> Position:
-    """The position after these choices among the legal moves, or where the game ended before."""
+def play_choices(choices: list[int]) -> Position:
+    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = reference.START
     for choice in choices:
         legal = reference.moves(position)
@@ -29,16 +29,16 @@ def played(choices: list[int]) -> Position:
     return position
 
 
-def put_down(places: list[Coordinates | None], mover: int) -> Position | None:
-    """The position with PIECES on these places (None: in reserve); None if it is not valid for either mover.
+def place_pieces(places: list[Coordinates | None], mover: int) -> Position | None:
+    """Return the position with PIECES on these places (None: in reserve), or None if it is valid for neither mover.
 
-    A place that already has a piece of the size leaves this one in reserve.
+    A piece stays in reserve if its place already has a piece of the same size.
     """
-    taken: dict[tuple[Coordinates, int], Piece] = {}
+    occupied: dict[tuple[Coordinates, int], Piece] = {}
     for piece, place in zip(PIECES, places, strict=True):
         if place is not None:
-            taken.setdefault((place, piece.size), piece)
-    stacks = {cell: tuple(taken[cell, size] for size in SIZES if (cell, size) in taken) for cell in CELLS}
+            occupied.setdefault((place, piece.size), piece)
+    stacks = {cell: tuple(occupied[cell, size] for size in SIZES if (cell, size) in occupied) for cell in CELLS}
     position = Position(stacks, mover)
     if position.has_line(position.mover):
         position = Position(stacks, position.opponent)
@@ -46,15 +46,15 @@ def put_down(places: list[Coordinates | None], mover: int) -> Position | None:
 
 
 def positions() -> st.SearchStrategy[Position]:
-    """Valid positions of both kinds, for hypothesis."""
+    """Return a hypothesis strategy for valid positions of both kinds."""
     choices = st.lists(st.integers(0, 47), max_size=LONGEST_PLAYOUT)
     places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
-    anywhere = st.builds(put_down, places, st.sampled_from([1, 2]))
-    return st.one_of(st.builds(played, choices), anywhere.filter(lambda position: position is not None))
+    anywhere = st.builds(place_pieces, places, st.sampled_from([1, 2]))
+    return st.one_of(st.builds(play_choices, choices), anywhere.filter(lambda position: position is not None))
 
 
 def random_playouts(count: int, seed: int) -> Iterator[Position]:
-    """Every position of random games from the start, `count` positions in all."""
+    """Yield every position of random games, `count` positions in total."""
     generator = random.Random(seed)
     position = reference.START
     for _ in range(count):
@@ -64,19 +64,19 @@ def random_playouts(count: int, seed: int) -> Iterator[Position]:
 
 
 def random_placements(count: int, seed: int) -> Iterator[Position]:
-    """`count` valid positions with pieces put down at random, from few pieces to all of them."""
+    """Yield `count` valid positions with pieces placed at random, from few pieces to all of them."""
     generator = random.Random(seed)
     while count:
         in_reserve = generator.random()
         places = [None if generator.random() < in_reserve else generator.choice(CELLS) for _ in PIECES]
-        position = put_down(places, generator.choice([1, 2]))
+        position = place_pieces(places, generator.choice([1, 2]))
         if position is not None:
             count -= 1
             yield position
 
 
 def reveals(position: Position) -> bool:
-    """Whether the mover has a piece whose lifting shows a line of the opponent's."""
+    """Return whether lifting some piece of the mover reveals a line of the opponent."""
     for cell, stack in position.stacks.items():
         if len(stack) > 1 and stack[-1].owner == position.mover:
             lifted = Position({**position.stacks, cell: stack[:-1]}, position.mover)
@@ -86,7 +86,7 @@ def reveals(position: Position) -> bool:
 
 
 def random_reveals(count: int, seed: int) -> Iterator[Position]:
-    """`count` valid positions that go on and in which the reveal rule matters."""
+    """Yield `count` valid, unfinished positions in which the reveal rule matters."""
     generator = random.Random(seed)
     while count:
         line = generator.choice(LINES)
@@ -94,7 +94,7 @@ def random_reveals(count: int, seed: int) -> Iterator[Position]:
         for _ in PIECES:
             anywhere = generator.choice([*CELLS, None])
             places.append(generator.choice([anywhere, generator.choice(line)]))
-        position = put_down(places, generator.choice([1, 2]))
+        position = place_pieces(places, generator.choice([1, 2]))
         if position and not position.has_line(position.opponent) and reveals(position):
             count -= 1
             yield position
@@ -105,11 +105,11 @@ SYMMETRIES: list[dict[Coordinates, Coordinates]] = [
     {(row, column): (column, row) for row, column in CELLS},
     {(row, column): (2 - row, 2 - column) for row, column in CELLS},
 ]
-"""Two mirrors and the half turn."""
+"""Two reflections and the half turn."""
 
 
 def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
-    """`count` valid positions that one of SYMMETRIES leaves as they are."""
+    """Yield `count` valid positions that are fixed by one of SYMMETRIES."""
     generator = random.Random(seed)
     while count:
         partner = generator.choice(SYMMETRIES)
@@ -118,7 +118,7 @@ def random_symmetric_placements(count: int, seed: int) -> Iterator[Position]:
             cell = generator.choice(CELLS)
             pair = [cell, partner[cell] if partner[cell] != cell else None]
             places += generator.choice([pair, pair, [None, None]])
-        position = put_down(places, generator.choice([1, 2]))
+        position = place_pieces(places, generator.choice([1, 2]))
         if position is not None and len(set(map(reference.encode, reference.images(position)))) < 8:
             count -= 1
             yield position

@@ -1,7 +1,7 @@
-"""The rules of Gobblet Gobblers in plain Python, written to be read and believed.
+"""The rules of Gobblet Gobblers in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares nothing with them and takes no
-shortcut: a board is a dict from (row, column) to a stack of pieces, and moves are judged by trying them.
+The C kernel and the plugin are tested against this file, so it shares no code with them and takes no shortcuts. A
+board is a dict from (row, column) to a stack of pieces, and moves are judged by making them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 SMALL, MEDIUM, LARGE = SIZES = (0, 1, 2)
 COPIES = 2
-"""Each player has this many pieces of each size."""
+"""Pieces of each size that a player has."""
 
 Coordinates = tuple[int, int]
 
@@ -27,7 +27,7 @@ LINES: list[list[Coordinates]] = [
 
 class Piece(NamedTuple):
     owner: int
-    """1 for the player who begins, 2 for the other."""
+    """1 for the first player, 2 for the second."""
     size: int
 
 
@@ -38,7 +38,7 @@ Stack = tuple[Piece, ...]
 class Move(NamedTuple):
     size: int
     source: Coordinates | None
-    """None when the piece comes from the reserve."""
+    """None for a piece from the reserve."""
     target: Coordinates
 
 
@@ -59,8 +59,8 @@ class Position:
         return sum(stack.count(piece) for stack in self.stacks.values())
 
     def has_line(self, player: int) -> bool:
-        shown = {cell for cell, stack in self.stacks.items() if stack and stack[-1].owner == player}
-        return any(shown.issuperset(line) for line in LINES)
+        visible = {cell for cell, stack in self.stacks.items() if stack and stack[-1].owner == player}
+        return any(visible.issuperset(line) for line in LINES)
 
 
 START = Position(dict.fromkeys(CELLS, ()), mover=1)
@@ -70,7 +70,7 @@ START = Position(dict.fromkeys(CELLS, ()), mover=1)
 
 
 def apply(position: Position, move: Move) -> Position:
-    """Lift the piece if it stands on the board, then put it down. The turn passes, even after a win."""
+    """Lift the piece if it is on the board, then put it down. The turn passes, even after a win."""
     stacks = dict(position.stacks)
     if move.source is not None:
         stacks[move.source] = stacks[move.source][:-1]
@@ -88,7 +88,7 @@ def undo(position: Position, move: Move) -> Position:
 
 
 def candidates(position: Position) -> Iterator[Move]:
-    """Every piece the mover may take into his hand, over every cell."""
+    """Yield every piece that the mover may pick up, over every cell."""
     for target in CELLS:
         for size in SIZES:
             if position.on_board(Piece(position.mover, size)) < COPIES:
@@ -100,13 +100,13 @@ def candidates(position: Position) -> Iterator[Move]:
 
 
 def fits(position: Position, move: Move) -> bool:
-    """Whether the target is empty or shows a smaller piece."""
+    """Return whether the target is empty or shows a smaller piece."""
     covered = position.visible(move.target)
     return covered is None or covered.size < move.size
 
 
 def moves(position: Position) -> list[Move]:
-    """The legal moves: none once the game is won, and none that leaves the opponent with a visible line."""
+    """Return the legal moves: none after a win, and none that leaves the opponent with a visible line."""
     if position.has_line(position.opponent):
         return []
     return [
@@ -117,7 +117,7 @@ def moves(position: Position) -> list[Move]:
 
 
 def status(position: Position) -> str:
-    """LOST if the opponent has a line or the mover is stuck. No position is won or drawn by rule."""
+    """Return LOST if the opponent has a line or the mover cannot move. The rules end no position as won or drawn."""
     return "ONGOING" if moves(position) else "LOST"
 
 
@@ -125,7 +125,7 @@ def status(position: Position) -> str:
 
 
 def encode(position: Position) -> int:
-    """Nine cells of six bits, row by row; in each two bits a size, small lowest; bit 54: the side to move."""
+    """Nine cells of six bits, row by row; in each, two bits per size, small lowest; bit 54 is the side to move."""
     code = 0
     for number, cell in enumerate(CELLS):
         for owner, size in position.stacks[cell]:
@@ -134,7 +134,7 @@ def encode(position: Position) -> int:
 
 
 def decode(code: int) -> Position:
-    """The position that `code` stands for, legal or not; ValueError if its bits stand for none."""
+    """Return the position that `code` encodes, legal or not. Raise ValueError if it encodes none."""
     cells_code, rest = code % 2**54, code // 2**54
     if rest not in (0, 1):
         raise ValueError("bits 55 to 63 must be zero")
@@ -148,7 +148,7 @@ def decode(code: int) -> Position:
 
 
 def is_valid(code: int) -> bool:
-    """Whether these 64 bits are a position: no third copy of a piece, and no line of the mover."""
+    """Return whether these 64 bits are a position: no third copy of a piece, and no line of the mover."""
     try:
         position = decode(code)
     except ValueError:
@@ -161,7 +161,7 @@ def is_valid(code: int) -> bool:
 
 
 def images(position: Position) -> list[Position]:
-    """The position as seen from the four sides of the table, and in a mirror: eight, some perhaps equal."""
+    """Return the eight images under rotation and reflection, some of which may be equal."""
     result = []
     for mirror in (False, True):
         for quarter_turns in range(4):
@@ -184,7 +184,7 @@ def canonical(position: Position) -> int:
 
 
 def perft(position: Position, plies: int) -> int:
-    """How many sequences of `plies` moves there are. A finished game has none."""
+    """Return the number of sequences of `plies` moves. A finished game has none."""
     if plies == 0:
         return 1
     legal = moves(position)
@@ -194,7 +194,7 @@ def perft(position: Position, plies: int) -> int:
 
 
 def new_classes(plies: int) -> list[int]:
-    """How many canonical positions are first reached after 0, 1, … `plies` moves from the start."""
+    """Return the numbers of canonical positions first reached after 0, 1, … `plies` moves."""
     seen = {canonical(START)}
     frontier = list(seen)
     counts = [1]

@@ -1,6 +1,6 @@
-"""The C kernel against the plain-Python reference on tens of thousands of positions, and against its laws.
+"""The C kernel compared with the plain-Python reference on tens of thousands of positions, and its contract.
 
-The solve is only as right as this kernel: what is tested here is what `solve verify` takes for granted.
+A solve depends on this kernel: `solve verify` assumes the properties tested here.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from perfectplay_native._engine import ffi
 
 from perfectplay.values import Status
 from perfectplay_gobblet.plugin import kernel as plugin_kernel
+from perfectplay_gobblet.rules import side, stack, swap_colours
+from perfectplay_native.build_engine import ffi
+from perfectplay_native.positions import movers_of_many
 
 from . import reference
 from .perft import perft_counts
@@ -39,9 +42,9 @@ SIDE_BIT = 1 << 54
 RESERVE = 15
 
 QUICK = 8_000
-"""Random positions for tests that need the reference for each."""
+"""Number of random positions in tests that use the reference."""
 MANY = 40_000
-"""Random positions, or slots, for tests that run on the kernel alone."""
+"""Number of random positions or slots in tests that use only the kernel."""
 
 
 def kernel_move(move: Move) -> int:
@@ -83,19 +86,19 @@ def can_return(parent_tier: int, child_tier: int) -> bool:
     return parent_tier in tier_children(child_tier)
 
 
-def swap_colours(code: int) -> int:
-    """The same position with Orange and Blue exchanged, the side to move too."""
+def exchange_colours(code: int) -> int:
+    """Return the position with Orange and Blue exchanged, including the side to move."""
     ones = sum(1 << bit for bit in range(0, 54, 2))
     return (code & ones) << 1 | code >> 1 & ones | (code & SIDE_BIT ^ SIDE_BIT)
 
 
 def mover_first(code: int) -> int:
-    """The one representative of all positions that may share a slot: canonical, with Orange to move."""
-    return KERNEL.canonicalize(swap_colours(code) if code & SIDE_BIT else code)
+    """Return the representative of all positions that share a slot: canonical, with Orange to move."""
+    return KERNEL.canonicalize(exchange_colours(code) if code & SIDE_BIT else code)
 
 
 def kernel_playouts(count: int, seed: int) -> Iterator[int]:
-    """Every position of random games by the kernel's moves, the finished ones included."""
+    """Yield every position of random games by the kernel's moves, including finished ones."""
     generator = random.Random(seed)
     code = KERNEL.start()
     for _ in range(count):
@@ -105,7 +108,7 @@ def kernel_playouts(count: int, seed: int) -> Iterator[int]:
 
 
 def random_slots(count: int, seed: int) -> Iterator[int]:
-    """Slots drawn evenly over the tiers, evenly within each."""
+    """Yield slots drawn uniformly from uniformly drawn tiers."""
     generator = random.Random(seed)
     for _ in range(count):
         tier = generator.randrange(C.tier_count)
@@ -113,7 +116,7 @@ def random_slots(count: int, seed: int) -> Iterator[int]:
 
 
 def sample(count: int, seed: int) -> Iterator[int]:
-    """Valid positions, half from random games, half from anywhere in the index."""
+    """Yield valid positions, half from random games, half from anywhere in the index."""
     yield from kernel_playouts(count // 2, seed)
     for slot in random_slots(count // 2, seed):
         (code,) = unrank(slot, 1)
@@ -128,9 +131,9 @@ def check_against_reference(position: Position) -> None:
     code = reference.encode(position)
     moves = reference.moves(position)
     assert KERNEL.valid(code)
-    found = KERNEL.moves(code)
-    assert len(found) == len(set(found)), code
-    assert set(found) == {kernel_move(move) for move in moves}, code
+    legal = KERNEL.moves(code)
+    assert len(legal) == len(set(legal)), code
+    assert set(legal) == {kernel_move(move) for move in moves}, code
     assert Status(KERNEL.status(code)).name == reference.status(position), code
     for move in moves:
         after = KERNEL.apply(code, kernel_move(move))
@@ -138,24 +141,19 @@ def check_against_reference(position: Position) -> None:
         assert KERNEL.undo(after, kernel_move(move)) == code, (code, move)
 
 
-def test_agrees_with_the_reference_on_random_games() -> None:
-    for position in random_playouts(QUICK, seed=1):
-        check_against_reference(position)
-
-
-def test_agrees_with_the_reference_where_a_lift_reveals_a_line() -> None:
-    for position in random_reveals(QUICK // 2, seed=16):
-        check_against_reference(position)
-
-
-def test_agrees_with_the_reference_on_pieces_put_down_anywhere() -> None:
-    for position in random_placements(QUICK, seed=2):
+@pytest.mark.parametrize(
+    "sample",
+    [random_playouts(QUICK, seed=1), random_placements(QUICK, seed=2), random_reveals(QUICK // 2, seed=16)],
+    ids=["games", "placements", "reveals"],
+)
+def test_agrees_with_the_reference(sample: Iterator[Position]) -> None:
+    for position in sample:
         check_against_reference(position)
 
 
 @settings(max_examples=500, deadline=None)
 @given(positions())
-def test_agrees_with_the_reference_on_whatever_hypothesis_finds(position: Position) -> None:
+def test_agrees_with_the_reference_on_generated_positions(position: Position) -> None:
     check_against_reference(position)
 
 
@@ -163,12 +161,12 @@ def test_agrees_with_the_reference_on_whatever_hypothesis_finds(position: Positi
 def test_agrees_with_the_reference_on_the_reveal_cases(case: dict[str, int]) -> None:
     for image in reference.images(reference.decode(case["encoding"])):
         check_against_reference(image)
-        check_against_reference(reference.decode(swap_colours(reference.encode(image))))
+        check_against_reference(reference.decode(exchange_colours(reference.encode(image))))
     assert len(KERNEL.moves(case["encoding"])) == case["count"]
 
 
 @pytest.mark.parametrize(("code", "counts"), perft_counts())
-def test_perft_finds_the_listed_counts(code: int, counts: list[int]) -> None:
+def test_perft_gives_the_listed_counts(code: int, counts: list[int]) -> None:
     def perft(code: int, plies: int) -> int:
         moves = KERNEL.moves(code)
         if plies == 1:
@@ -178,7 +176,7 @@ def test_perft_finds_the_listed_counts(code: int, counts: list[int]) -> None:
     assert [perft(code, plies) for plies in range(1, len(counts) + 1)] == counts
 
 
-def test_the_start_leads_to_the_known_numbers_of_classes() -> None:
+def test_the_start_leads_to_the_published_numbers_of_classes() -> None:
     seen = frontier = {KERNEL.canonicalize(KERNEL.start())}
     counts = [1]
     for _ in range(4):
@@ -202,7 +200,7 @@ def test_validity_agrees_with_the_reference_on_any_64_bits(code: int) -> None:
 
 
 def test_validity_agrees_with_the_reference_near_valid_positions() -> None:
-    """A few bits flipped: third copies, owner 3, high bits, and lines of the side to move."""
+    """Flipping a few bits gives third copies, owner 3, high bits and lines of the side to move."""
     generator = random.Random(5)
     verdicts: Counter[bool] = Counter()
     for position in random_placements(2 * QUICK, seed=6):
@@ -219,13 +217,13 @@ def test_validity_agrees_with_the_reference_near_valid_positions() -> None:
 
 def test_the_rules_are_the_same_for_both_colours() -> None:
     for code in sample(MANY // 4, seed=7):
-        swapped = swap_colours(code)
+        swapped = exchange_colours(code)
         assert KERNEL.moves(swapped) == KERNEL.moves(code), code
         assert KERNEL.status(swapped) == KERNEL.status(code), code
 
 
-def test_wins_now_knows_exactly_the_moves_that_make_a_line() -> None:
-    """Only `1 means a win` is in the contract; that no line is missed is what makes the solve fast."""
+def test_wins_now_detects_every_move_that_makes_a_line() -> None:
+    """The contract only requires that 1 means a win, but a solve is fast because no line is missed."""
     answers: Counter[bool] = Counter()
     for position in (*random_playouts(QUICK // 2, seed=8), *random_reveals(QUICK // 2, seed=9)):
         code = reference.encode(position)
@@ -239,20 +237,19 @@ def test_wins_now_knows_exactly_the_moves_that_make_a_line() -> None:
 # ---- the index ----
 
 
-def test_every_slot_of_the_small_tiers_is_ranked_as_it_is_unranked() -> None:
+def test_rank_inverts_unrank_on_all_slots_of_small_tiers() -> None:
     for tier in range(C.tier_count):
         size = C.tier_size(C, tier)
         if size <= 600:
             check_slots(tier << INDEX_BITS, size)
 
 
-def test_sampled_slots_of_the_large_tiers_are_ranked_as_they_are_unranked() -> None:
+def test_rank_inverts_unrank_on_sampled_slots_of_large_tiers() -> None:
     generator = random.Random(10)
     for tier in range(C.tier_count):
         size = C.tier_size(C, tier)
         count = min(50, size)
-        ends = (0, size - count, generator.randrange(size - count + 1))
-        for index in ends:
+        for index in (0, size - count, generator.randrange(size - count + 1)):
             check_slots(tier << INDEX_BITS | index, count)
 
 
@@ -269,20 +266,41 @@ def test_a_slot_holds_one_position_up_to_symmetry_and_colours() -> None:
         slot = rank(code)
         assert KERNEL.tier(code) == tier_of(slot)
         assert slot & ((1 << INDEX_BITS) - 1) < C.tier_size(C, tier_of(slot))
-        (held,) = unrank(slot, 1)
-        assert mover_first(held) == mover_first(code), code
+        (representative,) = unrank(slot, 1)
+        assert mover_first(representative) == mover_first(code), code
 
 
 def test_all_images_and_the_colour_swap_share_a_slot() -> None:
     for position in random_placements(QUICK // 4, seed=12):
         codes = [reference.encode(image) for image in reference.images(position)]
-        codes += [swap_colours(code) for code in codes]
+        codes += [exchange_colours(code) for code in codes]
         assert len({rank(code) for code in codes}) == 1, codes[0]
+
+
+def test_the_example_in_index_h_has_the_slot_worked_out_there() -> None:
+    example = 2 | 16 << 6 * 5  # Blue's small at the top left, Orange's large in the middle of the right column
+    assert rank(example) == 244 << INDEX_BITS | 10
+    assert C.tier_size(C, 244) == 15
+
+
+@settings(deadline=None)
+@given(st.lists(positions().map(reference.encode), min_size=1, max_size=5))
+def test_swapping_colours_keeps_the_slot_and_exchanges_owners_and_side(codes: list[int]) -> None:
+    numbers = np.array(codes, dtype=np.uint64)
+    assert movers_of_many(KERNEL, numbers).tolist() == [side(code) for code in codes]
+    swapped = swap_colours(numbers)
+    assert swap_colours(swapped).tolist() == codes
+    for code, twin in zip(codes, swapped.tolist(), strict=True):
+        assert KERNEL.valid(twin)
+        assert rank(twin) == rank(code)
+        assert side(twin) != side(code)
+        for cell in range(9):
+            assert stack(twin, cell) == tuple((1 - player, size) for player, size in stack(code, cell))
 
 
 @pytest.mark.parametrize("blue_smalls", [0, 1])
 def test_a_tier_holds_every_position_of_its_pieces_once(blue_smalls: int) -> None:
-    """Counted out: two Orange smalls and a medium, none or one Blue small; some make an Orange line."""
+    """Enumerates two Orange smalls and a medium, with no or one Blue small. Some placements are an Orange line."""
     pieces = [Piece(1, SMALL), Piece(1, SMALL), Piece(1, MEDIUM), *[Piece(2, SMALL)] * blue_smalls]
     classes = set()
     for cells in itertools.product(range(9), repeat=len(pieces)):
@@ -292,14 +310,14 @@ def test_a_tier_holds_every_position_of_its_pieces_once(blue_smalls: int) -> Non
             if reference.is_valid(code):
                 classes.add(KERNEL.canonicalize(code))
     tier = KERNEL.tier(next(iter(classes)))
-    held = [code for code in unrank(tier << INDEX_BITS, C.tier_size(C, tier)) if code != NO_POSITION]
-    assert sorted(mover_first(code) for code in held) == sorted(classes)
+    stored = [code for code in unrank(tier << INDEX_BITS, C.tier_size(C, tier)) if code != NO_POSITION]
+    assert sorted(mover_first(code) for code in stored) == sorted(classes)
 
 
 # ---- expand and retract ----
 
 
-def test_expand_gives_the_slots_of_all_children() -> None:
+def test_expand_lists_the_slots_of_all_children() -> None:
     for code in sample(MANY // 2, seed=13):
         if KERNEL.status(code) == Status.ONGOING:
             slots = [rank(KERNEL.apply(code, move)) for move in KERNEL.moves(code)]
@@ -309,8 +327,8 @@ def test_expand_gives_the_slots_of_all_children() -> None:
             assert {tier_of(slot) for slot in expanded} <= tier_children(KERNEL.tier(code)), code
 
 
-def test_retract_gives_back_each_parent_as_often_as_expand_gave_the_child() -> None:
-    for code in telling_positions(seed=14):
+def test_retract_lists_each_parent_as_often_as_expand_lists_the_child() -> None:
+    for code in edge_test_positions(seed=14):
         if KERNEL.status(code) == Status.ONGOING:
             slot = rank(code)
             for child_slot, times in Counter(expand(code)).items():
@@ -319,8 +337,8 @@ def test_retract_gives_back_each_parent_as_often_as_expand_gave_the_child() -> N
                     assert retract(child).count(slot) == times, (code, child)
 
 
-def test_expand_gives_back_each_child_as_often_as_retract_gave_the_parent() -> None:
-    for code in telling_positions(seed=15):
+def test_expand_lists_each_child_as_often_as_retract_lists_the_parent() -> None:
+    for code in edge_test_positions(seed=15):
         slot = rank(code)
         for parent_slot, times in Counter(retract(code)).items():
             (parent,) = unrank(parent_slot, 1)
@@ -330,8 +348,8 @@ def test_expand_gives_back_each_child_as_often_as_retract_gave_the_parent() -> N
             assert expand(parent).count(slot) == times, (code, parent)
 
 
-def telling_positions(seed: int) -> Iterator[int]:
-    """A sample; positions with a symmetry of their own; reveals, from both sides; small tiers as a whole."""
+def edge_test_positions(seed: int) -> Iterator[int]:
+    """Yield a sample, symmetric positions, reveals from both sides, and complete small tiers."""
     yield from sample(MANY // 8, seed)
     yield from map(reference.encode, random_symmetric_placements(MANY // 8, seed))
     for code in map(reference.encode, random_reveals(MANY // 16, seed)):
@@ -345,22 +363,22 @@ def telling_positions(seed: int) -> Iterator[int]:
 
 
 def survey(first: int, count: int, wanted: int, *, known_open: bool = False) -> tuple[list[int], list[list[int]]]:
-    """What the kernel's survey says of the wanted slots: their codes, and their children."""
+    """Return the codes and the children of the wanted slots from the kernel's survey."""
     codes = ffi.new("uint8_t[]", 64)
     slots, ends = ffi.new("pp_slot[]", wanted.bit_count() * C.max_moves), ffi.new("uint32_t[]", 64)
     C.survey(C, first, count, wanted, ffi.NULL if known_open else codes, slots, ends)
-    found, begin = ([], []), 0
+    codes_and_children, begin = ([], []), 0
     for place in range(count):
         if wanted >> place & 1:
-            found[0].append(codes[place])
-            found[1].append(list(slots[begin : ends[place]]))
+            codes_and_children[0].append(codes[place])
+            codes_and_children[1].append(list(slots[begin : ends[place]]))
             begin = ends[place]
-    return found
+    return codes_and_children
 
 
-def test_survey_says_of_a_run_what_the_other_functions_say_of_each_slot() -> None:
+def test_survey_of_a_run_agrees_with_the_functions_for_single_slots() -> None:
     generator = random.Random(9)
-    opened = 0
+    runs_with_open_slots = 0
     for slot in random_slots(1500, seed=9):
         count = min(generator.randint(1, 64), C.tier_size(C, tier_of(slot)) - slot + (tier_of(slot) << INDEX_BITS))
         wanted = generator.getrandbits(count) | 1 << generator.randrange(count)
@@ -376,7 +394,7 @@ def test_survey_says_of_a_run_what_the_other_functions_say_of_each_slot() -> Non
             still_open |= (status == 0 and not won) << place
         assert survey(slot, count, wanted) == expected
         if still_open:
-            opened += 1
+            runs_with_open_slots += 1
             children = [each for each in expected[1] if each]
             assert survey(slot, count, still_open, known_open=True)[1] == children
-    assert opened > 300
+    assert runs_with_open_slots > 300

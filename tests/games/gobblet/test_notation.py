@@ -1,4 +1,4 @@
-"""What people type and read: positions, moves, the reasons against illegal ones, and the board to click."""
+"""Texts of positions and moves, reasons against illegal moves, and the board with its clicks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from perfectplay import UsageError, load_game
 from perfectplay_gobblet import plugin
-from perfectplay_gobblet.board_view import board
 from perfectplay_gobblet.notation import decode, encode, format_move, notations, parse_move
-from perfectplay_gobblet.reasons import why_not_place, why_not_slide
+from perfectplay_gobblet.rules import why_not_place, why_not_slide
+from perfectplay_gobblet.view import board
 
 from . import reference
 from .positions import positions, random_placements, random_playouts
@@ -33,8 +33,8 @@ def text_of(move: Move) -> str:
     return source + target if move.source is None else f"{source}→{target}"
 
 
-def refusal(read: Callable[[str], int], text: str) -> str:
-    """What `read` has against the text; empty if it takes it."""
+def error_of(read: Callable[[str], int], text: str) -> str:
+    """Return the message of the ValueError that `read` raises, or an empty string."""
     try:
         read(text)
     except ValueError as error:
@@ -76,80 +76,74 @@ def test_every_notation_of_a_position_is_read_back(position: Position) -> None:
         "AAAAAAABIgI=",
     ],
 )
-def test_small_liberties_are_taken_as_meant(text: str) -> None:
+def test_spelling_variants_are_accepted(text: str) -> None:
     assert encode(text) == 74242
 
 
 def test_eleven_digits_are_a_decimal() -> None:
-    """As base64 they would set bit 63, so they could not be a position."""
+    """As base64 they would set bit 63, so they cannot be a position."""
     code = reference.encode(reference.decode(0b10 | 1 << 34))
     assert len(str(code)) == 11
     assert encode(str(code)) == code
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "fault"),
     [
         ("", "'' is not a position: write a number, 11 characters of base64, or a board such as s,m,"),
-        ("hello", "'hello' is not a position: write a number"),
-        ("-5", "'-5' is not a position: write a number"),
-        ("١٢", "is not a position: write a number"),
-        ("x" * 5000, "…' is not a position: write a number"),
+        ("hello", "'hello' is not a position"),
+        ("-5", "'-5' is not a position"),
+        ("١٢", "is not a position"),
+        ("x" * 5000, "…' is not a position"),
         ("3", "'3' is not a position: the small piece at cell (0,0) has owner 3"),
         (str(48 << 30), "the large piece at cell (1,2) has owner 3"),
-        (
-            str(16 | 16 << 6 | 16 << 18),
-            "Orange has 3 large pieces, at (0,0) (0,1) (1,0), but there are only 2",
-        ),
-        (str(1 << 55), "'36028797018963968' is not a position: bits 55 and above must be zero"),
-        (str(2**64), "bits 55 and above must be zero"),
-        ("9" * 5000, "…' is not a position: a number of 5000 digits is beyond 64 bits"),
-        ("gAAAAAAAAAA", "bits 55 and above must be zero"),
-        ("AAAAAAAAAAB", "'AAAAAAAAAAB' is not a position: the last two bits of its base64 must be 0"),
-        ("AAAAAAAAAA", "'AAAAAAAAAA' is not a position: write a number"),
+        (str(16 | 16 << 6 | 16 << 18), "Orange has 3 large pieces, at (0,0) (0,1) (1,0)"),
+        (str(1 << 55), "bits 55 and above"),
+        (str(2**64), "bits 55 and above"),
+        ("9" * 5000, "5000 digits"),
+        ("gAAAAAAAAAA", "bits 55 and above"),
+        ("AAAAAAAAAAB", "the last two bits of its base64"),
+        ("AAAAAAAAAA", "'AAAAAAAAAA' is not a position"),
         ("S,M,L/s,m,./.,.,.:orange", "Orange is to move but already has the line (0,0) (0,1) (0,2)"),
-        (".,.,l/.,l,./l,.,.:blue", "Blue has 3 large pieces, at (0,2) (1,1) (2,0), but there are only 2"),
-        ("s,m,sL/.,.,./.,.,.", "must end with the side to move, :orange or :blue, but this has no colon"),
-        ("s,m,sL/.,.,./.,.,.:red", "must end with the side to move, :orange or :blue, but this has 'red'"),
-        ("s,m,sL/.,.,.:blue", "must have 3 rows separated by /, but this has 2"),
-        ("s,m,sL/.,./.,.,.:blue", "row 1 must have 3 cells separated by commas, but has 2"),
-        ("s,m,sL/.,.,./.,,.:blue", "cell (2,1) is blank: write . for an empty cell"),
-        ("s,m,sX/.,.,./.,.,.:blue", "'X' at cell (0,2) is not a piece: write S, M, L for Orange's"),
+        (".,.,l/.,l,./l,.,.:blue", "Blue has 3 large pieces, at (0,2) (1,1) (2,0)"),
+        ("s,m,sL/.,.,./.,.,.", ":orange or :blue, but this has no colon"),
+        ("s,m,sL/.,.,./.,.,.:red", ":orange or :blue, but this has 'red'"),
+        ("s,m,sL/.,.,.:blue", "3 rows separated by /, but this has 2"),
+        ("s,m,sL/.,./.,.,.:blue", "row 1 must have 3 cells"),
+        ("s,m,sL/.,.,./.,,.:blue", "cell (2,1) is blank"),
+        ("s,m,sX/.,.,./.,.,.:blue", "'X' at cell (0,2) is not a piece"),
         ("ſ,m,sL/.,.,./.,.,.:blue", "'ſ' at cell (0,0) is not a piece"),
-        (
-            "s,m,Ls/.,.,./.,.,.:blue",
-            "the stack 'Ls' at cell (0,2) has small on large",
-        ),
+        ("s,m,Ls/.,.,./.,.,.:blue", "the stack 'Ls' at cell (0,2) has small on large"),
         ("s,m,sS/.,.,./.,.,.:blue", "the stack 'sS' at cell (0,2) has small on small"),
     ],
 )
-def test_a_text_that_is_no_position_is_refused_with_what_and_where(text: str, complaint: str) -> None:
-    message = refusal(encode, text)
-    assert complaint in message
+def test_an_invalid_position_is_rejected_with_fault_and_place(text: str, fault: str) -> None:
+    message = error_of(encode, text)
+    assert fault in message
     assert len(message) < 220
 
 
 @settings(max_examples=500, deadline=None)
 @given(st.one_of(st.text(), st.text(alphabet="SMLsml.,/:orangeblue 0123456789ABC+=→->()", max_size=30)))
 def test_any_text_is_a_position_or_a_value_error(text: str) -> None:
-    assert "\n" not in refusal(encode, text)
-    assert "\n" not in refusal(partial(parse_move, 0), text)
+    assert "\n" not in error_of(encode, text)
+    assert "\n" not in error_of(partial(parse_move, 0), text)
 
 
 @settings(max_examples=500, deadline=None)
 @given(st.integers(0, 2**56))
-def test_a_number_is_refused_exactly_if_it_is_no_position(code: int) -> None:
-    check_refusal(code)
+def test_a_number_is_rejected_exactly_if_it_is_not_a_position(code: int) -> None:
+    check_rejection(code)
 
 
-def test_a_number_near_a_position_is_refused_exactly_if_it_is_none() -> None:
+def test_a_number_near_a_position_is_rejected_exactly_if_it_is_not_one() -> None:
     generator = random.Random(1)
     for position in random_placements(2000, seed=2):
-        check_refusal(reference.encode(position) ^ 1 << generator.randrange(55))
+        check_rejection(reference.encode(position) ^ 1 << generator.randrange(55))
 
 
-def check_refusal(code: int) -> None:
-    assert (refusal(encode, str(code)) == "") == reference.is_valid(code), code
+def check_rejection(code: int) -> None:
+    assert (error_of(encode, str(code)) == "") == reference.is_valid(code), code
 
 
 # ---- moves ----
@@ -172,52 +166,27 @@ def test_moves_are_read_in_several_spellings(board_text: str, text: str, written
 
 
 @pytest.mark.parametrize(
-    ("board_text", "text", "complaint"),
+    ("board_text", "text", "reason"),
     [
-        (
-            "l,l,sM/.,.,./.,.,.:orange",
-            "(0,2)->(1,1)",
-            "→(1,1) is not legal: lifting it shows Blue's line (0,0) (0,1) (0,2), and (1,1) is not on it",
-        ),
-        (
-            "l,l,sM/.,.,./.,.,.:orange",
-            "(0,2)->(0,1)",
-            "a medium piece does not cover the large piece at (0,1)",
-        ),
-        (
-            "mL,s,s/m,.,./l,.,.:orange",
-            "(0,0)->(0,1)",
-            "lifting it shows 2 lines of Blue's, (0,0) (0,1) (0,2) and (0,0) (1,0) (2,0), "
-            "and no landing breaks them all",
-        ),
+        ("l,l,sM/.,.,./.,.,.:orange", "(0,2)->(1,1)", "(0,2)→(1,1) is not legal: lifting it reveals Blue's line"),
+        ("l,l,sM/.,.,./.,.,.:orange", "(0,2)->(0,1)", "medium piece does not cover the large piece at (0,1)"),
+        ("mL,s,s/m,.,./l,.,.:orange", "(0,0)->(0,1)", "2 lines of Blue, (0,0) (0,1) (0,2) and (0,0) (1,0) (2,0)"),
         ("s,m,sL/.,.,./.,.,.:orange", "(0,0)->(1,1)", "the piece at (0,0) is Blue's, and Orange is to move"),
-        (
-            "Sm,.,./.,.,./.,.,.:orange",
-            "(0,0)->(1,1)",
-            "Orange's piece at (0,0) is covered by Blue's",
-        ),
-        ("s,m,sL/.,.,./.,.,.:orange", "(2,2)->(1,1)", "there is not a piece at (2,2)"),
-        ("s,m,sL/.,.,./.,.,.:orange", "(0,2)->(0,2)", "a lifted piece may not go back to its own cell"),
-        (
-            "L,L,./.,.,./.,.,.:orange",
-            "L(2,2)",
-            "L(2,2) is not legal: Orange has no large piece left in reserve",
-        ),
+        ("Sm,.,./.,.,./.,.,.:orange", "(0,0)->(1,1)", "Orange's piece at (0,0) is covered by Blue's"),
+        ("s,m,sL/.,.,./.,.,.:orange", "(2,2)->(1,1)", "no piece at (2,2)"),
+        ("s,m,sL/.,.,./.,.,.:orange", "(0,2)->(0,2)", "may not go back to its own cell"),
+        ("L,L,./.,.,./.,.,.:orange", "L(2,2)", "L(2,2) is not legal: Orange has no large piece"),
         ("s,m,sL/.,.,./.,.,.:orange", "S(0,0)", "a small piece does not cover the small piece at (0,0)"),
         (WON_BY_ORANGE, "L(2,2)", "the game is over: Orange has the line (0,0) (0,1) (0,2)"),
         (WON_BY_ORANGE, "(1,0)->(2,2)", "the game is over: Orange has the line (0,0) (0,1) (0,2)"),
-        (STUCK, "(0,0)->(2,2)", "lifting it shows 2 lines of Blue's"),
-        (".,.,./.,.,./.,.,.:orange", "L(3,0)", "(3,0) is off the board: rows and columns run from 0 to 2"),
-        (
-            ".,.,./.,.,./.,.,.:orange",
-            "X(0,0)",
-            "'X(0,0)' is not a move: write L(1,1) to place or",
-        ),
+        (STUCK, "(0,0)->(2,2)", "2 lines of Blue"),
+        (".,.,./.,.,./.,.,.:orange", "L(3,0)", "(3,0) is off the board"),
+        (".,.,./.,.,./.,.,.:orange", "X(0,0)", "'X(0,0)' is not a move: write L(1,1)"),
         (".,.,./.,.,./.,.,.:orange", "", "'' is not a move"),
     ],
 )
-def test_a_move_that_is_not_legal_is_refused_with_the_reason(board_text: str, text: str, complaint: str) -> None:
-    assert complaint in refusal(partial(parse_move, encode(board_text)), text)
+def test_an_illegal_move_is_rejected_with_the_reason(board_text: str, text: str, reason: str) -> None:
+    assert reason in error_of(partial(parse_move, encode(board_text)), text)
 
 
 @settings(max_examples=200, deadline=None)
@@ -230,10 +199,10 @@ def test_every_legal_move_is_read_back(position: Position) -> None:
     assert [parse_move(code, text) for text in texts] == moves
 
 
-def test_there_is_a_reason_against_every_move_but_the_legal_ones() -> None:
+def test_exactly_the_illegal_moves_have_a_reason() -> None:
     for position in (*random_playouts(300, seed=3), *random_placements(300, seed=4)):
         code = reference.encode(position)
-        free = {
+        legal = {
             Move(size, None, cell)
             for size in SIZES
             for target, cell in enumerate(CELLS)
@@ -244,8 +213,8 @@ def test_there_is_a_reason_against_every_move_but_the_legal_ones() -> None:
                 if why_not_slide(code, source, target) is None:
                     piece = position.visible(source_cell)
                     assert piece is not None
-                    free.add(Move(piece.size, source_cell, cell))
-        assert free == set(reference.moves(position)), code
+                    legal.add(Move(piece.size, source_cell, cell))
+        assert legal == set(reference.moves(position)), code
 
 
 # ---- the board ----
@@ -253,7 +222,7 @@ def test_there_is_a_reason_against_every_move_but_the_legal_ones() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(positions())
-def test_the_board_has_a_click_or_a_reason_for_all_that_the_mover_can_lift(position: Position) -> None:
+def test_the_board_has_a_click_or_a_reason_for_each_liftable_piece_and_cell(position: Position) -> None:
     code = reference.encode(position)
     drawn = board(code)
     clicks = [(click.source, click.target) for click in drawn.clicks]
@@ -291,15 +260,17 @@ def test_the_board_shows_stacks_reserves_and_players() -> None:
 
 
 def test_the_board_warns_before_a_lift_that_reveals_a_line() -> None:
-    reasons = board(encode("s,m,sL/.,.,./.,.,.:orange")).blocked["(0,2)"]
-    assert reasons["(1,1)"] == "lifting it shows Blue's line (0,0) (0,1) (0,2), and (1,1) is not on it"
+    drawn = board(encode("s,m,sL/.,.,./.,.,.:orange"))
+    assert "Blue's line (0,0) (0,1) (0,2)" in drawn.warnings["(0,2)"]
+    reasons = drawn.blocked["(0,2)"]
+    assert "Blue's line (0,0) (0,1) (0,2), and (1,1) is not on it" in reasons["(1,1)"]
     assert "(0,0)" not in reasons
 
 
 # ---- the plugin ----
 
 
-def test_the_plugin_offers_all_this_through_its_hooks() -> None:
+def test_the_plugin_has_all_hooks() -> None:
     code = plugin.encode("AAAAAAABIgI")
     assert code == 74242
     assert plugin.decode(code) == "s,m,sL/.,.,./.,.,.:orange"
@@ -308,7 +279,7 @@ def test_the_plugin_offers_all_this_through_its_hooks() -> None:
     assert plugin.board(code) == board(code)
 
 
-def test_the_document_shows_what_the_plugin_does() -> None:
+def test_the_examples_in_the_docs_are_correct() -> None:
     document = TESTS.parent / "docs" / "gobblet.md"
     failures, examples = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
     assert examples > 0
@@ -316,13 +287,13 @@ def test_the_document_shows_what_the_plugin_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read", "told"),
+    ("read", "message"),
     [
         (lambda game: game.encode("foo"), "cannot read 'foo' as a position of gobblet: write a number, "),
         (lambda game: game.parse_move(0, "foo"), "cannot read 'foo' as a move here: write L(1,1) to place or "),
     ],
 )
-def test_a_text_that_cannot_be_read_is_named_once(read, told):
+def test_an_error_names_the_text_once(read, message):
     with pytest.raises(UsageError) as error:
         read(load_game("gobblet"))
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)

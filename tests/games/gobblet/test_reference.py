@@ -1,4 +1,4 @@
-"""The reference itself, held to the published counts and to move lists worked out by hand."""
+"""Tests of the reference itself, against published counts and move lists worked out by hand."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from .reference import LARGE, SMALL, START, Move, Piece, Position
 TESTS = Path(__file__).parents[2]
 REVEALS = json.loads((TESTS / "golden" / "gobblet_reveals.json").read_text(encoding="utf-8"))["cases"]
 KERNEL_ONLY_NODES = 100_000
-"""Counts above this take the reference seconds; the kernel's test has them all."""
+"""The reference needs seconds for counts above this; the kernel's test checks them all."""
 
 
 def describe(move: Move) -> tuple[str, str]:
-    """A move as the golden file has it: the piece, and the cell it goes to."""
+    """Return a move as in the golden file: the piece or its cell, and the target."""
     source = "SML"[move.size] if move.source is None else "({},{})".format(*move.source)
     return source, "({},{})".format(*move.target)
 
 
 @pytest.mark.parametrize(("encoding", "counts"), perft_counts())
-def test_perft_finds_the_listed_counts(encoding: int, counts: list[int]) -> None:
+def test_perft_gives_the_listed_counts(encoding: int, counts: list[int]) -> None:
     for plies, count in enumerate(counts, start=1):
         if count < KERNEL_ONLY_NODES:
             assert reference.perft(reference.decode(encoding), plies) == count
 
 
-def test_the_start_leads_to_the_known_numbers_of_classes() -> None:
+def test_the_start_leads_to_the_published_numbers_of_classes() -> None:
     assert reference.new_classes(3) == [1, 9, 117, 1380]
 
 
@@ -61,13 +61,13 @@ def test_a_line_ends_the_game() -> None:
     assert reference.moves(position) == []
 
 
-def test_a_line_of_the_side_to_move_is_no_position() -> None:
+def test_a_line_of_the_side_to_move_is_not_a_position() -> None:
     row = {(0, column): (Piece(1, SMALL + column % 2),) for column in range(3)}
     assert not reference.is_valid(reference.encode(Position({**START.stacks, **row}, mover=1)))
 
 
 @pytest.mark.parametrize(
-    ("code", "flaw"),
+    ("code", "fault"),
     [
         (3, "owner 3 of the small at (0,0)"),
         (1 << 55, "bit 55"),
@@ -76,12 +76,12 @@ def test_a_line_of_the_side_to_move_is_no_position() -> None:
         (2 | 2 << 12 | 2 << 24, "three smalls of player 2"),
     ],
 )
-def test_impossible_bits_are_no_position(code: int, flaw: str) -> None:
-    assert not reference.is_valid(code), flaw
+def test_impossible_bits_are_not_a_position(code: int, fault: str) -> None:
+    assert not reference.is_valid(code), fault
 
 
 def test_the_winning_move_may_not_leave_a_revealed_line() -> None:
-    """The large completes Orange's middle row at (1,1), but lifting it shows Blue's top row: not legal."""
+    """The large piece could complete Orange's middle row at (1,1), but lifting it reveals Blue's top row."""
     stacks = {
         **START.stacks,
         (0, 0): (Piece(2, 1),),
@@ -97,7 +97,7 @@ def test_the_winning_move_may_not_leave_a_revealed_line() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(positions())
-def test_laws_of_the_reference(position: Position) -> None:
+def test_the_reference_is_consistent(position: Position) -> None:
     code = reference.encode(position)
     assert reference.is_valid(code)
     assert reference.decode(code) == position

@@ -1,7 +1,7 @@
-"""The rules of Kalah in plain Python, written to be read and believed.
+"""The rules of Kalah in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares nothing with them: seeds lie in places that have
-names, ("South", 0) is South's leftmost pit and ("South", "store") his store, and a hand walks from place to place.
+The C kernel and the plugin are tested against this file, so it shares no code with them. Places have names:
+("South", 0) is South's leftmost pit and ("South", "store") is South's store. Sowing walks from place to place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ OTHER = {"South": "North", "North": "South"}
 @dataclass(frozen=True)
 class Position:
     south: tuple[int, ...]
-    """From the player's left to his right, as he sows."""
+    """From the player's left to right, in the order of sowing."""
     north: tuple[int, ...]
     south_store: int
     north_store: int
@@ -33,7 +33,7 @@ def own_pits(position: Position) -> tuple[int, ...]:
 
 
 def moves(position: Position) -> list[int]:
-    """Which of his pits the mover may empty, counted from his left."""
+    """Return the pits that the mover may empty, counted from the mover's left."""
     return [pit for pit, seeds in enumerate(own_pits(position)) if seeds]
 
 
@@ -74,7 +74,7 @@ def apply(position: Position, move: int) -> Position:
 
 
 def score(position: Position) -> int:
-    """By how many seeds the mover is ahead."""
+    """Return by how many seeds the mover is ahead."""
     lead = position.south_store - position.north_store
     return lead if position.mover == "South" else -lead
 

@@ -1,4 +1,4 @@
-"""Kernel and plugin against the reference, whole solves against a plain search, what people type and read."""
+"""Kernel and plugin compared with the reference, solves compared with a plain search, texts and the drawn board."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VARIANTS = [
     (2, 14, True, False),
     (15, 1, False, True),
 ]
-"""Pits, seeds, whether a seed without any opposite is captured, and whether either row ends the game."""
+"""Pits, seeds, empty capture, and whether either empty row ends the game."""
 
 
 @cache
@@ -89,7 +89,7 @@ def test_agrees_with_the_reference_on_random_games(variant: tuple[int, int, bool
 
 @st.composite
 def boards(draw: st.DrawFn) -> Position:
-    """Seeds anywhere, so that long sowings and rare captures come up."""
+    """Draw a board with seeds anywhere, so that long sowings and rare captures occur."""
     pits, seeds, *rules = draw(st.sampled_from(VARIANTS))
     total = 2 * pits * seeds
     walls = sorted(draw(st.lists(st.integers(0, total), min_size=2 * pits + 1, max_size=2 * pits + 1)))
@@ -98,7 +98,7 @@ def boards(draw: st.DrawFn) -> Position:
     mover = "South" if any(south) else "North"
     if any(south) == any(north):
         mover = draw(st.sampled_from(["South", "North"]))
-    elif rules[1]:  # either row is empty: the game is over
+    elif rules[1]:  # a row is empty, so the game is over
         return Position((0,) * pits, (0,) * pits, counts[-2] + sum(south), counts[-1] + sum(north), mover, *rules)
     return Position(south, north, *counts[-2:], mover, *rules)
 
@@ -111,8 +111,8 @@ def test_agrees_with_the_reference_on_any_board(position: Position) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**64 - 2) | st.integers(0, 2**11 - 1))
-def test_what_is_a_position(code: int) -> None:
-    """Kalah(2, 1): 4 seeds and 5 walls in a row of nine bits, and the turn above it."""
+def test_valid_accepts_exactly_the_positions_of_a_small_board(code: int) -> None:
+    """Kalah(2, 1) has 4 seeds and 5 separators in nine bits, and the turn above them."""
     row, turn = code % 2**9, code >> 9
     pits = [len(place) for place in f"{row:09b}"[::-1].split("0")][:4]
     stuck = not any(pits[2 * turn : 2 * turn + 2]) if turn < 2 else True
@@ -120,7 +120,7 @@ def test_what_is_a_position(code: int) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS[:3])
-def test_the_laws_hold(variant: tuple[int, int, bool, bool]) -> None:
+def test_the_game_passes_the_checks(variant: tuple[int, int, bool, bool]) -> None:
     check_game(kalah(*variant))
 
 
@@ -131,15 +131,15 @@ RULES = list(product([False, True], repeat=2))
 
 
 @pytest.mark.parametrize("variant", [(*size, *rules) for size in [(3, 2), (2, 4), (1, 6)] for rules in RULES])
-def test_every_score_is_that_of_a_plain_search(variant: tuple[int, int, bool, bool]) -> None:
+def test_every_score_agrees_with_a_plain_search(variant: tuple[int, int, bool, bool]) -> None:
     scores: dict[Position, int] = {}
 
     def search(position: Position) -> int:
         if position not in scores:
-            answers = []
+            values = []
             for child in (reference.apply(position, move) for move in reference.moves(position)):
-                answers.append(search(child) if child.mover == position.mover else -search(child))
-            scores[position] = max(answers, default=reference.score(position))
+                values.append(search(child) if child.mover == position.mover else -search(child))
+            scores[position] = max(values, default=reference.score(position))
         return scores[position]
 
     search(reference.start(*variant))
@@ -150,7 +150,7 @@ def test_every_score_is_that_of_a_plain_search(variant: tuple[int, int, bool, bo
 
 
 @pytest.mark.parametrize("empty_capture", [False, True])
-def test_three_pits_of_three_seeds_have_the_same_table_as_ever(empty_capture: bool) -> None:
+def test_three_pits_of_three_seeds_have_the_golden_hash(empty_capture: bool) -> None:
     game = kalah(3, 3, empty_capture, False)
     with solve_game(game, save=False).table as table:
         assert table.info.hash == GOLDEN[game.identity]
@@ -161,8 +161,8 @@ def test_three_pits_of_three_seeds_have_the_same_table_as_ever(empty_capture: bo
 PAGE = (Path(__file__).parents[3] / "docs" / "kalah.md").read_text()
 
 
-def results_of_the_page() -> Iterator[tuple[int, int, bool, bool, int, int]]:
-    """Pits, seeds, rules, positions and score of each result in docs/kalah.md that takes seconds."""
+def documented_results() -> Iterator[tuple[int, int, bool, bool, int, int]]:
+    """Yield pits, seeds, rules, positions and score of each result in docs/kalah.md that takes only seconds."""
     for pits, seeds, *cells in re.findall(r"\| Kalah\((\d), (\d)\) \|" + r" ([^|]*) \|" * 8, PAGE):
         for rules, positions, result in zip(RULES, cells[::2], cells[1::2], strict=True):
             count = int(positions.replace(",", "") or 10**9)
@@ -173,8 +173,8 @@ def results_of_the_page() -> Iterator[tuple[int, int, bool, bool, int, int]]:
                 yield int(pits), int(seeds), *rules, count, score
 
 
-@pytest.mark.parametrize("result", list(results_of_the_page()))
-def test_the_results_of_the_page(result: tuple[int, int, bool, bool, int, int]) -> None:
+@pytest.mark.parametrize("result", list(documented_results()))
+def test_the_results_in_the_docs_are_correct(result: tuple[int, int, bool, bool, int, int]) -> None:
     *variant, positions, score = result
     game = kalah(*variant)
     with solve_game(game, save=False).table as table:
@@ -183,7 +183,7 @@ def test_the_results_of_the_page(result: tuple[int, int, bool, bool, int, int]) 
 
 
 def published() -> Iterator[tuple[int, int, str, int | None]]:
-    """Pits, seeds, who wins and by how much, if that is told, of each board whose values are published."""
+    """Yield pits, seeds, result and, if known, the score of each board with published values."""
     table = PAGE.partition("| pits \\ seeds |")[2]
     for pits, *cells in re.findall(r"^\| (\d) \|" + r" ([^|]*)\|" * 6, table, re.MULTILINE):
         for seeds, cell in enumerate(cells, start=1):
@@ -192,17 +192,17 @@ def published() -> Iterator[tuple[int, int, str, int | None]]:
                 yield int(pits), seeds, result, int(by) if by else 0 if result == "tie" else None
 
 
-def test_all_published_boards_are_on_the_page() -> None:
+def test_all_published_boards_are_in_the_docs() -> None:
     assert len(list(published())) == 35
 
 
-MOST_SEEDS = {1: 6, 2: 6, 3: 5, 4: 2, 5: 1, 6: 1}
-"""For so many pits: what is solved in a second or two."""
+MAX_SEEDS = {1: 6, 2: 6, 3: 5, 4: 2, 5: 1, 6: 1}
+"""The number of seeds, by number of pits, that is solved in a second or two."""
 
 
-@pytest.mark.parametrize("board", [board for board in published() if board[1] <= MOST_SEEDS[board[0]]])
+@pytest.mark.parametrize("board", [board for board in published() if board[1] <= MAX_SEEDS[board[0]]])
 def test_values_are_as_published(board: tuple[int, int, str, int | None]) -> None:
-    """Irving, Donkers & Uiterwijk 2000, tables 9 and 10: with empty capture, and ended by either row."""
+    """Irving, Donkers & Uiterwijk 2000, tables 9 and 10, with empty capture and either row ending the game."""
     pits, seeds, result, by = board
     game = kalah(pits, seeds, True, True)
     with solve_game(game, save=False).table as table:
@@ -211,25 +211,25 @@ def test_values_are_as_published(board: tuple[int, int, str, int | None]) -> Non
         assert by in (None, value.score)
 
 
-def test_solve_says_by_how_much(run_solve) -> None:
-    done = run_solve("kalah", "--pits", "2", "--seeds", "4", "--no-save", "--json")
-    answer = json.loads(done.stdout)
-    assert (answer["outcome"], answer["score"]) == ("loss", -12)
+def test_solve_reports_the_score(run_solve) -> None:
+    result = run_solve("kalah", "--pits", "2", "--seeds", "4", "--no-save", "--json")
+    summary = json.loads(result.stdout)
+    assert (summary["outcome"], summary["score"]) == ("loss", -12)
 
 
-# ---- what people type and read ----
+# ---- texts and the board ----
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("3,3,3/3,3,3", "write North's pits, South's, the two stores"),
+        ("3,3,3/3,3,3", "write North's pits, South's pits"),
         ("3,3/3,3,3/0-3:S", "each player has 3 pits"),
-        ("3,3,3/3,3,3/0-1:S", "there must be 18 seeds, not 19"),
+        ("3,3,3/3,3,3/0-1:S", "18 seeds, not 19"),
         ("3,3,3/0,0,0/4-5:S", "not a position|no position"),
     ],
 )
-def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
+def test_an_invalid_position_is_rejected_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         kalah(3, 3, False, False).encode(text)
 
@@ -243,18 +243,18 @@ def test_what_is_not_a_board_is_refused(text: str, reason: str) -> None:
         ("0,0,0/0,0,0/9-9:S", "a", "the game is over"),
     ],
 )
-def test_what_is_not_a_legal_move_is_refused(board: str, move: str, reason: str) -> None:
+def test_an_illegal_move_is_rejected_with_the_reason(board: str, move: str, reason: str) -> None:
     game = kalah(3, 3, False, False)
     with pytest.raises(UsageError, match=reason):
         game.parse_move(game.encode(board), move)
 
 
-def test_more_seeds_than_63_bits_hold_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"2 × pits × \(seeds \+ 1\) \+ 2 must be at most 63"):
+def test_a_board_of_more_than_63_bits_is_rejected() -> None:
+    with pytest.raises(UsageError, match=r"6 pits with 5 seeds.* 63"):
         load_game("kalah", pits=6, seeds=5)
 
 
-def test_the_board_shows_both_sides_as_they_sit() -> None:
+def test_the_board_shows_both_sides() -> None:
     game = kalah(3, 3, False, False)
     board = game.board(game.encode("1,2,3/0,4,5/2-1:S"))
     places = {cell.id: (cell.row, cell.column, "".join(piece.label for piece in cell.stack)) for cell in board.cells}

@@ -1,4 +1,4 @@
-"""Hypothesis without a deadline: the reference is written for reading and takes its time."""
+"""Hypothesis without a deadline, because the reference is slow."""
 
 from hypothesis import settings
 

@@ -1,7 +1,7 @@
-"""Positions to test with, made in two ways: by playing legal moves, and by putting men down anywhere.
+"""Test positions from two sources: random games, and men placed anywhere.
 
-Playing gives what people meet; putting down gives many men in mills, players with no move, and symmetric boards. Both
-ways give valid positions only, finished ones among them.
+Games give common positions. Free placement also gives many men in mills, players without a move, and symmetric boards.
+All positions are valid; some are finished.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .reference import BLACK, VARIANTS, WHITE, Position, Variant
 LONGEST_PLAYOUT = 60
 
 
-def played(variant: Variant, choices: list[int]) -> Position:
-    """The position after these choices among the legal moves, or where the game ended before."""
+def play_choices(variant: Variant, choices: list[int]) -> Position:
+    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = reference.start(variant)
     for choice in choices:
         legal = sorted(reference.moves(position), key=str)
@@ -25,14 +25,14 @@ def played(variant: Variant, choices: list[int]) -> Position:
     return position
 
 
-def put_down(variant: Variant, order: list[str], white: int, black: int, mover: int) -> Position:
-    """All men placed, so many of White's and of Black's left, on the first points of `order`."""
+def place_men(variant: Variant, order: list[str], white: int, black: int, mover: int) -> Position:
+    """Return a position without men in hand, with White's and Black's men on the first points of `order`."""
     men = (frozenset(order[:white]), frozenset(order[white : white + black]))
     return Position(variant, men, (0, 0), mover)
 
 
 def is_possible(position: Position) -> bool:
-    """A mill facing a player who has lost nobody would have taken a man; where mills win, only the last is left."""
+    """Return whether no mill faces a player who still has all men, except a mill that has just won."""
     variant = position.variant
     for player in (WHITE, BLACK):
         won = not variant.captures and player == position.opponent
@@ -41,18 +41,18 @@ def is_possible(position: Position) -> bool:
     return True
 
 
-def put_downs(variant: Variant) -> st.SearchStrategy[Position]:
+def placements(variant: Variant) -> st.SearchStrategy[Position]:
     counts = st.integers(3, variant.men)
     movers = st.sampled_from([WHITE, BLACK])
-    return st.builds(put_down, st.just(variant), st.permutations(variant.points), counts, counts, movers).filter(
+    return st.builds(place_men, st.just(variant), st.permutations(variant.points), counts, counts, movers).filter(
         is_possible
     )
 
 
 def positions(variant: Variant) -> st.SearchStrategy[Position]:
-    """Valid positions of both kinds."""
+    """Return a strategy for valid positions of both kinds."""
     choices = st.lists(st.integers(0, 99), max_size=LONGEST_PLAYOUT)
-    return st.one_of(st.builds(played, st.just(variant), choices), put_downs(variant))
+    return st.one_of(st.builds(play_choices, st.just(variant), choices), placements(variant))
 
 
 def positions_of_all_variants() -> st.SearchStrategy[Position]:

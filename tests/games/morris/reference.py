@@ -1,7 +1,7 @@
-"""The rules of Morris in plain Python, written to be read and believed.
+"""The rules of Morris in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares nothing with them: boards are written out line by
-line, a position is sets of point names, and symmetries are found by trying.
+The C kernel and the plugin are tested against this file, so it shares no code with them. Boards are written out line by
+line, a position is sets of point names, and symmetries are found by search.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Variant:
 
     @cached_property
     def points(self) -> list[str]:
-        """In reading order."""
+        """The names of all points in reading order."""
         names = {name for line in self.lines for name in line}
         return sorted(names, key=lambda name: (-int(name[1]), name[0]))
 
@@ -91,7 +91,7 @@ class Position:
 class Move:
     source: str | None
     target: str
-    taken: str | None
+    captured: str | None
 
 
 def start(variant: Variant) -> Position:
@@ -102,14 +102,14 @@ def start(variant: Variant) -> Position:
 
 
 def is_over(position: Position) -> bool:
-    """Whether the last move has won, by taking the third last man, or by a mill where mills win."""
+    """Return whether the last move has won, by leaving two men, or by a mill where mills win."""
     if position.variant.captures:
         return position.total(position.mover) < 3
     return position.has_mill(position.opponent)
 
 
 def steps(position: Position) -> Iterator[tuple[str | None, str]]:
-    """Where a man may come from, and go to."""
+    """Yield source and target of all moves; the source is None for a placement."""
     mine, variant = position.men[position.mover], position.variant
     for target in position.empty:
         if position.in_hand[position.mover]:
@@ -123,21 +123,21 @@ def steps(position: Position) -> Iterator[tuple[str | None, str]]:
 def moves(position: Position) -> list[Move]:
     if is_over(position):
         return []
-    found = []
+    result = []
     for source, target in steps(position):
         mine = position.men[position.mover] - {source} | {target}
         closed = any(target in mill and mill <= mine for mill in position.variant.mills)
         if not closed or not position.variant.captures:
-            found.append(Move(source, target, None))
+            result.append(Move(source, target, None))
             continue
         theirs = position.men[position.opponent]
         protected = {man for mill in position.variant.mills if mill <= theirs for man in mill}
-        found += [Move(source, target, man) for man in theirs - protected or theirs]
-    return found
+        result += [Move(source, target, man) for man in theirs - protected or theirs]
+    return result
 
 
 def status(position: Position) -> str:
-    """LOST if the game is over or the mover is stuck. No position is won or drawn by rule."""
+    """Return LOST if the game is over or the mover cannot move. The rules end no position as won or drawn."""
     return "ONGOING" if moves(position) else "LOST"
 
 
@@ -146,7 +146,7 @@ def apply(position: Position, move: Move) -> Position:
     if move.source is None:
         in_hand[position.mover] -= 1
     men[position.mover] = men[position.mover] - {move.source} | {move.target}
-    men[position.opponent] = men[position.opponent] - {move.taken}
+    men[position.opponent] = men[position.opponent] - {move.captured}
     return Position(position.variant, (men[0], men[1]), (in_hand[0], in_hand[1]), position.opponent)
 
 
@@ -170,10 +170,10 @@ def decode(variant: Variant, code: int) -> Position:
 
 
 def encode_move(variant: Variant, move: Move) -> int:
-    target, source, taken = (
-        31 if point is None else variant.points.index(point) for point in (move.target, move.source, move.taken)
+    target, source, captured = (
+        31 if point is None else variant.points.index(point) for point in (move.target, move.source, move.captured)
     )
-    return target + source * 2**5 + taken * 2**10
+    return target + source * 2**5 + captured * 2**10
 
 
 # ---- symmetry ----
@@ -181,14 +181,14 @@ def encode_move(variant: Variant, move: Move) -> int:
 
 @cache
 def symmetries(variant: Variant, keep_neighbours: bool = True) -> list[dict[str, str]]:
-    """Every way to exchange the points that keeps mills, and neighbours if asked, found by trying all."""
+    """Return all permutations of the points that preserve mills and, unless disabled, neighbours."""
     points = variant.points
-    kept = {frozenset(mill) for mill in variant.mills}
-    found: list[dict[str, str]] = []
+    mills = {frozenset(mill) for mill in variant.mills}
+    result: list[dict[str, str]] = []
 
     def fits(image: dict[str, str], point: str) -> bool:
-        for line in kept:
-            if point in line and all(p in image for p in line) and frozenset(image[p] for p in line) not in kept:
+        for mill in mills:
+            if point in mill and all(p in image for p in mill) and frozenset(image[p] for p in mill) not in mills:
                 return False
         if not keep_neighbours:
             return True
@@ -197,7 +197,7 @@ def symmetries(variant: Variant, keep_neighbours: bool = True) -> list[dict[str,
 
     def extend(image: dict[str, str]) -> None:
         if len(image) == len(points):
-            found.append(image)
+            result.append(image)
             return
         point = order[len(image)]
         for target in points:
@@ -208,11 +208,11 @@ def symmetries(variant: Variant, keep_neighbours: bool = True) -> list[dict[str,
 
     order = _connected_order(variant)
     extend({})
-    return found
+    return result
 
 
 def _connected_order(variant: Variant) -> list[str]:
-    """Line by line, each touching those before: trying fails early."""
+    """Order the points line by line, each line touching earlier ones, so that the search fails early."""
     order: list[str] = []
     lines = [set(line) for line in variant.lines]
     while lines:

@@ -1,5 +1,5 @@
-/* Runs the Morris kernel for a compiler that watches: built with sanitizers by test_sanitizers.py, which writes the
- * boards into boards.inc. Every buffer has exactly the size that the contract promises. */
+/* Exercises the Morris kernel under sanitizers. test_sanitizers.py builds it and writes the boards into boards.inc.
+ * Every buffer has exactly the size that the contract promises. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,9 +22,9 @@ static void check_slots(const pp_kernel *k, pp_position position, pp_position ch
     pp_slot *slots = malloc(k->max_moves * sizeof *slots), *parents = malloc(k->max_parents * sizeof *parents);
     CHECK(slots && parents);
     const size_t count = k->expand(k, position, slots);
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) found += slots[i] == k->rank(k, child);
-    CHECK(found && count <= k->max_moves && k->retract(k, child, parents) <= k->max_parents);
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++) listed += slots[i] == k->rank(k, child);
+    CHECK(listed && count <= k->max_moves && k->retract(k, child, parents) <= k->max_parents);
     free(slots);
     free(parents);
 }
@@ -48,15 +48,15 @@ static void play(const pp_kernel *k) {
     free(moves);
 }
 
-/* The first and the last slots of a tier, in buffers that end where they must. */
+/* Checks the first and the last slots of a tier. */
 static void check_ends(const pp_kernel *k, uint32_t tier) {
-    const uint64_t size = k->tier_size(k, tier), most = size < 1000 ? size : 1000;
-    pp_position *positions = malloc(most * sizeof *positions);
+    const uint64_t size = k->tier_size(k, tier), count = size < 1000 ? size : 1000;
+    pp_position *positions = malloc(count * sizeof *positions);
     CHECK(positions);
     for (int end = 0; end < 2; end++) {
-        const pp_slot first = pp_slot_of(tier, end ? size - most : 0);
-        k->unrank(k, first, most, positions);
-        for (uint64_t i = 0; i < most; i++)
+        const pp_slot first = pp_slot_of(tier, end ? size - count : 0);
+        k->unrank(k, first, count, positions);
+        for (uint64_t i = 0; i < count; i++)
             CHECK(positions[i] == PP_NO_POSITION || k->rank(k, positions[i]) == first + i);
     }
     free(positions);

@@ -1,6 +1,6 @@
-"""The C kernel against the plain-Python reference, and against the laws of its index.
+"""The C kernel compared with the plain-Python reference, and the contract of its index.
 
-The solve is only as right as this kernel: what is tested here is what `solve verify` takes for granted.
+A solve depends on this kernel: `solve verify` assumes the properties tested here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel
 
 from . import reference
-from .positions import positions, positions_of_all_variants, put_down
+from .positions import place_men, positions, positions_of_all_variants
 from .reference import BLACK, VARIANTS, WHITE, Position, Variant
 
 KEYS = {variant: key for key, variant in VARIANTS.items()}
@@ -46,8 +46,7 @@ def test_moves_and_status_are_those_of_the_reference(position: Position) -> None
     kernel, code = kernel_of(position.variant), reference.encode(position)
     assert kernel.valid(code)
     expected = {reference.encode_move(position.variant, move): move for move in reference.moves(position)}
-    listed = kernel.moves(code)
-    assert sorted(listed) == sorted(expected)
+    assert sorted(kernel.moves(code)) == sorted(expected)
     assert Status(kernel.status(code)).name == reference.status(position)
     for number, move in expected.items():
         child = kernel.apply(code, number)
@@ -58,7 +57,7 @@ def test_moves_and_status_are_those_of_the_reference(position: Position) -> None
 
 @settings(max_examples=300)
 @given(positions_of_all_variants())
-def test_winning_at_once_is_announced_exactly_where_a_mill_ends_the_game(position: Position) -> None:
+def test_wins_now_detects_every_mill_that_ends_the_game(position: Position) -> None:
     after = [reference.apply(position, move) for move in reference.moves(position)]
     if after:
         wins = any(map(reference.is_over, after))
@@ -66,26 +65,26 @@ def test_winning_at_once_is_announced_exactly_where_a_mill_ends_the_game(positio
 
 
 def at(variant: Variant, white: str, black: str, mover: int = WHITE) -> Position:
-    return put_down(variant, white.split() + black.split(), len(white.split()), len(black.split()), mover)
+    return place_men(variant, white.split() + black.split(), len(white.split()), len(black.split()), mover)
 
 
 @pytest.mark.parametrize(
-    ("why", "key", "white", "black"),
+    ("fault", "key", "white", "black"),
     [
-        ("Black has lost nobody, so White's mill cannot be", ("six", False), "a5 c5 e5", "a3 b3 b4 c4 d4 d3"),
-        ("White has lost nobody, so Black's mill cannot be", ("nine", True), "a7 a4 b6 b4 c5 c4 d7 d6 f2", "a1 d1 g1"),
+        ("White has a mill, but Black has all men", ("six", False), "a5 c5 e5", "a3 b3 b4 c4 d4 d3"),
+        ("Black has a mill, but White has all men", ("nine", True), "a7 a4 b6 b4 c5 c4 d7 d6 f2", "a1 d1 g1"),
         ("the mover has won already", ("three", False), "a1 b1 c1", "a2 b2 c3"),
-        ("nobody goes on with two men against him", ("six", False), "a5 c5 c4", "a3 b3"),
-        ("both have too few", ("six", False), "a5 c5", "a3 b3"),
-        ("seven are too many", ("six", False), "a5 c5 b4 b3 d3 e1 c2", "a3 d4 d2"),
+        ("the opponent of the mover has two men", ("six", False), "a5 c5 c4", "a3 b3"),
+        ("both players have two men", ("six", False), "a5 c5", "a3 b3"),
+        ("White has seven men", ("six", False), "a5 c5 b4 b3 d3 e1 c2", "a3 d4 d2"),
     ],
 )
-def test_what_cannot_be_is_no_position(why: str, key: tuple[str, bool], white: str, black: str) -> None:
-    assert not kernel_of(VARIANTS[key]).valid(reference.encode(at(VARIANTS[key], white, black))), why
+def test_an_impossible_position_is_not_valid(fault: str, key: tuple[str, bool], white: str, black: str) -> None:
+    assert not kernel_of(VARIANTS[key]).valid(reference.encode(at(VARIANTS[key], white, black))), fault
 
 
 @given(st.sampled_from(sorted(VARIANTS)), st.integers(0, 2**64 - 1) | st.integers(0, 2**54))
-def test_any_64_bits_may_be_asked_and_what_is_accepted_is_a_position(key: tuple[str, bool], code: int) -> None:
+def test_valid_handles_any_64_bits_and_accepts_only_positions(key: tuple[str, bool], code: int) -> None:
     variant = VARIANTS[key]
     if kernel_of(variant).valid(code):
         position = reference.decode(variant, code)
@@ -106,15 +105,16 @@ def test_a_mover_with_two_men_has_lost() -> None:
 # ---- symmetry ----
 
 
-def test_the_boards_have_all_the_symmetries_there_are() -> None:
+def test_the_boards_have_all_symmetries() -> None:
     for variant, expected in (
         (VARIANTS["three", False], 8),
         (VARIANTS["six", False], 16),
         (VARIANTS["nine", False], 16),
     ):
-        found = {tuple(variant.points.index(each[p]) for p in variant.points) for each in reference.symmetries(variant)}
-        assert {symmetry.places for symmetry in plugin_of(variant).layout.symmetries} == found
-        assert len(found) == expected
+        symmetries = reference.symmetries(variant)
+        places = {tuple(variant.points.index(each[p]) for p in variant.points) for each in symmetries}
+        assert {symmetry.places for symmetry in plugin_of(variant).geometry.symmetries} == places
+        assert len(places) == expected
 
 
 @settings(max_examples=150)
@@ -127,7 +127,7 @@ def test_images_share_slot_and_canonical_form(position: Position) -> None:
 
 
 @given(positions_of_all_variants())
-def test_colours_and_side_swapped_share_the_slot(position: Position) -> None:
+def test_swapping_colours_and_side_keeps_the_slot(position: Position) -> None:
     plugin, code = plugin_of(position.variant), reference.encode(position)
     swapped = Position(position.variant, position.men[::-1], position.in_hand[::-1], position.opponent)
     codes = np.array([code], dtype=np.uint64)
@@ -150,16 +150,16 @@ def slots_of(kernel: Kernel, tier: int) -> list[int]:
 
 
 def tier_of(kernel: Kernel, variant: Variant, white: int, black: int) -> int:
-    """The tier of this many men on the board and none in hand, White to move."""
-    apart = variant.points[::2] + variant.points[1::2]  # no mill among three of them
-    return kernel.tier(reference.encode(put_down(variant, apart, white, black, WHITE)))
+    """Return the tier with these men on the board and none in hand, White to move."""
+    order = variant.points[::2] + variant.points[1::2]  # avoids mills
+    return kernel.tier(reference.encode(place_men(variant, order, white, black, WHITE)))
 
 
 NO_POSITION = 2**64 - 1
 
 
 def children_of(kernel: Kernel, code: int) -> list[tuple[int, int]]:
-    """Their slots, as `expand` lists them; every move passes the turn."""
+    """Return the slots that `expand` lists, and check that every move passes the turn."""
     edges = kernel.expand(code)
     assert not any(edge.keeps_turn for edge in edges)
     return [edge.slot for edge in edges]
@@ -171,22 +171,30 @@ def parents_of(kernel: Kernel, code: int) -> list[tuple[int, int]]:
     return [edge.slot for edge in edges]
 
 
+def test_the_example_in_index_c_has_the_index_worked_out_there() -> None:
+    kernel = kernel_of(VARIANTS["three", False])
+    position = Position(VARIANTS["three", False], (frozenset({"c2"}), frozenset({"a3"})), (2, 2), WHITE)
+    tier, index = kernel.rank(reference.encode(position))
+    assert (index, kernel.tier_size(tier)) == (13, 24)
+
+
 @pytest.mark.parametrize("key", [("three", False), ("six", False)])
-def test_every_slot_holds_a_position_of_that_rank_or_none(key: tuple[str, bool]) -> None:
+def test_every_slot_is_empty_or_holds_a_position_of_that_rank(key: tuple[str, bool]) -> None:
     kernel = kernel_of(VARIANTS[key])
     sample = random.Random(1)
     for tier in range(kernel.tier_count):
-        found = slots_of(kernel, tier)
-        for index in sample.sample(range(len(found)), min(len(found), 300)):
-            assert kernel.unrank(tier, index) == (None if found[index] == NO_POSITION else found[index])
-            if found[index] != NO_POSITION:
-                assert kernel.valid(found[index])
-                assert kernel.rank(found[index]) == (tier, index)
+        codes = slots_of(kernel, tier)
+        for index in sample.sample(range(len(codes)), min(len(codes), 300)):
+            code = codes[index]
+            assert kernel.unrank(tier, index) == (None if code == NO_POSITION else code)
+            if code != NO_POSITION:
+                assert kernel.valid(code)
+                assert kernel.rank(code) == (tier, index)
 
 
 @settings(max_examples=300)
 @given(positions_of_all_variants())
-def test_a_position_is_found_again_in_its_slot(position: Position) -> None:
+def test_unrank_inverts_rank_up_to_symmetry_and_colours(position: Position) -> None:
     kernel, code = kernel_of(position.variant), reference.encode(position)
     tier, index = kernel.rank(code)
     back = kernel.unrank(tier, index)
@@ -197,19 +205,19 @@ def test_a_position_is_found_again_in_its_slot(position: Position) -> None:
 
 
 def orbits(variant: Variant, white: int, black: int, symmetries: list[dict[str, str]]) -> int:
-    """How many positions of so many men there are up to symmetry (Burnside: the mean number that a symmetry keeps)."""
-    kept = 0
+    """Count positions up to symmetry by Burnside's lemma: the mean number of positions that a symmetry fixes."""
+    fixed = 0
     for symmetry in symmetries:
-        ways = Counter({(0, 0): 1})  # to colour the points in cycles seen so far, by men of each colour
+        ways = Counter({(0, 0): 1})  # to colour the cycles so far, by men of each colour
         for length in cycle_lengths(symmetry):
-            more = Counter(ways)
+            extended = Counter(ways)
             for (w, b), count in ways.items():
-                more[w + length, b] += count
-                more[w, b + length] += count
-            ways = more
-        kept += ways[white, black]
-    assert kept % len(symmetries) == 0
-    return kept // len(symmetries)
+                extended[w + length, b] += count
+                extended[w, b + length] += count
+            ways = extended
+        fixed += ways[white, black]
+    assert fixed % len(symmetries) == 0
+    return fixed // len(symmetries)
 
 
 def cycle_lengths(symmetry: dict[str, str]) -> list[int]:
@@ -236,16 +244,16 @@ def test_a_tier_has_a_position_for_each_orbit(men: str, white: int, black: int) 
         assert sum(code != NO_POSITION for code in slots_of(kernel, tier)) == expected
 
 
-def test_where_both_players_fly_48_symmetries_keep_the_mills() -> None:
-    """Where both players fly, neighbours do not matter: the three squares can be exchanged at will."""
+def test_48_symmetries_preserve_mills_if_both_players_fly() -> None:
+    """Neighbours do not matter then, so the three squares can be permuted."""
     variant = VARIANTS["nine", True]
-    more = reference.symmetries(variant, keep_neighbours=False)
-    assert len(more) == 48
-    assert orbits(variant, 3, 3, more) == 56_922
+    symmetries = reference.symmetries(variant, keep_neighbours=False)
+    assert len(symmetries) == 48
+    assert orbits(variant, 3, 3, symmetries) == 56_922
 
 
 def test_the_sub_spaces_of_nine_mens_have_as_many_slots_as_gassers_index() -> None:
-    """So his sub-spaces, the side to move and the 16 symmetries, 3–3 included, are counted as we count them."""
+    """This shows that Gasser counts sub-spaces, the side to move and the 16 symmetries as we do, including 3–3."""
     variant = VARIANTS["nine", True]
     kernel, symmetries = kernel_of(variant), reference.symmetries(variant)
     total = 0
@@ -282,23 +290,23 @@ def test_expand_lists_the_slots_of_the_children(position: Position) -> None:
         (("six", False), 4, 3),
     ],
 )
-def test_expand_and_retract_count_alike_in_a_whole_tier(key: tuple[str, bool], white: int, black: int) -> None:
+def test_expand_and_retract_agree_in_a_whole_tier(key: tuple[str, bool], white: int, black: int) -> None:
     variant = VARIANTS[key]
     kernel = kernel_of(variant)
-    here, there = tier_of(kernel, variant, white, black), tier_of(kernel, variant, black, white)
-    positions_here = [code for code in slots_of(kernel, here) if code != NO_POSITION]
+    parent_tier, child_tier = tier_of(kernel, variant, white, black), tier_of(kernel, variant, black, white)
+    parent_codes = [code for code in slots_of(kernel, parent_tier) if code != NO_POSITION]
     forward: Counter[tuple[int, int]] = Counter()
-    for code in positions_here:
+    for code in parent_codes:
         if Status(kernel.status(code)) is Status.ONGOING:
             index = kernel.rank(code)[1]
-            forward.update((index, child) for tier, child in children_of(kernel, code) if tier == there)
-    ranks = {kernel.rank(code)[1] for code in positions_here}
+            forward.update((index, child) for tier, child in children_of(kernel, code) if tier == child_tier)
+    ranks = {kernel.rank(code)[1] for code in parent_codes}
     backward: Counter[tuple[int, int]] = Counter()
-    for code in slots_of(kernel, there):
+    for code in slots_of(kernel, child_tier):
         if code != NO_POSITION:
             child = kernel.rank(code)[1]
             parents = parents_of(kernel, code)
-            assert {tier for tier, _ in parents} <= {here}
+            assert {tier for tier, _ in parents} <= {parent_tier}
             backward.update((parent, child) for _, parent in parents if parent in ranks)
     assert forward == backward
     assert forward
@@ -306,7 +314,7 @@ def test_expand_and_retract_count_alike_in_a_whole_tier(key: tuple[str, bool], w
 
 @settings(max_examples=200)
 @given(positions(VARIANTS["nine", True]))
-def test_expand_and_retract_count_alike_in_nine_mens(position: Position) -> None:
+def test_expand_and_retract_agree_in_nine_mens(position: Position) -> None:
     kernel, code = kernel_of(position.variant), reference.encode(position)
     if reference.status(position) != "ONGOING" or any(position.in_hand):
         return
@@ -319,6 +327,6 @@ def test_expand_and_retract_count_alike_in_nine_mens(position: Position) -> None
 
 
 @given(positions_of_all_variants())
-def test_nothing_is_retracted_while_men_are_placed(position: Position) -> None:
+def test_retract_lists_nothing_while_men_are_placed(position: Position) -> None:
     if any(position.in_hand):
         assert parents_of(kernel_of(position.variant), reference.encode(position)) == []

@@ -1,4 +1,4 @@
-"""Morris as people meet it: variants, texts, moves as text, and the board."""
+"""Variants, texts of positions and moves, and the drawn board."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ GAME_OF = {variant: GAMES[key] for key, variant in VARIANTS.items()}
 
 
 @pytest.mark.parametrize("key", sorted(VARIANTS), ids=str)
-def test_every_variant_keeps_the_laws(key: tuple[str, bool]) -> None:
+def test_every_variant_passes_the_checks(key: tuple[str, bool]) -> None:
     check_game(GAMES[key])
 
 
-def test_without_options_it_is_six_mens_without_flying() -> None:
+def test_the_default_is_six_mens_without_flying() -> None:
     assert load_game("morris").options == {"men": "six", "flying": False}
 
 
@@ -41,21 +41,21 @@ def test_a_kernel_may_outlive_its_game() -> None:
     kernel = game_of("nine").kernel
     assert kernel is not None
     gc.collect()
-    others = [game_of("six", True) for _ in range(3)]  # would take the memory, if it were free
+    others = [game_of("six", True) for _ in range(3)]  # would reuse the memory if it were released
     assert kernel.tier_size(kernel.tier(kernel.start())) == 1
     assert len(kernel.moves(kernel.start())) == 24
     assert others
 
 
-def test_the_title_and_the_rules_say_which_variant_it_is() -> None:
+def test_the_title_and_the_rules_describe_the_variant() -> None:
     about = NINE.about
     assert about.title == "Nine men's morris with flying"
     assert "any empty point" in about.rules
-    assert "takes an opposing man" in about.rules
+    assert "captures an opposing man" in about.rules
     about = GAMES["three", False].about
     assert about.title == "Three men's morris"
     assert "any empty point" not in about.rules
-    assert "a mill, and win" in about.rules
+    assert "a mill and win" in about.rules
 
 
 def test_the_board_begins_empty_with_all_men_in_hand() -> None:
@@ -79,24 +79,24 @@ def test_texts_are_read_back(position: Position) -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("write the board, who is to move, and the men in hand, if any, like .../", "hello"),
-        ("write the board, who is to move", ""),
-        ("write the board, who is to move", ".../.../.../....../.../.../...:red"),
-        ("the board has 7 rows, like", ".../.../...:white:9-9"),
-        ("the board has 7 rows, like", ".../.../.../...../.../.../...:white:9-9"),
-        ("'X' at d6 is none of . W B", ".../.X./.../....../.../.../...:white:9-9"),
-        ("Black is to move with 8 men in hand to 9", ".../.../.../....../.../.../...:black:9-8"),
-        ("White is to move with 9 men in hand to 7", ".../.../.../....../.../.../...:white:9-7"),
-        ("is not a position of morris that can occur", ".../.../.../....../.../.../...:white"),
-        ("is not a position of morris that can occur", "WWW/BB./.../....../.../.../...:black:7-7"),
+        ("write the board, the side to move, and any men in hand, like .../", "hello"),
+        ("write the board", ""),
+        ("write the board", ".../.../.../....../.../.../...:red"),
+        ("7 rows, like", ".../.../...:white:9-9"),
+        ("7 rows, like", ".../.../.../...../.../.../...:white:9-9"),
+        ("'X' at d6", ".../.X./.../....../.../.../...:white:9-9"),
+        ("Black is to move with 8 men in hand against 9", ".../.../.../....../.../.../...:black:9-8"),
+        ("White is to move with 9 men in hand against 7", ".../.../.../....../.../.../...:white:9-7"),
+        ("not a position of morris", ".../.../.../....../.../.../...:white"),
+        ("not a position of morris", "WWW/BB./.../....../.../.../...:black:7-7"),
     ],
 )
-def test_texts_that_are_no_position_say_why(message: str, text: str) -> None:
+def test_an_invalid_position_is_rejected_with_the_reason(message: str, text: str) -> None:
     with pytest.raises(UsageError, match=message):
         NINE.encode(text)
 
 
-def test_moves_are_written_with_points_and_the_man_taken() -> None:
+def test_moves_are_written_with_points_and_the_captured_man() -> None:
     placing = NINE.encode("WW./.../.../....../.../.../BB.:white:7-7")
     assert {NINE.format_move(placing, move) for move in NINE.moves(placing)} >= {"g7xa1", "g7xd1", "b6"}
     sliding = NINE.encode("WW./.../.../.....W/.W./B../BB.:white")
@@ -117,15 +117,15 @@ def test_moves_are_read_back(position: Position) -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("write a point to place on, a7, or both points, a7-d7, and whom a mill takes, a7-d7xg1", "hello"),
-        ("write a point to place on", "a1-"),
-        ("the board has no point b7", "b7"),
-        ("the board has no point c2", "a1-c2"),
-        ("is not a legal move here", "a1-d1"),
-        ("is not a legal move here", "a1xd1"),
+        (r"write a point .*\(a7\) .*\(a7-d7\), .*\(a7-d7xg1\)", "hello"),
+        ("write a point", "a1-"),
+        ("no point b7", "b7"),
+        ("no point c2", "a1-c2"),
+        ("not a legal move", "a1-d1"),
+        ("not a legal move", "a1xd1"),
     ],
 )
-def test_moves_that_are_none_say_why(message: str, text: str) -> None:
+def test_an_illegal_move_is_rejected_with_the_reason(message: str, text: str) -> None:
     with pytest.raises(UsageError, match=message):
         NINE.parse_move(NINE.start(), text)
 
@@ -135,11 +135,11 @@ def test_the_board_shows_men_hands_and_clicks() -> None:
     board = NINE.board(position)
     assert board is not None
     assert (board.rows, board.columns, board.players) == (7, 7, ("White", "Black"))
-    shown = {cell.id: cell.stack[0].label for cell in board.cells if cell.stack}
-    assert shown == {"a7": "W", "d7": "W", "a1": "B", "d1": "B"}
+    labels = {cell.id: cell.stack[0].label for cell in board.cells if cell.stack}
+    assert labels == {"a7": "W", "d7": "W", "a1": "B", "d1": "B"}
     places = {cell.id: (cell.row, cell.column) for cell in board.cells}
     assert len(places) == 24
     assert (places["a7"], places["g7"], places["c4"], places["g1"]) == ((0, 0), (0, 6), (3, 2), (6, 6))
     assert [(tray.id, tray.count) for tray in board.trays] == [("W", 7), ("B", 7)]
     assert {click.source for click in board.clicks} == {"W"}
-    assert sorted(click.target for click in board.clicks).count("g7") == 2  # one for each man it may take
+    assert sorted(click.target for click in board.clicks).count("g7") == 2  # one for each man it may capture

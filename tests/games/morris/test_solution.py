@@ -1,4 +1,4 @@
-"""The solved games: published results, a brute-force solution of three men's, and verification."""
+"""Solved games: published results, a brute-force solution of three men's morris, and verification."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def tables(directory: Path) -> Iterator[dict[tuple[str, bool], Table]]:
     games = {key: load_game("morris", men=key[0], flying=key[1]) for key in SOLVED}
     for game in games.values():
         solve_game(game, directory=directory).table.close()
-    opened = {key: open_table(game, directory / game.identity) for key, game in games.items()}
-    yield opened
-    for table in opened.values():
+    open_tables = {key: open_table(game, directory / game.identity) for key, game in games.items()}
+    yield open_tables
+    for table in open_tables.values():
         table.close()
 
 
@@ -59,39 +59,39 @@ def test_the_results_are_those_of_the_docs(tables, key, start: Value, positions:
     assert table.info.hash == GOLDEN[table.game.identity]
 
 
-# ---- by other means ----
+# ---- independent solutions ----
 
 
 def solve_plainly(start: Position) -> dict[int, Value]:
-    """The value of every position that play can reach, by looking at all of them again and again."""
+    """Return the values of all reachable positions, computed by repeated scans."""
     children: dict[int, list[int]] = {}
-    new = [start]
-    while new:
-        position = new.pop()
+    unexplored = [start]
+    while unexplored:
+        position = unexplored.pop()
         code = reference.encode(position)
         if code not in children:
             after = [reference.apply(position, move) for move in reference.moves(position)]
             children[code] = [reference.encode(each) for each in after]
-            new += after
+            unexplored += after
     values: dict[int, Value] = {}
-    depth, more = 0, True
-    while more:
-        found = {}
+    depth, progress = 0, True
+    while progress:
+        decided = {}
         for code, after in children.items():
             if code in values:
                 continue
-            known = [values[child] for child in after if child in values]
-            if any(value.outcome is Outcome.LOSS for value in known):
-                found[code] = Value(Outcome.WIN, depth)
-            elif len(known) == len(after):
-                found[code] = Value(Outcome.LOSS, depth)
-        values |= found
-        more, depth = bool(found), depth + 1
+            replies = [values[child] for child in after if child in values]
+            if any(value.outcome is Outcome.LOSS for value in replies):
+                decided[code] = Value(Outcome.WIN, depth)
+            elif len(replies) == len(after):
+                decided[code] = Value(Outcome.LOSS, depth)
+        values |= decided
+        progress, depth = bool(decided), depth + 1
     return values | {code: ENDLESS for code in children if code not in values}
 
 
 @pytest.mark.parametrize("flying", [False, True])
-def test_three_mens_is_solved_as_by_brute_force(tables, flying: bool) -> None:
+def test_three_mens_agrees_with_brute_force(tables, flying: bool) -> None:
     values = solve_plainly(reference.start(VARIANTS["three", flying]))
     assert len(values) > 1000
     table = tables["three", flying]
@@ -99,7 +99,7 @@ def test_three_mens_is_solved_as_by_brute_force(tables, flying: bool) -> None:
 
 
 def follows(value: Value, after: list[Value]) -> bool:
-    """Whether the value of a position follows from those of its children."""
+    """Return whether the value of a position follows from the values of its children."""
     losses = [each.remoteness for each in after if each.outcome is Outcome.LOSS]
     if losses:
         return value == Value(Outcome.WIN, 1 + min(losses))
@@ -111,23 +111,23 @@ def follows(value: Value, after: list[Value]) -> bool:
 @pytest.mark.parametrize("flying", [False, True])
 def test_values_in_six_mens_follow_from_the_moves_of_the_reference(tables, flying: bool) -> None:
     table, variant = tables["six", flying], VARIANTS["six", flying]
-    chance = random.Random(6)
+    generator = random.Random(6)
     tiers = sorted(table.records)
     for _ in range(300):
-        tier = chance.choice(tiers)
-        code = table.kernel.unrank(tier, chance.randrange(table.records[tier].size))
+        tier = generator.choice(tiers)
+        code = table.kernel.unrank(tier, generator.randrange(table.records[tier].size))
         if code is not None:
             position = reference.decode(variant, code)
             after = [reference.encode(reference.apply(position, move)) for move in reference.moves(position)]
             assert follows(table.probe(code), [table.probe(child) for child in after])
 
 
-def test_the_smallest_sub_spaces_of_nine_mens_are_solved_and_proven() -> None:
-    """3–3 and 4–3 with flying, in the engine alone; benchmarks/large/morris.py goes on from there."""
+def test_the_smallest_sub_spaces_of_nine_mens_are_solved_and_verified() -> None:
+    """Solves 3–3 and 4–3 with flying directly in the engine; benchmarks/large/morris.py continues from there."""
     kernel = load_game("morris", men="nine", flying=True).kernel
     assert kernel is not None
     engine = Engine(kernel, tiers=kernel.tier_count, threads=2)
-    found = []
+    results = []
     try:
         for tiers in ([0], [1], [2, 3]):
             for tier in tiers:
@@ -137,11 +137,11 @@ def test_the_smallest_sub_spaces_of_nine_mens_are_solved_and_proven() -> None:
                 codes = engine.values(tier, kernel.tier_size(tier))
                 codes = codes[codes != 4]
                 outcomes = [int((codes & 3 == outcome).sum()) for outcome in (3, 1, 0)]
-                found.append((*outcomes, int(codes.max()) >> 2))
+                results.append((*outcomes, int(codes.max()) >> 2))
                 assert engine.verify(tier) == (0, [])
     finally:
         engine.close()
-    assert found == [  # won, lost and drawn for the mover; the longest way to the end
+    assert results == [  # won, lost and drawn for the mover; the largest remoteness
         (0, 1, 0, 0),
         (140_621, 28_736, 269, 26),
         (102_281, 0, 658_117, 33),
@@ -152,7 +152,7 @@ def test_the_smallest_sub_spaces_of_nine_mens_are_solved_and_proven() -> None:
 # ---- the docs ----
 
 
-def test_the_commands_of_the_docs_run(directory: Path, tables, run_solve) -> None:
+def test_the_commands_in_the_docs_run(directory: Path, tables, run_solve) -> None:
     blocks = re.findall(r"```sh\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
     commands = [line for block in blocks for line in block.splitlines()]
     assert commands

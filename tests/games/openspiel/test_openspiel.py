@@ -1,4 +1,4 @@
-"""OpenSpiel's games: solved, equal to OpenSpiel's own solver, and usable from another process."""
+"""OpenSpiel's games: solutions compared with OpenSpiel's solver, texts, unsupported games, and other processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from open_spiel.python.algorithms.minimax_solver import MinimaxSolver
 from perfectplay import Outcome, UsageError, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
 from perfectplay_openspiel import states
-from perfectplay_openspiel.plugin import one_spelling
+from perfectplay_openspiel.plugin import normalize_name
 from perfectplay_openspiel.states import StateBook
 
 SMALL = {
@@ -34,40 +34,40 @@ SMALL = {
 }
 
 
-def minimax(state, known: dict) -> float:
-    """What player 0 gets. OpenSpiel's solver goes by the text alone, which need not say whose turn it is."""
+def minimax(state, values: dict) -> float:
+    """Return player 0's return. OpenSpiel's solver uses only the text, which need not show the side to move."""
     key = state.current_player(), str(state)
-    if key not in known:
+    if key not in values:
         if state.is_terminal():
-            known[key] = state.returns()[0]
+            values[key] = state.returns()[0]
         else:
             best = max if state.current_player() == 0 else min
-            known[key] = best(minimax(state.child(action), known) for action in state.legal_actions())
-    return known[key]
+            values[key] = best(minimax(state.child(action), values) for action in state.legal_actions())
+    return values[key]
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_value_is_that_of_minimax(name):
+def test_every_value_agrees_with_minimax(name):
     game, rules = load_game("openspiel", game=name), pyspiel.load_game(name)
     with solve_game(game, save=False).table as table:
         assert str(table.probe(game.start())) == SMALL[name]
         assert verify_table(table).bad == 0
-        initial, known = rules.new_initial_state(), {}
+        initial, values = rules.new_initial_state(), {}
         ours = table.probe(game.start())
         assert (ours.score or ours.outcome) == MinimaxSolver(name).solve()[str(initial)].value
-        minimax(initial, known)
+        minimax(initial, values)
         book = StateBook(rules)
         positions = [int(each) for tier in table.records for each in table.positions(tier, 0, table.records[tier].size)]
-        assert len(positions) == len(known) > 5
+        assert len(positions) == len(values) > 5
         for position in positions:
             value, state = table.probe(position), book.state(position)
             player = state.current_player()
-            expected = known[player, str(state)]
+            expected = values[player, str(state)]
             assert (value.score or value.outcome) == (-expected if player == 1 else expected)
 
 
-def test_a_game_for_one_finds_the_best_return():
-    """Cliff walking pays -1 a step: from corner to corner along a 3×4 board these are five."""
+def test_a_one_player_game_finds_the_best_return():
+    """Cliff walking pays -1 per step, and the shortest path along a 3×4 board has five steps."""
     game = load_game("openspiel", game="cliff_walking(height=3,width=4,horizon=12)")
     with solve_game(game, save=False).table as table:
         value = table.probe(game.start())
@@ -75,8 +75,8 @@ def test_a_game_for_one_finds_the_best_return():
         assert game.is_puzzle
 
 
-def test_a_cyclic_game_is_solved_where_openspiels_recursion_is_not():
-    """Pawns of Quoridor walk back and forth; the search for 8 plies proves the loss, and that it is no nearer."""
+def test_a_cyclic_game_that_openspiels_recursion_cannot_solve_is_solved():
+    """Pawns of Quoridor can walk back and forth. Searches of 8 and 7 plies prove the loss in exactly 8."""
     name = "quoridor(board_size=3,wall_count=1)"
     game = load_game("openspiel", game=name)
     with solve_game(game, save=False).table as table:
@@ -84,49 +84,49 @@ def test_a_cyclic_game_is_solved_where_openspiels_recursion_is_not():
         assert (value.outcome, value.remoteness) == (Outcome.LOSS, 8)
         for depth, expected in ((8, -1), (7, 0)):
             rules = pyspiel.load_game(name)
-            found, _ = alpha_beta_search(rules, maximum_depth=depth, value_function=lambda state: 0)
-            assert found == expected
+            score, _ = alpha_beta_search(rules, maximum_depth=depth, value_function=lambda state: 0)
+            assert score == expected
 
 
-@pytest.mark.parametrize("most", [4, states.MAX_DEPTH])
+@pytest.mark.parametrize("max_depth", [4, states.MAX_DEPTH])
 @pytest.mark.parametrize(
     "name", ["quoridor(board_size=3,wall_count=1)", "breakthrough(rows=4,columns=3)", "tic_tac_toe"]
 )
-def test_no_way_is_so_long_that_a_limit_on_the_length_of_a_game_could_cut_it_off(name, most, monkeypatch):
-    """Where the newest states first lead to ways that long, the shortest ways are taken."""
-    monkeypatch.setattr(states, "MAX_DEPTH", most)
+def test_no_path_reaches_a_limit_on_the_length_of_a_game(name, max_depth, monkeypatch):
+    """If expanding the newest states first gives paths that long, the walk uses the shortest paths."""
+    monkeypatch.setattr(states, "MAX_DEPTH", max_depth)
     rules = pyspiel.load_game(name)
-    walked, known = StateBook(rules), StateBook(rules)
-    heard = {number for expanded in walked.walk() for number in expanded.numbers.tolist()}
-    depths, level = {known.start: 0}, [known.start]
+    walked, explored = StateBook(rules), StateBook(rules)
+    numbers = {number for expanded in walked.walk() for number in expanded.numbers.tolist()}
+    depths, level = {explored.start: 0}, [explored.start]
     while level:
-        level = list(dict.fromkeys(c for n in level for c in known.children(n).values() if c not in depths))
+        level = list(dict.fromkeys(c for n in level for c in explored.children(n).values() if c not in depths))
         depths.update(dict.fromkeys(level, max(depths.values()) + 1))
-    assert heard >= depths.keys()
-    lengths = {number: len(walked.way(number)) for number in depths}
-    assert lengths == depths or max(lengths.values()) < min(rules.max_game_length(), most)
+    assert numbers >= depths.keys()
+    lengths = {number: len(walked.path(number)) for number in depths}
+    assert lengths == depths or max(lengths.values()) < min(rules.max_game_length(), max_depth)
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("leduc_poker", "leduc_poker cannot be solved: chance has a part in it"),
-        ("matrix_rps", "matrix_rps cannot be solved: its players move at the same time"),
-        ("dark_hex", "dark_hex cannot be solved: its players do not see everything"),
-        ("chinese_checkers(players=3)", "it has 3 players, and one or two can be solved"),
+        ("leduc_poker", "leduc_poker cannot be solved: it has chance events"),
+        ("matrix_rps", "matrix_rps cannot be solved: its players move simultaneously"),
+        ("dark_hex", "dark_hex cannot be solved: it has imperfect information"),
+        ("chinese_checkers(players=3)", "it has 3 players"),
         ("hexx", "OpenSpiel has no game 'hexx'"),
         ("hex(size=3)", "Unknown parameter 'size'"),
         ("misere", "Missing parameter game"),
         ("breakthrough(rows=1,columns=1)", "rows_ > 1"),
         ("hex(num_cols=0,num_rows=0)", "OpenSpiel cannot load 'hex(num_cols=0,num_rows=0)': "),
         ("connect_four(rows=0)", "OpenSpiel cannot load 'connect_four(rows=0)': it crashes"),
-        ("y(board_size=0)", "y(board_size=0) cannot be solved: '' goes on without a legal action"),
+        ("y(board_size=0)", "y(board_size=0) cannot be solved: '' is not finished but has no legal action"),
         ("efg_game(filename=x.efg)", "it is read from a file"),
         ("bargaining(instances_file=x.txt)", "it is read from a file"),
         ("crossword(puzzles_root=x)", "it is read from a file"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(name, reason):
+def test_an_unsupported_game_is_rejected_with_one_line(name, reason):
     with pytest.raises(UsageError) as caught:
         load_game("openspiel", game=name)
     assert str(caught.value).startswith("openspiel: ")
@@ -136,63 +136,63 @@ def test_what_does_not_fit_is_refused_in_one_line(name, reason):
 
 
 @pytest.mark.parametrize("name", ["go(board_size=2)", "oware(num_houses_per_player=2,num_seeds_per_house=2)"])
-def test_a_game_with_a_memory_is_refused_when_it_shows(name):
-    """Superko in Go and repetition in Oware depend on positions that are long past, and no text tells."""
+def test_a_game_with_hidden_state_is_rejected(name):
+    """Superko in Go and repetition in Oware depend on earlier positions, which no text shows."""
     with pytest.raises(UsageError, match="depends on how it was reached"):
         solve_game(load_game("openspiel", game=name), save=False)
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "dots_and_boxes(num_rows=1,num_cols=2)", "havannah(board_size=2)"])
-def test_the_laws_of_a_game_are_kept(name):
+def test_games_pass_the_checks(name):
     check_game(load_game("openspiel", game=name))
 
 
-def test_the_order_of_parameters_does_not_make_another_game():
+def test_the_order_of_parameters_does_not_matter():
     names = ["connect_four(rows=3,columns=4)", "connect_four( columns=4, rows=3 )"]
     assert len({load_game("openspiel", game=name).identity for name in names}) == 1
     nested = "misere(game=connect_four(rows=3,columns=4))", "misere(game=connect_four(columns=4,rows=3))"
-    assert one_spelling(nested[0]) == one_spelling(nested[1]) == nested[1]
-    assert one_spelling("misere(game=tic_tac_toe())") == "misere(game=tic_tac_toe())"
-    assert one_spelling("nim(pile_sizes=3;1)") == "nim(pile_sizes=3;1)"
-    assert one_spelling("tic_tac_toe()") == "tic_tac_toe"
-    assert one_spelling("broken(rows=3") == "broken(rows=3"
+    assert normalize_name(nested[0]) == normalize_name(nested[1]) == nested[1]
+    assert normalize_name("misere(game=tic_tac_toe())") == "misere(game=tic_tac_toe())"
+    assert normalize_name("nim(pile_sizes=3;1)") == "nim(pile_sizes=3;1)"
+    assert normalize_name("tic_tac_toe()") == "tic_tac_toe"
+    assert normalize_name("broken(rows=3") == "broken(rows=3"
     assert load_game("openspiel", game="misere(game=tic_tac_toe())").start()
 
 
-def test_numbers_are_the_same_in_every_process_and_by_every_way():
-    here = load_game("openspiel", game="tic_tac_toe")
-    assert here.encode("4 0 8") == here.encode("8 0 4") == here.encode("o../.x./..x")
+def test_numbers_are_the_same_in_every_process_and_by_every_path():
+    game = load_game("openspiel", game="tic_tac_toe")
+    assert game.encode("4 0 8") == game.encode("8 0 4") == game.encode("o../.x./..x")
     program = "from perfectplay import load_game; print(load_game('openspiel').encode('4 0 8'))"
-    there = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert int(there.stdout) == here.encode("4 0 8")
+    other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(other.stdout) == game.encode("4 0 8")
 
 
-def test_texts_and_actions_are_read_and_others_refused():
+def test_texts_and_actions_are_read_and_others_rejected():
     game = load_game("openspiel", game="tic_tac_toe")
     assert game.notations(game.encode("4 0")) == {"text": "o../.x./...", "actions": "4 0"}
-    with pytest.raises(UsageError, match="action 4, number 2 of the list, is not legal there"):
+    with pytest.raises(UsageError, match="action 4, number 2 of the list"):
         game.encode("4 4")
-    with pytest.raises(UsageError, match="no position of the game is shown so"):
+    with pytest.raises(UsageError, match="no position of the game has this text"):
         game.encode("xxx/xxx/xxx")
     assert not game.valid(12345)
     assert game.parse_move(game.start(), "x(1,1)") == game.parse_move(game.start(), "4") == 4
-    with pytest.raises(UsageError, match=r"legal are x\(0,0\)"):
+    with pytest.raises(UsageError, match=r"legal moves are x\(0,0\)"):
         game.parse_move(game.start(), "e4")
 
 
-def test_two_states_of_one_number_are_noticed(monkeypatch):
-    right = states._hashes
+def test_two_states_with_the_same_number_are_detected(monkeypatch):
+    full_hashes = states._hashes
 
     def short(texts: list[str]) -> tuple[states.Positions, states.Numbers]:
-        shown, checks = right(texts)
-        return shown % 8000 // 8 * 8, checks
+        text_hashes, checks = full_hashes(texts)
+        return text_hashes % 8000 // 8 * 8, checks
 
     monkeypatch.setattr(states, "_hashes", short)
     with pytest.raises(UsageError, match="two of its states share the number"):
         solve_game(load_game("openspiel", game="tic_tac_toe"), save=False)
 
 
-def test_states_that_were_dropped_are_played_again(monkeypatch):
+def test_states_that_were_not_kept_are_replayed(monkeypatch):
     monkeypatch.setattr(states, "MAX_STATES", 2)
     game = load_game("openspiel", game="tic_tac_toe")
     with solve_game(game, save=False).table as table:
@@ -219,8 +219,10 @@ def test_threads_share_a_book():
     assert len(book) == len(alone)
 
 
-def test_without_openspiel_one_line_says_what_to_install(tmp_path, run):
+def test_without_openspiel_one_line_tells_how_to_install_it(tmp_path, run):
     (tmp_path / "pyspiel.py").write_text("raise ImportError('not here')")
-    refused = run("openspiel", code=2, PYTHONPATH=str(tmp_path))
-    assert refused == "error: openspiel: OpenSpiel is not installed: pip install 'perfectplay[openspiel]'\n"
+    message = run("openspiel", code=2, PYTHONPATH=str(tmp_path))
+    assert message.count("\n") == 1
+    assert message.startswith("error: openspiel: OpenSpiel is not installed")
+    assert "pip install 'perfectplay[openspiel]'" in message
     assert "openspiel" in run("games", PYTHONPATH=str(tmp_path))

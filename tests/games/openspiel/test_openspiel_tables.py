@@ -1,4 +1,4 @@
-"""Tables of OpenSpiel's games, opened by processes that did not make them: commands, the page and other programs."""
+"""Tables of OpenSpiel's games, opened by processes that did not make them: commands, the web page and the APIs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 
 DOTS = "dots_and_boxes(num_cols=2,num_rows=1,utility_margin=true)"
-"""Turns that stay, scores, and a text that does not tell whose turn it is."""
+"""A game with extra turns, scores, and a text that does not show the side to move."""
 
 WALK = "cliff_walking(height=3,horizon=12,width=4)"
-"""For one player, who pays for every step."""
+"""A one-player game with a cost per step."""
 
 
-def test_every_command_works_from_a_table_that_another_process_made(tmp_path, run):
+def test_every_command_works_with_a_table_of_another_process(tmp_path, run):
     chosen = ("openspiel", "--game", DOTS)
     run(*chosen, "--backend", "lmdb")
-    shown = json.loads(run("show", *chosen, "--json"))
-    assert shown["outcome"] == "draw"
+    summary = json.loads(run("show", *chosen, "--json"))
+    assert summary["outcome"] == "draw"
     assert "P1(v,0,1)" in run("line", *chosen)
     assert "0 1" in run("show", *chosen, "0 1", "--json")
     assert "proven" in run("verify", *chosen)
@@ -38,20 +38,20 @@ def test_every_command_works_from_a_table_that_another_process_made(tmp_path, ru
 def test_a_game_is_played_to_its_end_against_the_table(run):
     chosen = ("openspiel", "--game", "tic_tac_toe")
     run(*chosen)
-    played = run("play", *chosen, "--side", "first", typed="x(1,1)\nhint\nquit\n")
-    assert "o(" in played  # the table has answered
-    assert "draw in 7" in played
+    output = run("play", *chosen, "--side", "first", typed="x(1,1)\nhint\nquit\n")
+    assert "o(" in output  # the table's reply
+    assert "draw in 7" in output
     for first in ("x(0,0)", "0"):
         assert "x../" in run("play", *chosen, "--side", "first", typed=f"{first}\nquit\n")
 
 
-def test_a_game_for_one_is_played_for_its_score(run):
+def test_a_one_player_game_is_played_for_its_score(run):
     chosen = ("openspiel", "--game", WALK)
     assert "The best score is −5, in 5 moves" in run(*chosen)
-    shown = run("show", *chosen)
-    assert "score −5 in 5    UP" in shown
-    assert "score −100 in 1  RIGHT" in shown
-    assert "dead end" not in shown + run("stats", *chosen) + run("line", *chosen)
+    output = run("show", *chosen)
+    assert "score −5 in 5    UP" in output
+    assert "score −100 in 1  RIGHT" in output
+    assert "dead end" not in output + run("stats", *chosen) + run("line", *chosen)
     assert run("play", *chosen, typed="UP\nRIGHT\nRIGHT\nRIGHT\nDOWN\n").rstrip().endswith("A score of −5.")
 
 
@@ -64,7 +64,7 @@ def client(tmp_path: Path, run) -> Iterator[TestClient]:
     library.close()
 
 
-def test_the_page_lists_such_tables_and_answers_for_them(client):
+def test_the_web_page_and_its_api_serve_the_tables(client):
     listed = {game["name"]: game for game in client.get("/api/games").json()["games"]}
     assert listed["openspiel-game=tic_tac_toe"]["verdict"] == "Draw in 9 plies"
     assert listed[f"openspiel-game={WALK}"]["verdict"] == "The best score is −5, in 5 moves"
@@ -72,14 +72,14 @@ def test_the_page_lists_such_tables_and_answers_for_them(client):
     assert page.status_code == 200
     assert "html" in page.headers["content-type"]
     place = "/api/" + quote(f"openspiel-game={DOTS}")
-    found = client.get(place + "/position", params={"position": "0"}).json()
-    assert (found["solved"], found["outcome"], found["score"], found["to_move"]) == (True, "win", 2, 1)
-    assert found["notations"]["actions"] == "0"
+    reply = client.get(place + "/position", params={"position": "0"}).json()
+    assert (reply["solved"], reply["outcome"], reply["score"], reply["to_move"]) == (True, "win", 2, 1)
+    assert reply["notations"]["actions"] == "0"
     assert client.get(place + "/overview").json()["positions"] == 143
 
 
 @pytest.mark.parametrize(("name", "result"), [(DOTS, 0), ("tic_tac_toe", 0), (WALK, -5)])
-def test_perfect_play_through_the_page_comes_to_the_result_the_table_promises(client, name, result):
+def test_perfect_play_through_the_api_gives_the_result_of_the_table(client, name, result):
     place = "/api/" + quote(f"openspiel-game={name}")
     game = client.get(place + "/game").json()
     while game["result"] is None:
@@ -90,10 +90,10 @@ def test_perfect_play_through_the_page_comes_to_the_result_the_table_promises(cl
     assert end.get("score", 0) == result
 
 
-def test_the_universal_web_api_answers_for_them(client):
+def test_the_universal_web_api_serves_the_tables(client):
     variants = client.get("/uwapi/openspiel/").json()["variants"]
     assert f"game={DOTS}" in [variant["id"] for variant in variants]
     place = "/uwapi/openspiel/" + quote("game=tic_tac_toe") + "/"
     start = client.get(place).json()["startPosition"]
-    found = client.get(place + "positions/", params={"p": start}).json()
-    assert (found["positionValue"], found["remoteness"], len(found["moves"])) == ("tie", 9, 9)
+    reply = client.get(place + "positions/", params={"p": start}).json()
+    assert (reply["positionValue"], reply["remoteness"], len(reply["moves"])) == ("tie", 9, 9)

@@ -1,4 +1,4 @@
-"""Positions to test with: by legal play, and by putting pieces down with no regard to the rules of play."""
+"""Test positions from legal play, and from pieces placed without regard to the rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from . import reference
 from .reference import PIECES, START, Position
 
 
-def played(choices: list[int]) -> Position:
-    """The position after these choices among the legal moves, or where the game ended before."""
+def play_choices(choices: list[int]) -> Position:
+    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
     position = START
     for choice in choices:
         legal = reference.moves(position)
@@ -21,8 +21,8 @@ def played(choices: list[int]) -> Position:
     return position
 
 
-def put_down(cells: list[int], count: int) -> Position:
-    """The first `count` pieces of a fixed row, colours alternating, on these cells: clashes and all."""
+def place_pieces(cells: list[int], count: int) -> Position:
+    """Return a board with `count` pieces of alternating colours on these cells, which may clash."""
     letters = ["."] * 16
     row = [letter for pair in zip(PIECES[:4] * 2, PIECES[4:] * 2, strict=True) for letter in pair]
     for letter, cell in zip(row[:count], cells, strict=False):
@@ -31,22 +31,22 @@ def put_down(cells: list[int], count: int) -> Position:
 
 
 def positions() -> st.SearchStrategy[Position]:
-    """Reachable positions, finished ones among them."""
-    return st.lists(st.integers(0, 63), max_size=16).map(played)
+    """Return a strategy for reachable positions, some of them finished."""
+    return st.lists(st.integers(0, 63), max_size=16).map(play_choices)
 
 
 def states() -> st.SearchStrategy[Position]:
-    """Anything that the formats can say: right counts and turns, but pieces may clash."""
-    anywhere = st.builds(put_down, st.permutations(range(16)), st.integers(0, 16))
+    """Return a strategy for all states of the formats: counts and turns are right, but pieces may clash."""
+    anywhere = st.builds(place_pieces, st.permutations(range(16)), st.integers(0, 16))
     return st.one_of(positions(), anywhere)
 
 
 def random_positions(count: int, seed: int) -> list[Position]:
-    """Some reachable positions, the same each time, spread over the plies."""
+    """Return reachable positions from a fixed seed, spread over the plies."""
     source = random.Random(seed)
-    return [played([source.randrange(64) for _ in range(source.randrange(17))]) for _ in range(count)]
+    return [play_choices([source.randrange(64) for _ in range(source.randrange(17))]) for _ in range(count)]
 
 
 def qfen(position: Position) -> str:
-    """The position's letters as a QFEN."""
+    """Return the QFEN of a position."""
     return "/".join(position[start : start + 4] for start in range(0, 16, 4))

@@ -1,7 +1,7 @@
-"""Quantik in plain Python, for reading: the rules and both canonical forms by brute force.
+"""Quantik in plain Python, written for clarity: the rules and both canonical forms by brute force.
 
-It shares nothing with the C code or with `perfectplay_quantik`: a position here is its 16 letters, `.` for
-empty, A to D for colour 0, a to d for colour 1. The tests hold everything else against it.
+It shares no code with the C code or with `perfectplay_quantik`, which are tested against it. A position is its 16
+letters: `.` for empty, A to D for colour 0, a to d for colour 1.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Move(NamedTuple):
 
 
 def pieces(position: Position, colour: int) -> int:
-    """How many pieces a colour has on the board."""
+    """Return the number of pieces of a colour on the board."""
     return sum(letter != "." and letter.islower() == bool(colour) for letter in position)
 
 
 def mover(position: Position) -> int:
-    """The colour to move: 0 begins."""
+    """Return the colour to move; 0 moves first."""
     return 0 if pieces(position, 0) == pieces(position, 1) else 1
 
 
@@ -48,12 +48,12 @@ def letter_of(shape: str, colour: int) -> str:
 
 
 def finished(position: Position) -> bool:
-    """Whether a line holds all four shapes, in whatever colours."""
+    """Return whether a line has all four shapes, in any colours."""
     return any({position[cell].upper() for cell in line} == set(SHAPES) for line in LINES)
 
 
 def clashes(position: Position, shape: str, cell: int, colour: int) -> bool:
-    """Whether an opposing piece of this shape shares a line with the cell."""
+    """Return whether an opposing piece of this shape shares a line with the cell."""
     opposing = letter_of(shape, 1 - colour)
     return any(position[other] == opposing for line in LINES if cell in line for other in line)
 
@@ -78,12 +78,12 @@ def play(position: Position, move: Move) -> Position:
 
 
 def over(position: Position) -> bool:
-    """Whether the side to move has lost: a line is finished, or it is stuck."""
+    """Return whether the side to move has lost, because a line is finished or it cannot move."""
     return not moves(position)
 
 
 def reachable(position: Position) -> bool:
-    """Whether play from the start can lead here."""
+    """Return whether play from the start can lead here."""
     first, second = pieces(position, 0), pieces(position, 1)
     if first - second not in (0, 1) or any(position.count(letter) > 2 for letter in PIECES):
         return False
@@ -103,7 +103,7 @@ def reachable(position: Position) -> bool:
 
 
 def perft(position: Position, depth: int) -> tuple[int, int]:
-    """How many sequences of `depth` moves there are, and how many of them end the game with the last."""
+    """Return the number of sequences of `depth` moves, and how many of them end the game with the last."""
     if depth == 0:
         return 1, int(over(position))
     counts = [perft(play(position, move), depth - 1) for move in moves(position)]
@@ -118,7 +118,7 @@ def compose(first: Permutation, then: Permutation) -> Permutation:
 
 
 def closure(generators: list[Permutation]) -> set[Permutation]:
-    """The group that these permutations of the cells generate."""
+    """Return the group that these permutations of the cells generate."""
     group = {tuple(CELLS)}
     frontier = group
     while frontier:
@@ -137,21 +137,23 @@ ROTATIONS_AND_REFLECTIONS = sorted(closure([TRANSPOSED, by_coordinates((3, 2, 1,
 BOARD_SYMMETRIES = sorted(closure([TRANSPOSED, by_coordinates((1, 0, 2, 3), SAME), by_coordinates((2, 3, 0, 1), SAME)]))
 
 
-def moved(position: Position, symmetry: Permutation) -> Position:
+def apply_symmetry(position: Position, symmetry: Permutation) -> Position:
     letters = ["."] * 16
     for cell in CELLS:
         letters[symmetry[cell]] = position[cell]
     return "".join(letters)
 
 
-def relabeled(position: Position, names: tuple[str, ...]) -> Position:
+def relabel(position: Position, names: tuple[str, ...]) -> Position:
     new = "".join(names)
     return position.translate(str.maketrans(PIECES, new + new.lower()))
 
 
 def images(position: Position, symmetries: list[Permutation]) -> set[Position]:
-    """All images under board symmetries and relabelings of the shapes, colours kept."""
-    return {relabeled(moved(position, symmetry), names) for symmetry in symmetries for names in permutations(SHAPES)}
+    """Return all images under board symmetries and relabelings of the shapes, without exchanging colours."""
+    return {
+        relabel(apply_symmetry(position, symmetry), names) for symmetry in symmetries for names in permutations(SHAPES)
+    }
 
 
 # ---- the portable key ----
@@ -164,8 +166,8 @@ def payload(position: Position) -> bytes:
 
 
 def images_384(position: Position) -> set[Position]:
-    kept = images(position, ROTATIONS_AND_REFLECTIONS)
-    return kept | {image.swapcase() for image in kept}
+    same_colours = images(position, ROTATIONS_AND_REFLECTIONS)
+    return same_colours | {image.swapcase() for image in same_colours}
 
 
 def canonical_payload(position: Position) -> bytes:
@@ -173,7 +175,7 @@ def canonical_payload(position: Position) -> bytes:
 
 
 def canonical_192(position: Position) -> bytes:
-    """The smallest payload under rotations, reflections and relabelings alone: the colours stay."""
+    """Return the smallest payload under rotations, reflections and relabelings, without exchanging colours."""
     return min(payload(image) for image in images(position, ROTATIONS_AND_REFLECTIONS))
 
 
@@ -184,7 +186,7 @@ Pair = tuple[frozenset[int], frozenset[int]]
 
 @cache
 def pair_numbers() -> dict[Pair, int]:
-    """The numbers of (the mover's cells, the other's cells) of one shape, as pairs.h defines them."""
+    """Return the numbers of (the mover's cells, the other's cells) of one shape, as defined in pairs.h."""
     sets = [frozenset(cells) for size in range(3) for cells in combinations(CELLS, size)]
     pairs = [(own, other) for own in sets for other in sets if not any(line & own and line & other for line in LINES)]
 
@@ -204,7 +206,7 @@ def mask(cells: frozenset[int]) -> int:
 
 
 def encode(position: Position) -> int:
-    """The solver's number of a position: four pair numbers of 11 bits, shape A's uppermost."""
+    """Return the solver's number of a position: four pair numbers of 11 bits, with shape A highest."""
     colour = mover(position)
     number = 0
     for shape in SHAPES:
@@ -215,5 +217,5 @@ def encode(position: Position) -> int:
 
 
 def canonical_3072(position: Position) -> int:
-    """The greatest number of all images under 128 board symmetries and 24 relabelings."""
+    """Return the greatest number of all images under 128 board symmetries and 24 relabelings."""
     return max(encode(image) for image in images(position, BOARD_SYMMETRIES))

@@ -1,4 +1,4 @@
-"""The 384-image canonical key: golden keys, and the laws that make it a key."""
+"""The 384-image canonical key: golden keys, and the properties of a key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from perfectplay_quantik._core import lib
+from perfectplay_quantik._kernel import lib
 
 from perfectplay_quantik import CANONICAL, State, arrays
 
@@ -57,7 +57,7 @@ def test_a_key_reads_back_as_a_state_with_the_same_key(position: Position) -> No
     assert state.canonical_key() == state.pack(CANONICAL) == key
 
 
-def test_the_arrays_give_what_single_states_give() -> None:
+def test_arrays_agree_with_single_states() -> None:
     singles = [State.from_qfen(qfen(position)) for position in random_positions(300, seed=2)]
     words = np.array([state.bb for state in singles], dtype=np.uint16)
     assert arrays.canonical_payload(words).astype("<u2").tobytes() == b"".join(

@@ -1,4 +1,4 @@
-"""The rules, in C and in `State`, against the plain-Python reference, perft counts and numbers of classes."""
+"""The rules in C and in `State` compared with the plain-Python reference, perft counts and numbers of classes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 
 from perfectplay.values import Status
 from perfectplay_native.kernel import Kernel
 from perfectplay_quantik import State
-from perfectplay_quantik.plugin import position_of, state_of
+from perfectplay_quantik.notation import position_of, state_of
 
 from . import reference
-from .positions import positions, put_down, qfen
+from .positions import place_pieces, positions, qfen
 from .reference import Move, Pair, Permutation, Position
 
 KERNEL = Kernel(ffi, lib.quantik_kernel)
 SLOW = 10_000
-"""The Python reference counts sequences up to this many."""
+"""The largest perft count that the Python reference checks."""
 
 
 def read_perft() -> list[tuple[str, list[tuple[int, int]]]]:
@@ -33,7 +33,7 @@ def read_perft() -> list[tuple[str, list[tuple[int, int]]]]:
     ]
 
 
-def encoded(position: Position) -> int:
+def encode_position(position: Position) -> int:
     return position_of(State.from_qfen(qfen(position)))
 
 
@@ -62,8 +62,8 @@ def test_perft_of_the_reference_agrees_with_the_file(text: str, counts: list[tup
 
 
 @given(positions())
-def test_encoding_is_the_one_that_the_reference_writes(position: Position) -> None:
-    number = encoded(position)
+def test_the_encoding_is_that_of_the_reference(position: Position) -> None:
+    number = encode_position(position)
     assert number == reference.encode(position)
     assert state_of(number).to_qfen() == qfen(position)
 
@@ -72,25 +72,25 @@ def test_encoding_is_the_one_that_the_reference_writes(position: Position) -> No
 def test_legal_moves_agree_with_the_reference(position: Position) -> None:
     expected = reference.moves(position)
     state = State.from_qfen(qfen(position))
-    assert KERNEL.moves(encoded(position)) == [as_move(move) for move in expected]
+    assert KERNEL.moves(encode_position(position)) == [as_move(move) for move in expected]
     assert state.moves() == [(reference.SHAPES.index(move.shape), move.cell) for move in expected]
     assert bool(state.finished_lines()) == reference.finished(position)
 
 
 @given(positions())
-def test_why_not_speaks_exactly_for_the_illegal_moves(position: Position) -> None:
+def test_exactly_the_illegal_moves_have_a_reason(position: Position) -> None:
     state = State.from_qfen(qfen(position))
-    silent = [(shape, cell) for shape in range(4) for cell in range(16) if state.why_not(shape, cell) is None]
-    assert silent == state.moves()
+    legal = [(shape, cell) for shape in range(4) for cell in range(16) if state.why_not(shape, cell) is None]
+    assert legal == state.moves()
 
 
 @given(positions())
-def test_apply_plays_and_undo_takes_back(position: Position) -> None:
-    number = encoded(position)
+def test_apply_and_undo_agree_with_the_reference(position: Position) -> None:
+    number = encode_position(position)
     state = State.from_qfen(qfen(position))
     for move in reference.moves(position):
         after = KERNEL.apply(number, as_move(move))
-        assert after == encoded(reference.play(position, move))
+        assert after == encode_position(reference.play(position, move))
         assert KERNEL.undo(after, as_move(move)) == number
         assert KERNEL.valid(after)
         assert state.play(reference.SHAPES.index(move.shape), move.cell) == state_of(after)
@@ -99,41 +99,41 @@ def test_apply_plays_and_undo_takes_back(position: Position) -> None:
 @given(positions())
 def test_status_is_lost_when_a_line_is_finished_or_the_mover_is_stuck(position: Position) -> None:
     expected = Status.LOST if reference.over(position) else Status.ONGOING
-    assert KERNEL.status(encoded(position)) == expected
+    assert KERNEL.status(encode_position(position)) == expected
 
 
 @pytest.mark.parametrize("text", ["dA../...b/.bd./.CCA", "C.../.a.D/.DCA/bab."])
 def test_a_stuck_player_has_lost_although_no_line_is_finished(text: str) -> None:
     position = text.replace("/", "")
     assert not reference.finished(position)
-    assert reference.moves(position) == KERNEL.moves(encoded(position)) == []
-    assert KERNEL.status(encoded(position)) == Status.LOST
+    assert reference.moves(position) == KERNEL.moves(encode_position(position)) == []
+    assert KERNEL.status(encode_position(position)) == Status.LOST
 
 
 @given(positions())
 def test_tier_is_the_number_of_pieces(position: Position) -> None:
-    number = encoded(position)
+    number = encode_position(position)
     assert KERNEL.tier(number) == 16 - position.count(".") == state_of(number).piece_count
 
 
 @given(positions())
-def test_wins_now_knows_every_winning_move(position: Position) -> None:
+def test_wins_now_detects_every_winning_move(position: Position) -> None:
     wins = any(reference.finished(reference.play(position, move)) for move in reference.moves(position))
     kernel = ffi.addressof(lib.quantik_kernel)
-    assert bool(lib.quantik_kernel.wins_now(kernel, encoded(position))) == wins
+    assert bool(lib.quantik_kernel.wins_now(kernel, encode_position(position))) == wins
 
 
 @given(positions())
 def test_children_are_the_distinct_canonical_positions_after_each_move(position: Position) -> None:
-    number = encoded(position)
-    found = children(number)
-    assert len(found) == len(set(found))
-    assert set(found) == {KERNEL.canonicalize(KERNEL.apply(number, move)) for move in KERNEL.moves(number)}
+    number = encode_position(position)
+    listed = children(number)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {KERNEL.canonicalize(KERNEL.apply(number, move)) for move in KERNEL.moves(number)}
 
 
 @given(positions(), st.integers(0, 3), st.integers(0, 2047))
-def test_valid_accepts_just_what_play_can_reach(position: Position, shape: int, pair: int) -> None:
-    number = encoded(position)
+def test_valid_accepts_exactly_the_reachable_positions(position: Position, shape: int, pair: int) -> None:
+    number = encode_position(position)
     assert KERNEL.valid(number)
     changed = number & ~(2047 << 11 * shape) | pair << 11 * shape
     pairs = {pair_number: sets for sets, pair_number in reference.pair_numbers().items()}
@@ -146,7 +146,7 @@ def test_valid_accepts_just_what_play_can_reach(position: Position, shape: int, 
 
 
 def board_of(pairs: list[Pair], mover: int) -> Position | None:
-    """The board with these cells of each shape; None if two pieces share a cell or `mover` is not to move."""
+    """Return the board with these cells of each shape, or None if pieces share a cell or `mover` is not to move."""
     letters = ["."] * 16
     for shape, pair in zip(reference.SHAPES, pairs, strict=True):
         for colour, cells in zip((mover, 1 - mover), pair, strict=True):
@@ -159,13 +159,13 @@ def board_of(pairs: list[Pair], mover: int) -> Position | None:
 
 
 @given(st.integers(1 << 44, 2**64 - 1))
-def test_valid_refuses_bits_above_the_fields(number: int) -> None:
+def test_valid_rejects_bits_above_the_fields(number: int) -> None:
     assert not KERNEL.valid(number)
 
 
 @given(st.permutations(range(16)), st.integers(0, 16))
 def test_only_reachable_states_have_a_position(cells: list[int], count: int) -> None:
-    position = put_down(cells, count)
+    position = place_pieces(cells, count)
     state = State.from_qfen(qfen(position))
     assert (lib.quantik_position(list(state.bb)) != 2**64 - 1) == reference.reachable(position)
     if not reference.reachable(position):
@@ -191,14 +191,14 @@ def test_classes_under_rotations_reflections_and_relabelings_number_3_51_726_109
         for position in tier:
             for move in reference.moves(position):
                 after = reference.play(position, move)
-                seen[repr(keep_colours(after))] = after
+                seen[repr(coloured_form(after))] = after
         tier = {position for position in seen.values() if not reference.finished(position)}
         counts.append(len(tier))
     assert counts == [3, 51, 726, 10_946]
 
 
-def keep_colours(position: Position) -> list[tuple[list[int], list[int]]]:
-    """A quick invariant form under 8 × 24: `reference.canonical_192` is the slow one it stands for."""
+def coloured_form(position: Position) -> list[tuple[list[int], list[int]]]:
+    """Return a fast invariant under 8 × 24 images, equivalent to `reference.canonical_192`."""
     cells = [[cell for cell in range(16) if position[cell] == letter] for letter in reference.PIECES]
 
     def image(piece: int, turn: Permutation) -> list[int]:
@@ -211,6 +211,6 @@ def keep_colours(position: Position) -> list[tuple[list[int], list[int]]]:
 
 
 @given(positions(), positions())
-def test_the_quick_form_separates_exactly_what_brute_force_separates(one: Position, other: Position) -> None:
+def test_the_fast_invariant_agrees_with_brute_force(one: Position, other: Position) -> None:
     same = reference.canonical_192(one) == reference.canonical_192(other)
-    assert (keep_colours(one) == keep_colours(other)) == same
+    assert (coloured_form(one) == coloured_form(other)) == same

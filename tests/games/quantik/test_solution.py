@@ -1,4 +1,4 @@
-"""The whole game solved: the known result, the proof of the table, and why the portable key must not solve."""
+"""The solved game: the published result, verification, and why the portable key is not suitable for solving."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from perfectplay_quantik._core import lib
+from perfectplay_quantik._kernel import lib
 
 from perfectplay import Game, Outcome, Table, Value, load_game, open_table, solve_game, verify_table
 from perfectplay_quantik import State
-from perfectplay_quantik.plugin import encode, position_of, state_of
+from perfectplay_quantik.notation import encode, position_of, state_of
 
 NO_POSITION = 2**64 - 1
 GOLDEN_HASHES = Path(__file__).parents[2] / "golden" / "hashes.json"
@@ -46,7 +46,7 @@ def test_every_one_of_the_64_first_moves_loses(game: Game, table: Table) -> None
     assert {table.probe(game.apply(0, move)) for move in first_moves} == {Value(Outcome.WIN, 9)}
 
 
-def test_each_number_of_pieces_has_its_known_number_of_positions(table: Table) -> None:
+def test_each_number_of_pieces_has_the_published_number_of_positions(table: Table) -> None:
     counts = [sum(map(len, table.values(tier))) for tier in range(17)]
     assert counts == [
         *(1, 1, 7, 70, 905, 7_201, 59_184, 311_020, 1_265_540, 2_993_481, 5_185_958),
@@ -60,8 +60,8 @@ def test_verify_finds_no_bad_position(table: Table) -> None:
     assert (report.checked, report.bad) == (18_914_747, 0)
 
 
-def test_the_table_is_bit_for_bit_the_known_one(table: Table) -> None:
-    """This hash must not change when code gets faster, whatever the machine and the number of threads."""
+def test_the_table_has_the_golden_hash(table: Table) -> None:
+    """The hash must be the same on every machine, for any number of threads, and after every optimization."""
     assert table.info.hash == json.loads(GOLDEN_HASHES.read_text())["quantik"]
 
 
@@ -70,8 +70,8 @@ def test_lmdb_with_64_megabytes_gives_the_same_table(game: Game, table: Table, t
     assert bounded.hash == table.info.hash
 
 
-def swapped(position: int) -> int:
-    """The position with the colours exchanged and the same colour to move, or NO_POSITION."""
+def swap_colours(position: int) -> int:
+    """Return the position with the colours exchanged and the same colour to move, or NO_POSITION."""
     return int(lib.quantik_position(list(state_of(position).colours_swapped().bb)))
 
 
@@ -79,7 +79,7 @@ def test_the_portable_key_merges_positions_with_different_winners(table: Table) 
     """At four pieces, 412 of the 905 positions have a twin with the same key and another winner."""
     merged = 0
     for position in map(int, table.positions(4, 0, 905)):
-        twin = swapped(position)
+        twin = swap_colours(position)
         assert twin != NO_POSITION
         assert state_of(position).canonical_key() == state_of(twin).canonical_key()
         if table.probe(position).outcome != table.probe(twin).outcome:
@@ -88,7 +88,7 @@ def test_the_portable_key_merges_positions_with_different_winners(table: Table) 
     assert merged == 412
 
 
-def test_the_counter_example_of_the_docs_is_one(table: Table) -> None:
+def test_the_counterexample_in_the_docs_is_correct(table: Table) -> None:
     texts = ("Cd../dC../.b../...A", "cD../Dc../.B../...a")
     assert all(f"`{text}`" in DOCS.read_text(encoding="utf-8") for text in texts)
     win, loss = (State.from_qfen(text) for text in texts)
@@ -104,11 +104,11 @@ def test_probing_many_images_agrees_with_probing_their_canonical_form(table: Tab
     assert codes[0] == codes[1] == table.probe(study).code
 
 
-def test_the_commands_of_the_docs_run(quantik_tables: Path, tmp_path: Path) -> None:
+def test_the_commands_in_the_docs_run(quantik_tables: Path, tmp_path: Path) -> None:
     blocks = re.findall(r"```sh\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
     commands = [line for block in blocks for line in block.splitlines()]
     assert commands
-    tables = shutil.copytree(quantik_tables, tmp_path / "tables")  # some of them write
+    tables = shutil.copytree(quantik_tables, tmp_path / "tables")  # some commands write
     environment = os.environ | {"PERFECTPLAY_TABLES": str(tables)}
     for command in commands:
         program, *arguments = shlex.split(command)

@@ -1,4 +1,4 @@
-"""The group of the board, and the solver's canonical form against a loop over all 3072 images."""
+"""The symmetry group of the board, and the solver's canonical form compared with a loop over all 3072 images."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from perfectplay_quantik._core import ffi, lib
+from perfectplay_quantik._kernel import ffi, lib
 
 from perfectplay_native.kernel import Kernel
 
@@ -25,8 +25,8 @@ def test_the_board_has_exactly_128_symmetries() -> None:
     assert SYMMETRIES[0] == tuple(range(16))
 
 
-def test_no_other_permutation_of_the_cells_keeps_the_lines() -> None:
-    """Count them all: cell by cell, dropping what already breaks a line."""
+def test_no_other_permutation_of_the_cells_preserves_the_lines() -> None:
+    """Counts all such permutations cell by cell, pruning those that break a line."""
     in_line = [[any({a, b} <= line for line in reference.LINES) for b in range(16)] for a in range(16)]
 
     def extend(images: list[int]) -> int:
@@ -56,15 +56,16 @@ def test_each_symmetry_maps_lines_to_lines() -> None:
         assert all({symmetry[cell] for cell in line} in reference.LINES for line in reference.LINES)
 
 
-def test_pairs_are_numbered_as_the_reference_numbers_them() -> None:
+def test_pairs_have_the_numbers_of_the_reference() -> None:
     numbers = reference.pair_numbers()
     assert sorted(numbers.values()) == list(range(2001))
     for (own, other), number in numbers.items():
         assert lib.quantik_pair(reference.mask(own), reference.mask(other)) == number
+    assert lib.quantik_pair(0, 1) == 17  # the example in pairs.h
 
 
 @pytest.mark.parametrize(("mover", "other"), [(7, 0), (0, 0x8421), (1, 1), (1, 2), (1, 1 << 12), (1, 1 << 5)])
-def test_what_is_no_pair_has_no_number(mover: int, other: int) -> None:
+def test_other_sets_have_no_pair_number(mover: int, other: int) -> None:
     assert lib.quantik_pair(mover, other) == 0xFFFF
     assert lib.quantik_pair(other, mover) == 0xFFFF
 
@@ -79,8 +80,8 @@ def test_canonical_form_is_the_greatest_of_all_3072_images(position: Position) -
 def test_all_3072_images_have_one_canonical_form(position: Position) -> None:
     images = np.array(
         [
-            reference.encode(reference.relabeled(turned, names))
-            for turned in {reference.moved(position, symmetry) for symmetry in SYMMETRIES}
+            reference.encode(reference.relabel(turned, names))
+            for turned in {reference.apply_symmetry(position, symmetry) for symmetry in SYMMETRIES}
             for names in permutations(reference.SHAPES)
         ],
         dtype=np.uint64,

@@ -1,7 +1,7 @@
-"""The rules of Quixo in plain Python, written to be read and believed.
+"""The rules of Quixo in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares nothing with them and takes no shortcut: a board
-is a tuple of rows of characters, a line is pushed by removing a character and adding one.
+The C kernel and the plugin are tested against this file, so it shares no code with them and takes no shortcuts. A board
+is a tuple of rows of characters, and a line is pushed by removing a character and adding one.
 """
 
 from __future__ import annotations
@@ -31,49 +31,49 @@ class Position(NamedTuple):
 
 
 class Move(NamedTuple):
-    taken: tuple[int, int]
+    source: tuple[int, int]
     """Row and column of the cube; (0, 0) is the top left."""
-    put: tuple[int, int]
+    target: tuple[int, int]
 
 
 def start(width: int, height: int) -> Position:
     return Position((BLANK * width,) * height, MARKS[0])
 
 
-def transposed(rows: tuple[str, ...]) -> tuple[str, ...]:
+def transpose(rows: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("".join(column) for column in zip(*rows, strict=True))
 
 
 @cache
 def lines(width: int, height: int) -> list[list[tuple[int, int]]]:
-    """As many cells in a row as the shorter side has, in any direction."""
+    """Return the lines in all directions, each as long as the shorter side."""
     length = min(width, height)
-    found = []
+    result = []
     for row in range(height):
         for column in range(width):
             for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
                 cells = [(row + i * down, column + i * right) for i in range(length)]
                 if all(0 <= cell[0] < height and 0 <= cell[1] < width for cell in cells):
-                    found.append(cells)
-    return found
+                    result.append(cells)
+    return result
 
 
 def has_line(position: Position, mark: str) -> bool:
-    every = lines(position.width, position.height)
-    return any(all(position.rows[row][column] == mark for row, column in line) for line in every)
+    all_lines = lines(position.width, position.height)
+    return any(all(position.rows[row][column] == mark for row, column in line) for line in all_lines)
 
 
 @cache
 def status(position: Position) -> str:
-    """For the side to move: whoever completes a line of the opponent's has lost, whatever else the move did."""
+    """Return the result for the side to move. Completing a line of the opponent loses, whatever else the move did."""
     if has_line(position, position.mover):
         return "WON"
     return "LOST" if has_line(position, position.opponent) else "ONGOING"
 
 
-def pushed(line: str, taken: int, put: int, mark: str) -> str:
-    rest = line[:taken] + line[taken + 1 :]
-    return mark + rest if put == 0 else rest + mark
+def push(line: str, source: int, target: int, mark: str) -> str:
+    rest = line[:source] + line[source + 1 :]
+    return mark + rest if target == 0 else rest + mark
 
 
 def moves(position: Position) -> Iterator[Move]:
@@ -85,34 +85,34 @@ def moves(position: Position) -> Iterator[Move]:
             on_border = row in (0, last_row) or column in (0, last_column)
             if not on_border or position.rows[row][column] == position.opponent:
                 continue
-            for put in {(row, 0), (row, last_column), (0, column), (last_row, column)} - {(row, column)}:
-                yield Move((row, column), put)
+            for target in {(row, 0), (row, last_column), (0, column), (last_row, column)} - {(row, column)}:
+                yield Move((row, column), target)
 
 
 def apply(position: Position, move: Move) -> Position:
     (row, column), (to_row, to_column) = move
     rows = list(position.rows)
     if row == to_row:
-        rows[row] = pushed(rows[row], column, to_column, position.mover)
+        rows[row] = push(rows[row], column, to_column, position.mover)
     else:
-        columns = list(transposed(position.rows))
-        columns[column] = pushed(columns[column], row, to_row, position.mover)
-        rows = list(transposed(tuple(columns)))
+        columns = list(transpose(position.rows))
+        columns[column] = push(columns[column], row, to_row, position.mover)
+        rows = list(transpose(tuple(columns)))
     return Position(tuple(rows), position.opponent)
 
 
 def images(position: Position) -> list[Position]:
-    """The position under every symmetry of its board."""
+    """Return the images under all symmetries of the board."""
     boards = [position.rows]
     if position.width == position.height:
-        boards.append(transposed(position.rows))
+        boards.append(transpose(position.rows))
     boards += [tuple(reversed(rows)) for rows in boards]
     boards += [tuple(row[::-1] for row in rows) for rows in boards]
     return [Position(rows, position.mover) for rows in boards]
 
 
-def colours_swapped(position: Position) -> Position:
-    """The same for the other player: his marks, his turn."""
+def swap_colours(position: Position) -> Position:
+    """Return the position with the players exchanged, including the side to move."""
     other = str.maketrans(MARKS, MARKS[::-1])
     return Position(tuple(row.translate(other) for row in position.rows), position.opponent)
 

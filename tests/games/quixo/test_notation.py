@@ -1,4 +1,4 @@
-"""What people type and read: positions, moves, the reasons against illegal ones, and the board to click."""
+"""Texts of positions and moves, reasons against illegal moves, and the drawn board."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_a_position_is_read_as_text_and_as_a_number(game: Game) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("..../..../..../....", "who is to move"),
-        ("..../..../..../....:Z", "who is to move"),
-        (".../.../...:X", "4 rows of 4 are wanted"),
+        ("..../..../..../....", "side to move is missing"),
+        ("..../..../..../....:Z", "side to move is missing"),
+        (".../.../...:X", "4 rows of 4"),
         ("..../..../..?./....:X", "'\\?' in row 3"),
         (str(1 << 16), "is not a position of Quixo on 4×4"),
     ],
 )
-def test_what_is_not_a_position_is_refused(game: Game, text: str, reason: str) -> None:
+def test_an_invalid_position_is_rejected_with_the_reason(game: Game, text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         game.encode(text)
 
@@ -52,19 +52,19 @@ def test_a_move_may_be_typed_in_several_ways(game: Game, text: str) -> None:
     ("text", "reason"),
     [
         ("b4", "write the cell to take from"),
-        ("b9-b1", "there is no cell b9: the board is a1 to d4"),
+        ("b9-b1", "no cell b9; the board is a1 to d4"),
         ("b3-b1", "b3 is not on the border"),
         ("a4-a1", "the cube at a4 shows the opponent's mark"),
-        ("b4-b4", "must not go back to where it was taken"),
-        ("b4-c4", "can be put in at a4, d4, b1"),
+        ("b4-b4", "on its own cell"),
+        ("b4-c4", "put back at a4, d4, b1"),
     ],
 )
-def test_an_illegal_move_is_refused_with_the_reason(game: Game, text: str, reason: str) -> None:
+def test_an_illegal_move_is_rejected_with_the_reason(game: Game, text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         game.parse_move(game.encode("O.X./.O../.X../....:X"), text)
 
 
-def test_nothing_can_be_played_when_the_game_is_over(game: Game) -> None:
+def test_a_finished_game_has_no_moves_and_no_clicks(game: Game) -> None:
     position = game.encode("XXXX/OOO./..../....:O")
     with pytest.raises(UsageError, match="the game is over"):
         game.parse_move(position, "d4-a4")
@@ -76,12 +76,12 @@ def test_nothing_can_be_played_when_the_game_is_over(game: Game) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(any_board)
-def test_the_board_shows_the_marks_and_takes_every_move_by_two_clicks(position: Position) -> None:
+def test_the_board_shows_the_marks_and_has_two_clicks_for_every_move(position: Position) -> None:
     game, code = game_of(position), code_of(position)
     drawn = game.board(code)
     assert drawn is not None
-    shown = [cell.stack[0].label if cell.stack else "." for cell in drawn.cells]
-    assert "".join(shown) == "".join(position.rows)
+    labels = [cell.stack[0].label if cell.stack else "." for cell in drawn.cells]
+    assert "".join(labels) == "".join(position.rows)
     assert drawn.players[drawn.to_move] == position.mover
     assert {click.move: f"{click.source}→{click.target}" for click in drawn.clicks} == {
         move: game.format_move(code, move) for move in game.moves(code)
@@ -93,7 +93,7 @@ def test_the_board_shows_the_marks_and_takes_every_move_by_two_clicks(position: 
 
 @settings(max_examples=50, deadline=None)
 @given(any_board)
-def test_arrays_know_the_mover_and_the_colours_exchanged(position: Position) -> None:
+def test_arrays_of_movers_and_swapped_colours_agree_with_the_reference(position: Position) -> None:
     game, array = game_of(position), np.array([code_of(position)], dtype=np.uint64)
     assert game.movers(array) == ["XO".index(position.mover)]
-    assert game.colour_swapped(array) == [code_of(reference.colours_swapped(position))]
+    assert game.colour_swapped(array) == [code_of(reference.swap_colours(position))]

@@ -1,4 +1,4 @@
-"""The kernel against the reference: moves, what they lead to, how games end, symmetries, and the perfect index."""
+"""The kernel compared with the reference: moves, children, results, symmetries, and the perfect index."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def code_of(position: Position) -> int:
 
 
 def playouts(width: int, height: int, count: int, seed: int) -> Iterator[Position]:
-    """Every position of random games, the finished ones included."""
+    """Yield every position of random games, including finished ones."""
     generator = random.Random(seed)
     position = reference.start(width, height)
     for _ in range(count):
@@ -45,7 +45,7 @@ def playouts(width: int, height: int, count: int, seed: int) -> Iterator[Positio
 
 
 def boards(width: int, height: int) -> st.SearchStrategy[Position]:
-    """Marks anywhere; many a board has lines of both players."""
+    """Return a strategy for boards with marks anywhere, often with lines of both players."""
     row = st.text(alphabet=".XO", min_size=width, max_size=width)
     rows = st.lists(row, min_size=height, max_size=height).map(tuple)
     return st.builds(Position, rows, st.sampled_from("XO"))
@@ -60,9 +60,9 @@ def check_against_reference(position: Position) -> None:
     assert game.decode(code) == reference.text(position)
     assert game.status(code).name == reference.status(position)
     expected = Counter(reference.text(reference.apply(position, move)) for move in reference.moves(position))
-    found = [game.apply(code, move) for move in game.moves(code)]
-    assert Counter(map(game.decode, found)) == expected
-    for move, child in zip(game.moves(code), found, strict=True):
+    children = [game.apply(code, move) for move in game.moves(code)]
+    assert Counter(map(game.decode, children)) == expected
+    for move, child in zip(game.moves(code), children, strict=True):
         assert game.undo(child, move) == code
 
 
@@ -86,7 +86,7 @@ def test_texts_of_moves_name_the_cells(position: Position) -> None:
     def name(cell: tuple[int, int]) -> str:
         return "abcde"[cell[1]] + str(position.height - cell[0])
 
-    expected = {f"{name(move.taken)}→{name(move.put)}" for move in reference.moves(position)}
+    expected = {f"{name(move.source)}→{name(move.target)}" for move in reference.moves(position)}
     assert {game.format_move(code, move) for move in game.moves(code)} == expected
 
 
@@ -96,13 +96,13 @@ def test_symmetric_images_and_exchanged_colours_share_a_slot(position: Position)
     game, kernel = game_of(position), game_of(position).kernel
     codes = [code_of(image) for image in reference.images(position)]
     assert {game.canonicalize(code) for code in codes} == {min(codes)}
-    swapped = code_of(reference.colours_swapped(position))
+    swapped = code_of(reference.swap_colours(position))
     assert len({kernel.rank(code) for code in (*codes, swapped)}) == 1
 
 
 @pytest.mark.parametrize("size", [(3, 3), (4, 2), (2, 4), (3, 4)])
-def test_every_slot_holds_one_position_of_its_own(size: tuple[int, int]) -> None:
-    """No holes, and as many slots as boards up to symmetry."""
+def test_every_slot_holds_exactly_one_position(size: tuple[int, int]) -> None:
+    """There are no gaps, and as many slots as boards up to symmetry."""
     kernel = quixo(*size).kernel
     slots = [(tier, index) for tier in range(kernel.tier_count) for index in range(kernel.tier_size(tier))]
     codes = [kernel.unrank(*slot) for slot in slots]
@@ -112,34 +112,37 @@ def test_every_slot_holds_one_position_of_its_own(size: tuple[int, int]) -> None
 
 
 def symmetries(width: int, height: int) -> list[list[int]]:
-    """Each as where it takes every cell, from the reference's images of a board of distinct characters."""
+    """Return all symmetries as permutations of the cells, from the reference's images of distinct letters."""
     alphabet = "".join(chr(65 + cell) for cell in range(width * height))
     rows = tuple(alphabet[first : first + width] for first in range(0, len(alphabet), width))
-    return [[alphabet.index(letter) for row in image.rows for letter in row] for image in images_of(rows)]
-
-
-def images_of(rows: tuple[str, ...]) -> list[Position]:
-    return reference.images(Position(rows, "X"))
+    images = reference.images(Position(rows, "X"))
+    return [[alphabet.index(letter) for row in image.rows for letter in row] for image in images]
 
 
 def cycles(permutation: list[int]) -> set[frozenset[int]]:
-    found = set()
+    result = set()
     for cell in range(len(permutation)):
         orbit = [cell]
         while (following := permutation[orbit[-1]]) != cell:
             orbit.append(following)
-        found.add(frozenset(orbit))
-    return found
+        result.add(frozenset(orbit))
+    return result
+
+
+def test_the_example_in_board_h_has_the_slot_worked_out_there() -> None:
+    game = quixo(3, 3)
+    assert game.kernel.rank(game.encode("..X/.../.O.:X")) == (4, 4)
+    assert game.kernel.tier_size(4) == 12
 
 
 @pytest.mark.parametrize(("size", "slots"), [((4, 4), 5_398_083), ((5, 4), 871_858_485), ((5, 5), 105_918_450_471)])
-def test_the_index_is_as_large_as_it_must_be(size: tuple[int, int], slots: int) -> None:
+def test_the_index_has_as_many_slots_as_boards_up_to_symmetry(size: tuple[int, int], slots: int) -> None:
     kernel = quixo(*size).kernel
     assert sum(map(kernel.tier_size, range(kernel.tier_count))) == slots
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_unrank_gives_runs_as_it_gives_single_positions(size: tuple[int, int]) -> None:
+def test_rank_inverts_unrank_on_random_slots(size: tuple[int, int]) -> None:
     kernel = quixo(*size).kernel
     generator = random.Random(2)
     for _ in range(200):
@@ -156,7 +159,7 @@ def slots(edges: list[Edge]) -> list[tuple[int, int]]:
 
 @settings(max_examples=300, deadline=None)
 @given(any_board)
-def test_expand_lists_the_children_and_retract_is_its_converse(position: Position) -> None:
+def test_expand_lists_the_children_and_retract_inverts_it(position: Position) -> None:
     kernel, code = game_of(position).kernel, code_of(position)
     mine = kernel.rank(code)
     children = {kernel.rank(kernel.apply(code, move)) for move in kernel.moves(code)}
@@ -174,7 +177,7 @@ def test_expand_lists_the_children_and_retract_is_its_converse(position: Positio
 
 @settings(max_examples=300, deadline=None)
 @given(any_board)
-def test_wins_now_says_whether_a_move_wins(position: Position) -> None:
+def test_wins_now_detects_every_winning_move(position: Position) -> None:
     kernel, code = game_of(position).kernel, code_of(position)
     if kernel.status(code) == Status.ONGOING:
         wins = any(reference.status(reference.apply(position, move)) == "LOST" for move in reference.moves(position))
@@ -182,11 +185,11 @@ def test_wins_now_says_whether_a_move_wins(position: Position) -> None:
 
 
 @pytest.mark.parametrize("code", [1 << 16, 1 << 31, 1 << 48, 1 << 62, 1 | 1 << 32, 2**64 - 1])
-def test_what_is_not_a_board_is_not_valid(code: int) -> None:
+def test_impossible_bits_are_not_valid(code: int) -> None:
     assert not quixo(4, 4).valid(code)
 
 
-def test_a_line_of_the_opponents_loses_even_with_one_of_your_own() -> None:
+def test_making_a_line_of_the_opponent_loses_even_with_an_own_line() -> None:
     game = quixo(3, 3)
     both = "XXX/.O./OOO"
     assert game.status(game.encode(f"{both}:X")) is Status.WON  # O has just moved, and X has a line

@@ -1,4 +1,4 @@
-"""Small boards solved: the known results, the laws, and the proof of the tables."""
+"""Solutions of small boards: published results, checks for every game, and verification of the tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from perfectplay import Game, Outcome, Table, Value, load_game, solve_game, verify_table
 from perfectplay.testing import check_game
 
+from ...propagation import solve_by
 from . import reference
 from .reference import Position
 
@@ -26,50 +27,50 @@ def table(game: Game) -> Iterator[Table]:
 
 
 @pytest.mark.parametrize("size", [(3, 3), (4, 4), (5, 4)])
-def test_the_laws_hold(size: tuple[int, int]) -> None:
+def test_the_game_passes_the_checks(size: tuple[int, int]) -> None:
     check_game(load_game("quixo", width=size[0], height=size[1]))
 
 
-def test_who_begins_wins_on_four_by_four_in_21_plies(game: Game, table: Table) -> None:
+def test_the_first_player_wins_on_four_by_four_in_21_plies(game: Game, table: Table) -> None:
     assert table.probe(game.start()) == Value(Outcome.WIN, 21)
     assert table.statistics.positions == 5_398_083
 
 
-def test_the_four_by_four_table_is_proven(table: Table) -> None:
+def test_the_four_by_four_table_is_verified(table: Table) -> None:
     assert verify_table(table).bad == 0
 
 
 @pytest.mark.parametrize("propagation", ["graph", "forward"])
-def test_every_way_of_propagation_gives_the_same_table(propagation: str) -> None:
+def test_every_propagation_method_gives_the_same_table(propagation: str) -> None:
     small = load_game("quixo", width=3, height=4)
-    solutions = [solve_game(small, save=False, propagation=way) for way in ("retract", propagation)]
+    solutions = [solve_by(small, method, save=False) for method in ("retract", propagation)]
     for solution in solutions:
         solution.table.close()
     assert solutions[0].hash == solutions[1].hash
 
 
-def test_three_by_three_is_solved_as_a_plain_retrograde_analysis_solves_it() -> None:
-    """Every position that play reaches, by repeated looking at all of them, with the reference's rules alone."""
+def test_three_by_three_agrees_with_a_plain_retrograde_analysis() -> None:
+    """The analysis scans all reachable positions repeatedly and uses only the reference's rules."""
     game = load_game("quixo", width=3, height=3)
     start = reference.start(3, 3)
-    children = {position: plain_children(position) for position in reached_from(start)}
+    children = {position: plain_children(position) for position in reachable_from(start)}
     plies = {position: 0 for position in children if reference.status(position) != "ONGOING"}
     won = {position for position in plies if reference.status(position) == "WON"}
     level = 0
     while True:
         level += 1
-        found = {}
+        decided = {}
         for position, after in children.items():
             if position in plies:
                 continue
             if any(child in plies and child not in won for child in after):
-                found[position] = True
+                decided[position] = True
             elif all(child in won for child in after):
-                found[position] = False
-        if not found:
+                decided[position] = False
+        if not decided:
             break
-        plies |= dict.fromkeys(found, level)
-        won |= {position for position, wins in found.items() if wins}
+        plies |= dict.fromkeys(decided, level)
+        won |= {position for position, wins in decided.items() if wins}
     assert (start in won, plies[start]) == (True, 7)
     with solve_game(game, save=False).table as table:
         for position in children:
@@ -86,7 +87,7 @@ def plain_children(position: Position) -> frozenset[Position]:
     return frozenset(reference.apply(position, move) for move in reference.moves(position))
 
 
-def reached_from(start: Position) -> set[Position]:
+def reachable_from(start: Position) -> set[Position]:
     seen = frontier = {start}
     while frontier:
         frontier = {child for position in frontier for child in plain_children(position)} - seen

@@ -1,11 +1,12 @@
-/* Runs the kernels and complete small solves, for a compiler that watches: built with sanitizers by
- * test_sanitizers.py. Every buffer has exactly the size that the contract promises, so that one element too many is
- * seen. Prints one line a step; the first thing that is wrong ends the program. */
+/* Runs the kernels and complete small solves. test_sanitizers.py builds it with sanitizers, so every buffer has exactly
+ * the size that the contract promises. Prints one line per step; the first failed check ends the program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
+#include "positions_api.h"
+#include "verify_api.h"
+
 #include "check.h"
 #include "connect4.h"
 #include "quixo.h"
@@ -16,13 +17,13 @@ extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kerne
 
 /* ---- the laws of a kernel, on positions of random play ---- */
 
-static int among(const uint64_t *values, size_t count, uint64_t value) {
+static int contains(const uint64_t *values, size_t count, uint64_t value) {
     for (size_t i = 0; i < count; i++)
         if (values[i] == value) return 1;
     return 0;
 }
 
-/* Of a run that begins with this ongoing slot: what it says of the first, with room for no more than it may write. */
+/* Surveys a run that begins with this ongoing slot, and checks the result for the first slot. */
 static void check_survey(const pp_kernel *k, pp_slot slot, pp_position unranked) {
     pp_slot *expanded = room(k->max_moves, sizeof *expanded);
     const size_t expanded_count = k->expand(k, unranked, expanded);
@@ -50,7 +51,7 @@ static void check_ranks(const pp_kernel *k, pp_position position, pp_position ch
     CHECK(pp_slot_tier(slot) == k->tier(k, position) && pp_slot_index(slot) < k->tier_size(k, pp_slot_tier(slot)));
     k->unrank(k, slot, 1, &unranked);
     CHECK(k->valid(k, unranked) && k->rank(k, unranked) == slot);
-    CHECK(among(slots, k->expand(k, position, slots), child_slot));
+    CHECK(contains(slots, k->expand(k, position, slots), child_slot));
     if (k->survey) check_survey(k, slot, unranked);
     free(slots);
     slots = room(k->max_parents, sizeof *slots);
@@ -74,12 +75,12 @@ static void check_laws(const pp_kernel *k, int playouts) {
             const pp_move move = moves[random_below((uint32_t)count)];
             const pp_position child = k->apply(k, position, move);
             CHECK(k->undo(k, child, move) == position);
-            if (k->children) CHECK(among(children, k->children(k, position, children), k->canonicalize(k, child)));
+            if (k->children) CHECK(contains(children, k->children(k, position, children), k->canonicalize(k, child)));
             if (k->rank) check_ranks(k, position, child);
             position = child;
         }
     }
-    for (int i = 0; i < 100000; i++) { /* any 64 bits may be asked, and most near-positions are none */
+    for (int i = 0; i < 100000; i++) { /* `valid` accepts any 64 bits */
         const pp_position bits = random_bits() >> random_below(64);
         if (k->valid(k, bits)) (void)k->canonicalize(k, bits);
     }
@@ -108,11 +109,11 @@ static void check_quixo(uint32_t width, uint32_t height) {
     quixo_board_free(board);
 }
 
-/* ---- solving and proving ---- */
+/* ---- solving and verifying ---- */
 
 static const int ways[] = {PP_PROPAGATE_RETRACT, PP_PROPAGATE_GRAPH, PP_PROPAGATE_FORWARD};
 
-static uint64_t proven_hash(pp_engine *engine, uint32_t tier, uint64_t size, uint64_t hash) {
+static uint64_t verified_hash(pp_engine *engine, uint32_t tier, uint64_t size, uint64_t hash) {
     uint64_t wrong;
     pp_fault fault;
     if (!size) return hash;
@@ -123,8 +124,8 @@ static uint64_t proven_hash(pp_engine *engine, uint32_t tier, uint64_t size, uin
     return hash;
 }
 
-/* Gobblet up to a few pieces on the board: with more, the game is called a tie. */
-enum { MOST_PIECES = 4 };
+/* Gobblet with a few pieces on the board; with more, the game is a tie. */
+enum { MAX_PIECES = 4 };
 
 static unsigned pieces_of_tier(uint32_t tier) {
     unsigned pieces = 0;
@@ -134,38 +135,38 @@ static unsigned pieces_of_tier(uint32_t tier) {
 
 static int short_status(const pp_kernel *self, pp_position position) {
     const int status = gobblet_kernel.status(self, position);
-    return status == PP_ONGOING && pieces_of_tier(self->tier(self, position)) >= MOST_PIECES ? PP_DRAWN : status;
+    return status == PP_ONGOING && pieces_of_tier(self->tier(self, position)) >= MAX_PIECES ? PP_DRAWN : status;
 }
 
-/* The tier with the players' pieces exchanged: a piece that moves on the board leads there. */
-static uint32_t sister_of(uint32_t tier) {
-    uint32_t sister = 0;
-    for (uint32_t place = 1; place < 729; place *= 9) { /* a size's two digits: the mover's pieces, the other's */
+/* The tier with the players' pieces exchanged, which moves of pieces on the board lead to. */
+static uint32_t swapped_tier(uint32_t tier) {
+    uint32_t swapped = 0;
+    for (uint32_t place = 1; place < 729; place *= 9) { /* two digits per size: the mover's pieces, the opponent's */
         const uint32_t mover = tier / (3 * place) % 3, other = tier / place % 3;
-        sister += other * 3 * place + mover * place;
+        swapped += other * 3 * place + mover * place;
     }
-    return sister;
+    return swapped;
 }
 
 static uint64_t solve_short_gobblet(int way, unsigned threads) {
     pp_kernel k = gobblet_kernel;
     k.status = short_status;
-    k.survey = NULL; /* it knows the rules of the whole game only */
+    k.survey = NULL; /* it implements the rules of the whole game */
     pp_engine *engine = pp_engine_new(&k, k.tier_count, threads);
     uint64_t hash = 0;
     CHECK(engine);
-    for (unsigned pieces = MOST_PIECES + 1; pieces-- > 0;) {
+    for (unsigned pieces = MAX_PIECES + 1; pieces-- > 0;) {
         for (uint32_t tier = 0; tier < k.tier_count; tier++)
             if (pieces_of_tier(tier) == pieces)
                 CHECK(pp_tier_define(engine, tier, k.tier_size(&k, tier), NULL) == PP_OK);
         for (uint32_t tier = 0; tier < k.tier_count; tier++)
-            if (pieces_of_tier(tier) == pieces && tier <= sister_of(tier)) {
-                const uint32_t tiers[] = {tier, sister_of(tier)};
+            if (pieces_of_tier(tier) == pieces && tier <= swapped_tier(tier)) {
+                const uint32_t tiers[] = {tier, swapped_tier(tier)};
                 CHECK(pp_solve(engine, tiers, tiers[0] == tiers[1] ? 1 : 2, 1, way, 0) == PP_OK);
             }
     }
     for (uint32_t tier = 0; tier < k.tier_count; tier++)
-        if (pieces_of_tier(tier) <= MOST_PIECES) hash = proven_hash(engine, tier, k.tier_size(&k, tier), hash);
+        if (pieces_of_tier(tier) <= MAX_PIECES) hash = verified_hash(engine, tier, k.tier_size(&k, tier), hash);
     pp_engine_free(engine);
     return hash;
 }
@@ -183,7 +184,7 @@ static uint64_t solve_within(uint64_t budget, const pp_kernel *k, const uint64_t
     const uint64_t nodes = ((const graph *)k->context)->nodes;
     CHECK(pp_tier_define(engine, 0, nodes, keys ? blocks : NULL) == PP_OK);
     CHECK(pp_solve(engine, &tier, 1, 1, way, 0) == PP_OK);
-    const uint64_t hash = proven_hash(engine, 0, nodes, 0);
+    const uint64_t hash = verified_hash(engine, 0, nodes, 0);
     pp_engine_free(engine);
     return hash;
 }
@@ -192,7 +193,7 @@ static uint64_t solve_graph(const pp_kernel *k, const uint64_t *keys, int way, u
     return solve_within(0, k, keys, way, threads);
 }
 
-/* Outcomes alone, of which a copy is proven. */
+/* Solves for outcomes, and verifies a copy of them. */
 static uint64_t solve_outcomes(uint64_t budget, const pp_kernel *k, const uint64_t *keys, int way, unsigned threads) {
     const uint64_t *blocks[] = {keys}, nodes = ((const graph *)k->context)->nodes, bytes = (nodes + 3) / 4;
     const uint32_t tier = 0;
@@ -205,7 +206,7 @@ static uint64_t solve_outcomes(uint64_t budget, const pp_kernel *k, const uint64
     CHECK(pp_tier_define(engine, 0, nodes, keys ? blocks : NULL) == PP_OK);
     CHECK(pp_solve(engine, &tier, 1, 1, way, 1) == PP_OK);
     memcpy(copy, pp_tier_values(engine, 0), bytes);
-    CHECK(pp_claim(engine, &tier, 1, 1, PP_PROPAGATE_AUTO) == PP_OK);
+    CHECK(pp_find_decision_order(engine, &tier, 1, 1, PP_PROPAGATE_AUTO) == PP_OK);
     CHECK(pp_tier_attach(engine, 0, 0, (void *[]){copy}) == PP_OK);
     CHECK(pp_verify(engine, 0, &wrong, &fault, 1) == PP_OK);
     CHECK(wrong == 0);
@@ -219,7 +220,7 @@ static uint64_t solve_outcomes(uint64_t budget, const pp_kernel *k, const uint64
     return hash;
 }
 
-/* The index is the keys' order: both kernels have the same table. */
+/* The index is the order of the keys, so both kernels have the same table. */
 static void solve_every_way(pp_kernel enumerated, pp_kernel ranked, const uint64_t *keys) {
     const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 1);
     for (size_t way = 0; way < 3; way++) {
@@ -230,7 +231,8 @@ static void solve_every_way(pp_kernel enumerated, pp_kernel ranked, const uint64
 
 static void solve_both_kernels(pp_kernel enumerated, pp_kernel ranked, const uint64_t *keys) {
     const uint64_t hash = solve_graph(&ranked, NULL, PP_PROPAGATE_RETRACT, 2);
-    CHECK(solve_within(1, &ranked, NULL, PP_PROPAGATE_RETRACT, 2) == hash); /* by mail, over as many ranges as may be */
+    CHECK(solve_within(1, &ranked, NULL, PP_PROPAGATE_RETRACT, 2) ==
+          hash); /* with an update queue of as many ranges as possible */
     CHECK(solve_within(200000, &ranked, NULL, PP_PROPAGATE_RETRACT, 2) == hash);
     CHECK(solve_graph(&enumerated, keys, PP_PROPAGATE_GRAPH, 2) == hash);
     const uint64_t outcomes = solve_outcomes(0, &ranked, NULL, PP_PROPAGATE_RETRACT, 1);
@@ -254,7 +256,7 @@ static void solve_graphs(void) {
     random_graph_free(r);
 }
 
-/* Sets of keys, of every size from none on, in memory that is exactly large enough. */
+/* Sets of keys of many sizes, in memory of exactly the right size. */
 static void check_sorted_sets(void) {
     for (size_t count = 0; count < 200; count += 1 + count / 8) {
         uint64_t *some = room(count ? count : 1, sizeof *some), *scratch = room(count ? count : 1, sizeof *scratch);
@@ -264,9 +266,9 @@ static void check_sorted_sets(void) {
         const size_t distinct_count = pp_sort_distinct(some, count, scratch);
         for (size_t i = 1; i < distinct_count; i++) CHECK(some[i - 1] < some[i]);
         const size_t joined = pp_union(some, distinct_count, more, 2 * count + 1, both);
-        const size_t fresh = pp_without(some, distinct_count, more, 2 * count + 1);
-        CHECK(joined == 2 * count + 1 + fresh && pp_without(both, joined, more, 2 * count + 1) == fresh);
-        for (size_t i = 0; i < fresh; i++) CHECK(some[i] == both[i] && some[i] > 2 * count);
+        const size_t rest = pp_difference(some, distinct_count, more, 2 * count + 1);
+        CHECK(joined == 2 * count + 1 + rest && pp_difference(both, joined, more, 2 * count + 1) == rest);
+        for (size_t i = 0; i < rest; i++) CHECK(some[i] == both[i] && some[i] > 2 * count);
         free(some), free(scratch), free(more), free(both);
     }
 }
@@ -276,28 +278,28 @@ int main(int count, char **arguments) {
     scratch_directory = arguments[1];
     setvbuf(stdout, NULL, _IOLBF, 0);
     check_sorted_sets();
-    puts("sorted sets are joined and subtracted");
+    puts("sorted sets");
     check_laws(&dobutsu_kernel, 2000);
     check_laws(&dobutsu_enumerated_kernel, 2000);
-    puts("the Dōbutsu shōgi kernels keep their laws");
+    puts("Dōbutsu shōgi: kernel laws");
     check_laws(&gobblet_kernel, 2000);
-    puts("gobblet's laws hold");
+    puts("Gobblet: kernel laws");
     check_laws(&quantik_kernel, 2000);
-    puts("quantik's laws hold");
+    puts("Quantik: kernel laws");
     check_connect4(5, 6, 4);
     check_connect4(1, 8, 8);
     check_connect4(9, 6, 8);
-    puts("connect four's laws hold");
+    puts("Connect Four: kernel laws");
     check_quixo(3, 3);
     check_quixo(4, 4);
     check_quixo(5, 4);
     check_quixo(4, 5);
     check_quixo(5, 5);
-    puts("quixo's laws hold");
+    puts("Quixo: kernel laws");
     const uint64_t hash = solve_short_gobblet(PP_PROPAGATE_RETRACT, 1);
     for (size_t way = 0; way < 3; way++) CHECK(solve_short_gobblet(ways[way], 2) == hash);
-    puts("short gobblet is solved and proven");
+    puts("short Gobblet: solved and verified");
     solve_graphs();
-    puts("a large graph is solved and proven");
+    puts("large graphs: solved and verified");
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Stands in for what the system grants, so that any one request can be made to fail: failing.h says how. */
+/* Replacements for system functions that fail on request; see failing.h. */
 #include "failing.h"
 
 #include <errno.h>
@@ -9,24 +9,24 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-static atomic_ulong wanted, requests;
-static atomic_long holding;
+static atomic_ulong failing_request, requests;
+static atomic_long resources;
 
 void fail_request(unsigned long number) {
     requests = 0;
-    wanted = number;
+    failing_request = number;
 }
 
 int end_failing(void) {
-    const int failed = wanted && requests >= wanted;
-    wanted = 0;
+    const int failed = failing_request && requests >= failing_request;
+    failing_request = 0;
     return failed;
 }
 
-long held(void) { return holding; }
+long open_resources(void) { return resources; }
 
 static int fails(void) {
-    if (++requests != wanted) return 0;
+    if (++requests != failing_request) return 0;
     errno = ENOMEM;
     return 1;
 }
@@ -46,13 +46,13 @@ char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(te
 void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
     void *mapped = fails() ? MAP_FAILED : __real_mmap(address, size, protection, flags, file, offset);
-    if (mapped != MAP_FAILED) holding++;
+    if (mapped != MAP_FAILED) resources++;
     return mapped;
 }
 
 int __real_munmap(void *address, size_t size);
 int __wrap_munmap(void *address, size_t size) {
-    holding--;
+    resources--;
     return __real_munmap(address, size);
 }
 
@@ -62,13 +62,13 @@ int __wrap_open(const char *path, int flags, ...) {
     va_start(rest, flags);
     const int file = fails() ? -1 : __real_open(path, flags, va_arg(rest, int));
     va_end(rest);
-    if (file >= 0) holding++;
+    if (file >= 0) resources++;
     return file;
 }
 
 int __real_close(int file);
 int __wrap_close(int file) {
-    holding--;
+    resources--;
     return __real_close(file);
 }
 
@@ -77,7 +77,7 @@ int __wrap_posix_fallocate(int file, off_t offset, off_t size) {
     return fails() ? ENOSPC : __real_posix_fallocate(file, offset, size);
 }
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *argument) {
-    return fails() ? EAGAIN : __real_pthread_create(thread, how, work, argument);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument) {
+    return fails() ? EAGAIN : __real_pthread_create(thread, attributes, work, argument);
 }

@@ -1,13 +1,13 @@
-/* What the system grants: memory, maps, threads, files. Any one request can be made to fail; what is held is counted.
- * The linker puts these in the place of the C library's (--wrap), for the code under test alone. */
+/* Replacements for the functions that request memory, maps, threads and files, which can make any single request fail.
+ * The linker substitutes them for those of the C library (--wrap), in the code under test only. */
 #ifndef FAILING_H
 #define FAILING_H
 
-/* Counts requests from now on; the `number`-th, counted from 1, fails. 0: none does. */
+/* Starts counting requests. The `number`-th one, counted from 1, fails; none if it is 0. */
 void fail_request(unsigned long number);
-/* Stops counting. Whether a request has failed. */
+/* Stops counting. Returns whether a request has failed. */
 int end_failing(void);
-/* Maps and open files that were made and not yet given back. Of the rest the leak sanitizer tells. */
-long held(void);
+/* The number of maps and open files not yet released. The leak sanitizer checks the rest. */
+long open_resources(void);
 
 #endif

@@ -1,9 +1,9 @@
-/* Makes the graphs. One block of memory holds all lists of one. */
+/* Creates the graphs. All lists of a graph are in one block of memory. */
 #include "random_graph.h"
 
 #include <stdlib.h>
 
-enum { MOST_MOVES = 3, STEP = 40 };
+enum { MAX_MOVES = 3, STEP = 40 };
 
 static uint64_t random_state = 1;
 
@@ -16,7 +16,7 @@ uint64_t random_bits(void) { /* xorshift64* */
 
 uint32_t random_below(uint32_t bound) { return (uint32_t)((random_bits() >> 32) * bound >> 32); }
 
-/* The lists that a graph points to, while they are being filled. */
+/* The lists of a graph, while they are being filled. */
 typedef struct {
     random_graph result;
     uint32_t *first_move, *targets, *sources, *children, *first_parent, *parents;
@@ -27,7 +27,7 @@ typedef struct {
 } lists;
 
 static lists *new_lists(uint32_t nodes) {
-    const size_t edges = (size_t)nodes * MOST_MOVES, each = nodes + 2;
+    const size_t edges = (size_t)nodes * MAX_MOVES, each = nodes + 2;
     const size_t words = 4 * edges + 7 * each;
     lists *l = calloc(1, sizeof *l + each * 8 + words * 4 + each * (2 + 1 + 1));
     if (!l) return NULL;
@@ -45,13 +45,13 @@ static lists *new_lists(uint32_t nodes) {
     return l;
 }
 
-/* Everything that follows from moves, statuses and tiers; nodes are in the order of their tiers. */
+/* Derives everything else from moves, statuses and tiers. Nodes are in the order of their tiers. */
 static random_graph *finish(lists *l, uint32_t tiers) {
     const uint32_t nodes = l->result.graph.nodes, edges = l->first_move[nodes];
-    uint32_t most_parents = 0;
+    uint32_t max_parents = 0;
     for (uint32_t i = 0; i < edges; i++) l->children[i] = l->targets[i] >> 1, l->first_parent[l->children[i] + 2]++;
     for (uint32_t node = 0; node < nodes; node++) {
-        if (l->first_parent[node + 2] > most_parents) most_parents = l->first_parent[node + 2];
+        if (l->first_parent[node + 2] > max_parents) max_parents = l->first_parent[node + 2];
         l->first_parent[node + 2] += l->first_parent[node + 1];
         l->first_slot[l->tier[node] + 1] = node + 1;
         l->index[node] = node - l->first_slot[l->tier[node]];
@@ -70,8 +70,8 @@ static random_graph *finish(lists *l, uint32_t tiers) {
     g->first_slot = l->first_slot, g->slot_nodes = l->slot_nodes;
     pp_kernel k = {.abi = PP_ABI,
                    .rules_version = 1,
-                   .max_moves = MOST_MOVES,
-                   .max_parents = most_parents,
+                   .max_moves = MAX_MOVES,
+                   .max_parents = max_parents,
                    .tier_count = tiers,
                    .context = g,
                    .valid = graph_valid,
@@ -92,11 +92,11 @@ static random_graph *finish(lists *l, uint32_t tiers) {
 
 static uint32_t add_moves(lists *l, uint32_t node, uint32_t edges) {
     const uint32_t low = node < STEP ? 0 : node - STEP, start = edges, last = l->result.graph.nodes - 1;
-    for (uint32_t i = 0; i <= random_below(MOST_MOVES); i++) {
+    for (uint32_t i = 0; i <= random_below(MAX_MOVES); i++) {
         const uint32_t child = low + random_below(2 * STEP), target = (child < last ? child : last) << 1;
-        int known = 0;
-        for (uint32_t j = start; j < edges; j++) known |= l->targets[j] == target;
-        if (!known) l->sources[edges] = node, l->targets[edges++] = target;
+        int duplicate = 0;
+        for (uint32_t j = start; j < edges; j++) duplicate |= l->targets[j] == target;
+        if (!duplicate) l->sources[edges] = node, l->targets[edges++] = target;
     }
     return edges;
 }

@@ -1,4 +1,4 @@
-/* Graphs as games, for the programs in this folder: random ones, and a long line. */
+/* Graphs as games, for the programs in this directory: random graphs and a long line. */
 #ifndef RANDOM_GRAPH_H
 #define RANDOM_GRAPH_H
 
@@ -7,8 +7,8 @@
 uint64_t random_bits(void);
 uint32_t random_below(uint32_t bound);
 
-/* A graph, the kernels that play it, with an index and without, and the keys of the one without: in the order of the
- * index, so that both have the same table. */
+/* A graph, its kernels with and without an index, and the keys for the kernel without one. The keys are in the order of
+ * the index, so that both kernels have the same table. */
 typedef struct {
     graph graph;
     pp_kernel enumerated, ranked;
@@ -16,11 +16,11 @@ typedef struct {
     uint8_t *movers;
 } random_graph;
 
-/* In one tier, with cycles. NULL when memory runs out, as of the next. */
+/* A graph in one tier, with cycles. Both functions return NULL when memory runs out. */
 random_graph *random_graph_new(uint32_t nodes);
-/* Each node leads to the one before it, and the first is lost; a tier for each node, or one for all. */
+/* A line: each node leads to the previous one, and the first is lost. With one tier per node, or one tier for all. */
 random_graph *line_new(uint32_t nodes, int tier_each);
-/* Lets a kernel of the graph say who is to move, and by how much a game is won. */
+/* Adds `mover` and `score` to a kernel of the graph. */
 void add_turns_and_scores(random_graph *r, pp_kernel *kernel);
 void random_graph_free(random_graph *r);
 

@@ -1,16 +1,16 @@
-/* Solves graphs by workers, as threads of this program that each have an engine and a share of their own and take every
- * step at the same time, for a compiler that watches: built with sanitizers by test_sanitizers.py. What they exchange is
- * copied into memory of exactly its size. In the middle of it all begin again from a checkpoint, with one worker fewer. */
+/* Solves graphs with workers, which are threads of this program. Each has its own engine and share, and all take every
+ * step at the same time. test_sanitizers.py builds it with sanitizers, so exchanged data is copied into memory of
+ * exactly its size. In the middle of a solve all workers start again from a checkpoint, with one worker fewer. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
 #include "check.h"
 #include "random_graph.h"
+#include "share_api.h"
 
-enum { MOST_WORKERS = 3, SAVED_AT = 4 };
+enum { MAX_WORKERS = 3, SAVED_AT = 4 };
 
 typedef struct {
     void *bytes;
@@ -18,16 +18,16 @@ typedef struct {
 } copy;
 
 static copy copy_of(const void *bytes, uint64_t count, size_t size) {
-    copy made = {.bytes = malloc(count * size + 1), .count = count};
-    CHECK(made.bytes);
-    if (count) memcpy(made.bytes, bytes, count * size);
-    return made;
+    copy c = {.bytes = malloc(count * size + 1), .count = count};
+    CHECK(c.bytes);
+    if (count) memcpy(c.bytes, bytes, count * size);
+    return c;
 }
 
-/* ---- the solve: what all workers are told ---- */
+/* ---- the parameters of the solve, for all workers ---- */
 
 static const pp_kernel *kernel;
-static const uint64_t *keys; /* NULL: the kernel has an index */
+static const uint64_t *keys; /* NULL for a kernel with an index */
 static uint64_t size, units;
 static uint32_t workers;
 static unsigned unit_bits, level;
@@ -38,15 +38,15 @@ typedef struct {
     uint32_t number;
     pp_engine *engine;
     pp_share *share;
-    copy sent[MOST_WORKERS][PP_BATCHES];
-    copy lent[64];
+    copy sent[MAX_WORKERS][PP_BATCHES];
+    copy attached[64];
     uint64_t scores[PP_MAX_SCORE / 64 + 1];
 } worker;
 
-static worker all[MOST_WORKERS];
+static worker all[MAX_WORKERS];
 
 static void take_step(void *(*step)(void *)) {
-    pthread_t threads[MOST_WORKERS];
+    pthread_t threads[MAX_WORKERS];
     for (uint32_t i = 0; i < workers; i++) CHECK(!pthread_create(&threads[i], NULL, step, &all[i]));
     for (uint32_t i = 0; i < workers; i++) CHECK(!pthread_join(threads[i], NULL));
 }
@@ -79,7 +79,7 @@ static void *settle_own(void *context) {
     return NULL;
 }
 
-static void *show_own(void *context) {
+static void *publish_own(void *context) {
     const worker *w = context;
     const unsigned width = pp_tier_width(w->engine, 0);
     for (uint64_t unit = w->number; unit < units; unit += workers) {
@@ -89,17 +89,17 @@ static void *show_own(void *context) {
     return NULL;
 }
 
-static void *see_others(void *context) {
+static void *attach_others(void *context) {
     worker *w = context;
     for (uint64_t unit = 0; unit < units; unit++) {
         if (unit % workers == w->number) continue;
         if (unit_bits < PP_BLOCK_BITS) {
             memcpy(values_of(w, unit), unit_values[unit].bytes, unit_values[unit].count);
-        } else { /* until the next time */
-            copy *lent = &w->lent[unit];
-            free(lent->bytes);
-            *lent = copy_of(unit_values[unit].bytes, unit_values[unit].count, 1);
-            pp_share_lend(w->share, 0, unit, lent->bytes);
+        } else { /* valid until the next call */
+            copy *block = &w->attached[unit];
+            free(block->bytes);
+            *block = copy_of(unit_values[unit].bytes, unit_values[unit].count, 1);
+            pp_share_attach_block(w->share, 0, unit, block->bytes);
         }
     }
     return NULL;
@@ -121,17 +121,17 @@ static void *expand_own(void *context) {
     return NULL;
 }
 
-static void *learn_edges(void *context) {
+static void *receive_edges(void *context) {
     const worker *w = context;
-    const uint32_t *children[MOST_WORKERS];
-    const uint64_t *parents[MOST_WORKERS];
-    uint64_t lengths[MOST_WORKERS];
+    const uint32_t *children[MAX_WORKERS];
+    const uint64_t *parents[MAX_WORKERS];
+    uint64_t lengths[MAX_WORKERS];
     for (uint32_t i = 0; i < workers; i++) {
         children[i] = all[i].sent[w->number][PP_BATCH_CHILDREN].bytes;
         parents[i] = all[i].sent[w->number][PP_BATCH_PARENTS].bytes;
         lengths[i] = all[i].sent[w->number][PP_BATCH_CHILDREN].count;
     }
-    CHECK(pp_share_learn(w->share, workers, children, parents, lengths) == PP_OK);
+    CHECK(pp_share_receive_edges(w->share, workers, children, parents, lengths) == PP_OK);
     return NULL;
 }
 
@@ -140,27 +140,27 @@ static void *find_ties(void *context) {
     return NULL;
 }
 
-static void *inform_others(void *context) {
+static void *propagate_own(void *context) {
     worker *w = context;
-    CHECK(pp_share_inform(w->share, level, ties) == PP_OK);
+    CHECK(pp_share_propagate(w->share, level, ties) == PP_OK);
     send(w, PP_BATCH_WINS, PP_BATCH_CLOSES);
     return NULL;
 }
 
-static void *hear_others(void *context) {
+static void *apply_others(void *context) {
     const worker *w = context;
     for (uint32_t i = 0; i < workers; i++)
         for (int kind = PP_BATCH_WINS; kind <= PP_BATCH_CLOSES; kind++) {
-            const copy *heard = &all[i].sent[w->number][kind];
-            CHECK(pp_share_apply(w->share, level, ties, kind, heard->bytes, heard->count) == PP_OK);
+            const copy *updates = &all[i].sent[w->number][kind];
+            CHECK(pp_share_apply(w->share, level, ties, kind, updates->bytes, updates->count) == PP_OK);
         }
     return NULL;
 }
 
-static void *look_for_scores(void *context) {
+static void *collect_scores(void *context) {
     worker *w = context;
     memset(w->scores, 0, sizeof w->scores);
-    CHECK(pp_share_scores(w->share, w->scores) == PP_OK);
+    CHECK(pp_share_collect_scores(w->share, w->scores) == PP_OK);
     return NULL;
 }
 
@@ -172,7 +172,7 @@ static void *store_score(void *context) {
 static void *store_all(void *context) {
     const worker *w = context;
     uint8_t wide = 0;
-    pp_share_wide(w->share, &wide);
+    pp_share_wide_tiers(w->share, &wide);
     CHECK(!wide && pp_share_store(w->share, &wide) == PP_OK);
     return NULL;
 }
@@ -191,15 +191,15 @@ static void *save_entries(void *context) {
     return NULL;
 }
 
-static void *restore_own(void *context) {
+static void *restore_values(void *context) {
     const worker *w = context;
     for (uint64_t unit = w->number; unit < units; unit += workers)
         memcpy(values_of(w, unit), unit_values[unit].bytes, unit_values[unit].count);
-    CHECK(pp_share_mark(w->share) == PP_OK);
+    CHECK(pp_share_restore_values(w->share) == PP_OK);
     return NULL;
 }
 
-static void *recall_own(void *context) {
+static void *restore_entries(void *context) {
     const worker *w = context;
     uint64_t count = 0;
     for (uint64_t unit = w->number; unit < units; unit += workers) count += unit_entries[unit].count;
@@ -209,17 +209,17 @@ static void *recall_own(void *context) {
         memcpy(next, unit_entries[unit].bytes, unit_entries[unit].count * sizeof *next);
         next += unit_entries[unit].count;
     }
-    CHECK(pp_share_recall(w->share, threshold, ties, states, count + 1) == PP_BAD_BATCH);
-    CHECK(pp_share_recall(w->share, threshold, ties, states, count) == PP_OK);
+    CHECK(pp_share_restore_entries(w->share, threshold, ties, states, count + 1) == PP_BAD_BATCH);
+    CHECK(pp_share_restore_entries(w->share, threshold, ties, states, count) == PP_OK);
     free(states);
     return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the solve ---- */
 
-static void forget_sent(void) {
-    for (uint32_t i = 0; i < MOST_WORKERS; i++)
-        for (uint32_t other = 0; other < MOST_WORKERS; other++)
+static void clear_sent(void) {
+    for (uint32_t i = 0; i < MAX_WORKERS; i++)
+        for (uint32_t other = 0; other < MAX_WORKERS; other++)
             for (int kind = 0; kind < PP_BATCHES; kind++) {
                 free(all[i].sent[other][kind].bytes);
                 all[i].sent[other][kind] = (copy){0};
@@ -230,45 +230,45 @@ static void end(void) {
     for (uint32_t i = 0; i < workers; i++) {
         pp_share_free(all[i].share);
         pp_engine_free(all[i].engine);
-        for (size_t j = 0; j < 64; j++) free(all[i].lent[j].bytes);
-        memset(all[i].lent, 0, sizeof all[i].lent);
+        for (size_t j = 0; j < 64; j++) free(all[i].attached[j].bytes);
+        memset(all[i].attached, 0, sizeof all[i].attached);
     }
 }
 
-static void publish(void *(*step)(void *)) {
+static void run_and_publish(void *(*step)(void *)) {
     take_step(step);
-    take_step(show_own);
-    take_step(see_others);
+    take_step(publish_own);
+    take_step(attach_others);
 }
 
 static void expand_all(int at, int with_edges) {
     threshold = at;
     edges = with_edges;
     take_step(expand_own);
-    if (edges) take_step(learn_edges);
-    forget_sent();
+    if (edges) take_step(receive_edges);
+    clear_sent();
 }
 
-static void begin_again(void) {
-    take_step(show_own);
+static void restart(void) {
+    take_step(publish_own);
     take_step(save_entries);
     end();
     workers--;
     take_step(begin);
-    take_step(restore_own);
-    take_step(see_others);
+    take_step(restore_values);
+    take_step(attach_others);
     if (!kernel->retract && !kernel->parents) expand_all(threshold, 1);
-    take_step(recall_own);
+    take_step(restore_entries);
     for (uint64_t unit = 0; unit < units; unit++) free(unit_entries[unit].bytes);
 }
 
 static int take_levels(int saved) {
     unsigned last = 0;
     for (level = 1;; level++) {
-        take_step(inform_others);
-        take_step(hear_others);
-        forget_sent();
-        if (level == SAVED_AT && !saved) begin_again(), saved = 1;
+        take_step(propagate_own);
+        take_step(apply_others);
+        clear_sent();
+        if (level == SAVED_AT && !saved) restart(), saved = 1;
         for (uint32_t i = 0; i < workers; i++) {
             const unsigned due = pp_share_state_of(all[i].share).last_level;
             if (due > last) last = due;
@@ -285,23 +285,23 @@ static uint64_t solve_by_workers(uint32_t count, unsigned bits) {
     unit_entries = calloc(units, sizeof *unit_entries);
     CHECK(unit_values && unit_entries && (bits < PP_BLOCK_BITS || units <= 64));
     take_step(begin);
-    publish(settle_own);
+    run_and_publish(settle_own);
     expand_all(PP_MAX_SCORE + 1, !kernel->retract && !kernel->parents);
     for (uint32_t i = 0; i < workers; i++) has_ties |= pp_share_state_of(all[i].share).has_ties;
     if (!kernel->score) saved = take_levels(saved);
-    if (kernel->score) take_step(look_for_scores);
+    if (kernel->score) take_step(collect_scores);
     for (int score = kernel->score ? PP_MAX_SCORE : 0; score > 0; score--) {
         uint64_t found = 0;
         for (uint32_t i = 0; i < count; i++) found |= all[i].scores[score / 64] >> score % 64 & 1;
         if (!found) continue;
         expand_all(score, 0);
         saved = take_levels(saved);
-        publish(store_score);
+        run_and_publish(store_score);
     }
     ties = 1, threshold = 0;
     if (has_ties) take_step(find_ties), saved = take_levels(saved);
     CHECK(saved);
-    publish(store_all);
+    run_and_publish(store_all);
     uint64_t hash = 0;
     for (uint64_t unit = 0; unit < units; unit++) {
         const uint8_t *bytes = unit_values[unit].bytes;
@@ -314,7 +314,7 @@ static uint64_t solve_by_workers(uint32_t count, unsigned bits) {
     return hash;
 }
 
-static uint64_t solve_alone(void) {
+static uint64_t solve_without_workers(void) {
     const uint64_t *blocks[] = {keys};
     const uint32_t tier = 0;
     pp_engine *engine = pp_engine_new(kernel, 1, 1);
@@ -327,34 +327,34 @@ static uint64_t solve_alone(void) {
     return hash;
 }
 
-static void solve_both_ways(const pp_kernel *chosen, const uint64_t *its_keys, uint32_t count, unsigned bits) {
+static void compare_solves(const pp_kernel *chosen, const uint64_t *chosen_keys, uint32_t count, unsigned bits) {
     kernel = chosen;
-    keys = its_keys;
+    keys = chosen_keys;
     size = ((const graph *)kernel->context)->nodes;
-    CHECK(solve_by_workers(count, bits) == solve_alone());
+    CHECK(solve_by_workers(count, bits) == solve_without_workers());
 }
 
 int main(void) {
-    for (uint32_t i = 0; i < MOST_WORKERS; i++) all[i].number = i;
+    for (uint32_t i = 0; i < MAX_WORKERS; i++) all[i].number = i;
     random_graph *r = random_graph_new(20000);
     CHECK(r);
     pp_kernel forward = r->ranked;
     forward.retract = NULL, forward.parents = NULL;
-    solve_both_ways(&r->ranked, NULL, 3, 6);
-    solve_both_ways(&r->ranked, NULL, 3, 10);
-    solve_both_ways(&r->enumerated, r->keys, 3, 10);
-    solve_both_ways(&forward, NULL, 3, 10);
-    puts("graphs are shared out");
+    compare_solves(&r->ranked, NULL, 3, 6);
+    compare_solves(&r->ranked, NULL, 3, 10);
+    compare_solves(&r->enumerated, r->keys, 3, 10);
+    compare_solves(&forward, NULL, 3, 10);
+    puts("graphs");
     add_turns_and_scores(r, &r->ranked);
     add_turns_and_scores(r, &forward);
-    solve_both_ways(&r->ranked, NULL, 3, 10);
-    solve_both_ways(&forward, NULL, 3, 10);
-    puts("and scores, and turns");
+    compare_solves(&r->ranked, NULL, 3, 10);
+    compare_solves(&forward, NULL, 3, 10);
+    puts("graphs with scores and turns");
     random_graph_free(r);
     r = random_graph_new((1 << PP_BLOCK_BITS) + 5000);
     CHECK(r);
-    solve_both_ways(&r->ranked, NULL, 2, PP_BLOCK_BITS);
+    compare_solves(&r->ranked, NULL, 2, PP_BLOCK_BITS);
     random_graph_free(r);
-    puts("and whole blocks");
+    puts("units of whole blocks");
     return 0;
 }

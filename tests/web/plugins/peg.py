@@ -1,4 +1,4 @@
-"""A puzzle for the tests: peg solitaire in a row. A peg jumps over its neighbour, which goes; one left is solved."""
+"""A puzzle for the tests: peg solitaire in a row. A peg jumps over its neighbour and removes it; one peg is left."""
 
 from perfectplay import Board, Cell, Click, Piece, Status, hookimpl
 

@@ -1,7 +1,7 @@
-"""A game for the tests: pawns race across four rows, a pawn that arrives becomes a knight or a queen, and one may pass.
+"""A game for the tests: pawns race across four rows and become a knight or a queen; players may pass.
 
 Two files, one pawn each, X going up from row 4 and O down from row 1. A move steps one row up its own file; a pass is
-allowed three times in all. Who brings a queen home wins at once; a knight lets the game go on without that pawn.
+allowed three times in total. A queen wins at once; after a knight the game continues without that pawn.
 """
 
 from perfectplay import Board, Cell, Click, Piece, Status, hookimpl

@@ -1,4 +1,4 @@
-"""A game for the tests whose names and shapes are as nasty as a plugin could make them; fill the cells in any order."""
+"""A game for the tests with names and shapes that could break a page; players fill the cells in any order."""
 
 from perfectplay import Board, Cell, Click, Piece, Status, hookimpl
 

@@ -1,11 +1,11 @@
-"""A puzzle with scores for the tests: walk along a row in steps of one or two; what one stands on counts."""
+"""A puzzle with scores for the tests: walk along a row in steps of one or two, and score each cell."""
 
 from perfectplay import Board, Cell, Click, Piece, Status, hookimpl
 
 NUMBERS = (0, 3, -4, -2, 5, -6, 1)
 LAST = len(NUMBERS) - 1
 MIDDLE = 32
-# position: where one stands (3 bits), the sum so far + 32 (6 bits)
+# position: the current cell (3 bits), the sum so far + 32 (6 bits)
 
 
 def unpack(position):

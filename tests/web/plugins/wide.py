@@ -1,4 +1,4 @@
-"""A board of 19 by 19 for the tests: one stone each, then it is over. It is never solved, only looked at."""
+"""A board of 19 by 19 for the tests: one stone each, then it is over. It is never solved, only shown."""
 
 from perfectplay import Board, Cell, Click, Piece, Status, hookimpl
 

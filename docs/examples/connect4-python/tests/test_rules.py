@@ -1,4 +1,4 @@
-"""The laws that solving relies on, and what is known of the game."""
+"""The checks that solving relies on, and known results of the game."""
 
 from perfectplay import load_game, solve_game
 

@@ -1,11 +1,11 @@
-"""Mū tōrere, the Māori game on an eight-pointed star: whoever cannot move has lost.
+"""Mū tōrere, the Māori game on an eight-pointed star: a player who cannot move loses.
 
     0 1 2     the eight points (kewai) in a ring, and the centre (pūtahi), which is place 8
     7 8 3     four men each, on neighbouring points; the centre is empty
     6 5 4
 
 A man moves to the one empty place: along the ring to the next point, from the centre to any point, or from a point to
-the centre, this only if an opposing man stands beside him.
+the centre if an opposing man is next to it.
 """
 
 from math import cos, pi, sin
@@ -16,14 +16,14 @@ from perfectplay.authoring import Fields, dihedral
 FIELDS = Fields(ring=(8, 3), centre=3, to_move=2)  # 0 empty, 1 the first player's man, 2 the second's
 CENTRE = 8
 LETTERS = ".XO"
-smallest_image = dihedral(8).canonicalizer(bits=2)  # turns and mirrors the ring, and leaves what lies above it
+smallest_image = dihedral(8).canonicalizer(bits=2)  # rotates and reflects the ring, and keeps the other fields
 SWAPPED = (0, 2, 1)
 STAR = [(2 - 2 * cos(pi * (point - 1) / 4), 2 + 2 * sin(pi * (point - 1) / 4)) for point in range(8)] + [(2.0, 2.0)]
-"""Row and column of each place: the points around the centre, point 1 at the top."""
+"""Row and column of each place, with point 1 at the top."""
 
 
 def unpack(position: int) -> tuple[list[int], int]:
-    """The nine places, and the number of the player to move, 1 or 2."""
+    """Return the nine places and the number of the player to move, 1 or 2."""
     ring, centre, to_move = FIELDS.unpack(position)
     return [*ring, centre], to_move + 1
 
@@ -48,11 +48,11 @@ def moves(position: int) -> list[int]:
     empty = places.index(0)
     opponent = 3 - mover
     if empty == CENTRE:
-        beside = [(point, places[(point - 1) % 8], places[(point + 1) % 8]) for point in range(8)]
-        men = [point for point, left, right in beside if opponent in (left, right)]
+        neighbours = [(point, places[(point - 1) % 8], places[(point + 1) % 8]) for point in range(8)]
+        men = [point for point, left, right in neighbours if opponent in (left, right)]
     else:
         men = [(empty - 1) % 8, (empty + 1) % 8, CENTRE]
-    return [man | empty << 4 for man in men if places[man] == mover]  # from and to: `undo` needs both
+    return [man | empty << 4 for man in men if places[man] == mover]  # source and target, because `undo` needs both
 
 
 @hookimpl
@@ -72,7 +72,7 @@ def undo(position: int, move: int) -> int:
 @hookimpl
 def canonicalize(position: int) -> int:
     places, mover = unpack(position)
-    if mover == 2:  # swapping the colours is a symmetry if the turn is swapped with them
+    if mover == 2:  # exchanging the colours is a symmetry if the turn is exchanged too
         position = pack([SWAPPED[man] for man in places], 1)
     return smallest_image(position)
 
@@ -86,7 +86,7 @@ def status(position: int) -> Status:
 def encode(text: str) -> int:
     ring, _, rest = text.strip().partition("/")
     if len(ring) != 8 or len(rest) != 3 or rest[1] != " " or rest[2] not in "XO" or set(ring + rest[0]) - set(LETTERS):
-        raise ValueError("eight points, a slash, the centre, a space and the player to move, like XXXXOOOO/. X")
+        raise ValueError("write eight points, a slash, the centre, a space and the player to move, like XXXXOOOO/. X")
     return pack([LETTERS.index(man) for man in ring + rest[0]], LETTERS.index(rest[2]))
 
 
@@ -115,6 +115,6 @@ def board(position: int) -> Board:
 @hookimpl
 def parents(position: int) -> list[int]:
     places, mover = unpack(position)
-    taken_back = [places.index(0) | man << 4 for man, owner in enumerate(places) if owner == 3 - mover]
-    before = [(undo(position, move), move) for move in taken_back]
+    last_moves = [places.index(0) | man << 4 for man, owner in enumerate(places) if owner == 3 - mover]
+    before = [(undo(position, move), move) for move in last_moves]
     return list({canonicalize(earlier) for earlier, move in before if move in moves(earlier)})

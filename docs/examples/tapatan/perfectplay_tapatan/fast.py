@@ -1,4 +1,4 @@
-"""The same game with its kernel: texts and the readable rules from rules.py, everything for the engine in C."""
+"""The same game with a kernel: texts and readable rules from rules.py, and the functions for the engine in C."""
 
 from perfectplay import hookimpl
 from perfectplay_native.kernel import Kernel

@@ -1,6 +1,6 @@
-/* Tapatan for the engine, with an index of its own: every position has a number, and the number gives the position.
+/* Tapatan for the engine, with a perfect index: every position has a number, and every number gives its position.
  *
- *     0 - 1 - 2     three men each are placed in turn, and then moved along the
+ *     0 - 1 - 2     players place three men each in turn, then move them along the
  *     | \ | / |     lines to a neighbouring free place; three in a line win
  *     3 - 4 - 5
  *     | / | \ |     bits    17 .. 9             8 .. 0
@@ -27,7 +27,7 @@ static int has_line(unsigned men) {
 
 /* ---- the rules ---- */
 
-/* Who is to move has as many men on the board as the opponent, or one less, and no line: the game would be over. */
+/* The mover has as many men on the board as the opponent or one less, and no line, because the game would be over. */
 static int valid(const pp_kernel *self, pp_position position) {
     (void)self;
     const unsigned first = count(mine(position)), second = count(theirs(position));
@@ -42,10 +42,10 @@ static pp_position start(const pp_kernel *self) {
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     (void)self;
-    return count(mine(position)) + count(theirs(position)); /* men on the board: they never get fewer */
+    return count(mine(position)) + count(theirs(position)); /* the men on the board, which never get fewer */
 }
 
-/* A move is where to, and above that where from: NEW_MAN for a man that is placed. */
+/* A move is the target and, above it, the source: NEW_MAN for a man that is placed. */
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves) {
     size_t found = 0;
     if (has_line(theirs(position))) return 0;
@@ -62,22 +62,22 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves)
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
     (void)self;
     const unsigned moved = (mine(position) | 1u << (move & 15)) & ~(1u << (move >> 4));
-    return make(theirs(position), moved); /* it is the opponent's turn, so the halves change places */
+    return make(theirs(position), moved); /* the opponent is to move, so the halves are exchanged */
 }
 
 static int status(const pp_kernel *self, pp_position position) {
     pp_move legal[MEN * 8];
-    return moves(self, position, legal) ? PP_ONGOING : PP_LOST; /* a line of the opponent's, or stuck */
+    return moves(self, position, legal) ? PP_ONGOING : PP_LOST; /* the opponent has a line, or the mover is stuck */
 }
 
 /* ---- the index ---- */
 
-/* choose[n][k]: how many ways there are to choose k of n. */
+/* choose[n][k]: the number of ways to choose k of n. */
 static const unsigned choose[PLACES + 1][MEN + 1] = {{1, 0, 0, 0},   {1, 1, 0, 0},   {1, 2, 1, 0},   {1, 3, 3, 1},
                                                      {1, 4, 6, 4},   {1, 5, 10, 10}, {1, 6, 15, 20}, {1, 7, 21, 35},
                                                      {1, 8, 28, 56}, {1, 9, 36, 84}};
 
-/* The number of a set of men among all sets of as many men, 0 for the lowest places. */
+/* Returns the number of a set of men among all sets of the same size, 0 for the lowest places. */
 static unsigned number_of(unsigned men) {
     unsigned number = 0, k = 0;
     for (unsigned place = 0; place < PLACES; place++)
@@ -85,7 +85,7 @@ static unsigned number_of(unsigned men) {
     return number;
 }
 
-/* The converse: the set of k men with this number. */
+/* Returns the set of k men with this number. */
 static unsigned set_of(unsigned number, unsigned k) {
     unsigned men = 0;
     for (unsigned place = PLACES; place-- > 0;)
@@ -96,7 +96,7 @@ static unsigned set_of(unsigned number, unsigned k) {
     return men;
 }
 
-/* The men on `places`, as if those were the only places there are; and back again. */
+/* Renumbers the men on `places` as if there were no other places, and the inverse. */
 static unsigned squeeze(unsigned men, unsigned places) {
     unsigned squeezed = 0, next = 0;
     for (unsigned place = 0; place < PLACES; place++)
@@ -110,7 +110,7 @@ static unsigned spread(unsigned squeezed, unsigned places) {
     return men;
 }
 
-/* In a tier, the mover's men come first: there are `theirs_after` ways to add the opponent's to each of their sets. */
+/* In a tier, the mover's men come first. For each set of them, the opponent's men have `theirs_after` placements. */
 static unsigned my_men(uint32_t tier) { return tier / 2; }
 static unsigned their_men(uint32_t tier) { return (tier + 1) / 2; }
 static unsigned theirs_after(uint32_t tier) { return choose[PLACES - my_men(tier)][their_men(tier)]; }
@@ -144,7 +144,7 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
     return found;
 }
 
-/* Only when all men are placed can play come back to a tier. There, an opponent's man came from a neighbouring place. */
+/* Play can return to a tier only when all men are placed. A man of the opponent then came from a neighbouring place. */
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     size_t found = 0;
     if (tier(self, position) < ALL_PLACED) return 0;
@@ -163,7 +163,7 @@ const pp_kernel tapatan_kernel = {
     .abi = PP_ABI,
     .rules_version = 1,
     .players = 2,
-    .max_moves = MEN * 6, /* a man has at most six free places to go to; at the start there are nine */
+    .max_moves = MEN * 6, /* a man has at most six free targets; the first placement has nine */
     .max_parents = MEN * 6,
     .tier_count = ALL_PLACED + 1,
     .start = start,

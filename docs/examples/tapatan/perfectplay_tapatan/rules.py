@@ -1,6 +1,6 @@
-"""Tapatan, three men's morris of the Philippines, in plain Python: the readable twin of kernel.c.
+"""Tapatan, three men's morris of the Philippines, in plain Python: the readable counterpart of kernel.c.
 
-In a text, X is always the player to move: a value is for the mover, so it does not matter whose men are whose.
+In a text, X is always the player to move. Values are for the mover, so the colours do not matter.
 """
 
 from __future__ import annotations

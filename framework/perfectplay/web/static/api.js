@@ -1,95 +1,94 @@
-// The JSON interface, as far as the page uses it. What is known of a position never changes, so it is kept.
-// A server that does not answer, or asks to wait, is asked again until it answers; what people see of that is told to `trouble`.
+// The server's JSON API, as far as the page uses it. Values never change, so answers are cached. If the server does not
+// answer or is busy, requests are repeated until it answers, and `connection.report` shows that to the user.
 
-const KEPT = 300;
-const kept = new Map();
+const CACHE_SIZE = 300;
+const cache = new Map(); // the most recently used last
 
-/** Called with a sentence while the server does not answer, and with null once it does again. */
-export const trouble = { tell: () => {} };
+/** `report` is called with a sentence when the server stops answering, and with null when it answers again. */
+export const connection = { report: () => {} };
 
-const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-async function fetchPatiently(path, options) {
+async function fetchWithRetries(path, options) {
   for (let attempt = 0; ; attempt += 1) {
-    let wait = Math.min(4000, 500 * 2 ** attempt);
+    let delay = Math.min(4000, 500 * 2 ** attempt);
     try {
       const response = await fetch(path, options);
       if (response.status !== 429) {
-        if (attempt) trouble.tell(null);
+        if (attempt) connection.report(null);
         return response;
       }
-      wait = 1000 * (Number(response.headers.get("retry-after")) || 1);
-      trouble.tell("The server asks for a pause. Trying again…");
+      delay = 1000 * (Number(response.headers.get("retry-after")) || 1);
+      connection.report("Server busy, retrying…");
     } catch (error) {
       if (error.name === "AbortError") throw error;
       if (options?.method) throw new Error("The server does not answer. Is `solve serve` still running?");
-      trouble.tell("The server does not answer. Is `solve serve` still running? Trying again…");
+      connection.report("The server does not answer. Is `solve serve` still running? Retrying…");
     }
-    await pause(wait);
+    await wait(delay);
     options?.signal?.throwIfAborted();
   }
 }
 
-async function ask(path, options) {
-  const response = await fetchPatiently(`/api/${path}`, options);
-  const answer = await response.json().catch(() => ({ error: "The server's answer cannot be read." }));
+async function request(path, options) {
+  const response = await fetchWithRetries(`/api/${path}`, options);
+  const answer = await response.json().catch(() => ({ error: "The server's answer is not JSON." }));
   if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status });
   return answer;
 }
 
-/** Whether an answer will be the same tomorrow: what is not known may be known once the table has been finished. */
+/** Whether an answer cannot change any more. Unknown values may be known once the table is finished. */
 function isFinal(answer) {
-  if ("complete" in answer) return answer.complete; // the whole table in numbers
+  if ("complete" in answer) return answer.complete; // statistics of a table
   const position = answer.position ?? answer;
-  const valued = [position, ...(position.moves ?? []), ...(answer.timeline ?? [])];
-  return position.solved !== false && valued.every((each) => each.outcome !== null);
+  const values = [position, ...(position.moves ?? []), ...(answer.timeline ?? [])];
+  return position.solved !== false && values.every((value) => value.outcome !== null);
 }
 
-async function remembered(path, signal) {
-  if (kept.has(path)) {
-    const answer = kept.get(path);
-    kept.delete(path);
-    kept.set(path, answer); // the latest used last
-    return answer;
+async function requestCached(path, signal) {
+  const cached = cache.get(path);
+  if (cached) {
+    cache.delete(path);
+    cache.set(path, cached);
+    return cached;
   }
-  const answer = await ask(path, signal && { signal });
-  if (isFinal(answer)) kept.set(path, answer);
-  if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+  const answer = await request(path, signal && { signal });
+  if (isFinal(answer)) cache.set(path, answer);
+  if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value);
   return answer;
 }
 
-/** A game's name as it stands in an address. */
+/** A game's name as part of an address. */
 export const pathOf = (game) => encodeURIComponent(game).replaceAll("%3D", "=");
 
-const path = (game, rest) => `${pathOf(game)}/${rest}`;
+function pathWithQuery(game, endpoint, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const text = given.length ? `?${new URLSearchParams(given)}` : "";
+  return `${pathOf(game)}/${endpoint}${text}`;
+}
 
-const query = (where) => {
-  const given = Object.entries(where).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return given.length ? `?${new URLSearchParams(given)}` : "";
-};
-
-export const games = async () => (await ask("games")).games;
+export const games = async () => (await request("games")).games;
 
 /** Whether a text is a position: {possible, reason, id}. */
-export const check = (game, text) => ask(path(game, `check${query({ position: text })}`));
+export const check = (game, text) => request(pathWithQuery(game, "check", { position: text }));
 
-/** Everything about a position; by its id. */
-export const position = (game, id, signal) => remembered(path(game, `position${query({ id })}`), signal);
+/** Everything about the position with this id. */
+export const position = (game, id, signal) => requestCached(pathWithQuery(game, "position", { id }), signal);
 
-/** A whole game by its moves, looked at after `ply` of them. */
-export const replay = (game, where, signal) => remembered(path(game, `replay${query(where)}`), signal);
+/** A whole game by its moves, and everything about the position after `ply` of them. */
+export const replay = (game, query, signal) => requestCached(pathWithQuery(game, "replay", query), signal);
 
-export const line = (game, id) => remembered(path(game, `line${query({ id })}`));
+export const line = (game, id) => requestCached(pathWithQuery(game, "line", { id }));
 
-export const overview = (game) => remembered(path(game, "overview"));
+export const overview = (game) => requestCached(pathWithQuery(game, "overview"));
 
-export const find = (game, where) => ask(path(game, `find${query(where)}`));
+export const find = (game, query) => request(pathWithQuery(game, "find", query));
 
-export const solveProgress = (game) => ask(path(game, "solve"));
+export const solveProgress = (game) => request(pathWithQuery(game, "solve"));
 
-export const startSolve = (game) => ask(path(game, "solve"), { method: "POST" });
+export const startSolve = (game) => request(pathWithQuery(game, "solve"), { method: "POST" });
 
-export const stopSolve = (game) => ask(path(game, "solve"), { method: "DELETE" });
+export const stopSolve = (game) => request(pathWithQuery(game, "solve"), { method: "DELETE" });
 
-/** After a solve, what was said of an unsolved game is no longer true. */
-export const forget = () => kept.clear();
+/** Forgets all answers, because those about an unsolved game are outdated once it is solved. */
+export const clearCache = () => cache.clear();

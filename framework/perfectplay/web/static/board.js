@@ -1,123 +1,212 @@
-// Draws any board the server describes: cells in rows and columns or anywhere, edges, zones, stacks and trays. Cells stay
-// the same elements while only what is on them changes, so the focus stays where it is.
+// Draws any board that the server describes: cells in rows and columns or at any place, edges, zones, stacks and trays,
+// with the values of moves on them. Cells remain the same elements while their content changes, so they keep the focus.
 
-import { h, oneTabStop, own, redraw, s } from "./dom.js";
-import { arrows, badge, landingBadge } from "./marks.js";
-import { drawPiece, ownerClass, pieceImage, pieceWords, stackWords } from "./pieces.js";
-import { long } from "./words.js";
+import { button, h, hiddenText, own, redraw, s } from "./dom.js";
+import { setTabStop } from "./keyboard.js";
+import { describePiece, describeStack, drawPiece, ownerClass, pieceImage } from "./pieces.js";
+import { bestMoves, formatLong, formatNumber, formatShort, isSameValue, kindOf, signOf } from "./values.js";
 
-const SHOWN_IN_TRAY = 3;
+const MAX_TRAY_IMAGES = 3;
+const MAX_ARROWS = 6;
 
-/** Trays are small: sizes stay apart there, but the smallest must be readable. */
-export const inTray = (piece) => ({ ...piece, size: 0.4 + 0.6 * piece.size });
+/** A piece for a tray, where small pieces are drawn larger to be readable. */
+export const trayPiece = (piece) => ({ ...piece, size: 0.4 + 0.6 * piece.size });
 
-/** The moves by their source or target, each in their order. */
-function grouped(moves, key) {
+// ---- what clicks mean ----
+
+const groupBy = (moves, key) => {
   const groups = new Map();
   for (const move of moves) {
     if (groups.has(move[key])) groups.get(move[key]).push(move);
     else groups.set(move[key], [move]);
   }
   return groups;
-}
+};
 
-/** What every place means at the moment: its moves, whether it is a source, why it is barred. */
-export function meanings(answer, selected) {
-  const { moves, board } = answer;
-  const sources = new Set([...moves.map((move) => move.source).filter((id) => id !== null), ...Object.keys(board.blocked)]);
-  const [from, to] = [grouped(moves, "source"), grouped(moves, "target")];
+/** The possible clicks: sources, targets of the selected source, and impossible targets with the reasons. */
+export function findClicks({ moves, board }, selected) {
+  const [bySource, byTarget] = [groupBy(moves, "source"), groupBy(moves, "target")];
+  const sources = new Set([...bySource.keys(), ...Object.keys(board.blocked)]);
+  sources.delete(null);
+  const fromSelected = (bySource.get(selected) ?? []).filter((move) => move.target !== null);
   return {
     sources,
-    targets: grouped((from.get(selected) ?? []).filter((move) => move.target !== null), "target"),
-    barred: (selected !== null && own(board.blocked, selected)) || {},
-    movesFrom: (id) => from.get(id) ?? [],
-    movesTo: (id) => to.get(id) ?? [],
+    targets: groupBy(fromSelected, "target"),
+    blocked: (selected !== null && own(board.blocked, selected)) || {},
+    movesFrom: (id) => bySource.get(id) ?? [],
+    movesTo: (id) => byTarget.get(id) ?? [],
   };
 }
 
-export const cellWords = (cell, board) => `${cell.label || cell.id}, ${cell.stack.length ? stackWords(cell.stack, board.players) : "empty"}`;
+// ---- values on the board ----
 
-function cellPicture(cell, flipped) {
-  const top = cell.stack[cell.stack.length - 1];
-  const viewBox = top?.shape === "block" ? null : "0 0 100 100"; // a block is as oblong as its cell
-  const picture = s("svg", { viewBox, "aria-hidden": "true", focusable: "false" });
-  if (top) picture.append(drawPiece(top, flipped));
-  return picture;
+function makeBadge(value, best, role) {
+  const sign = signOf(value);
+  const number = formatNumber(value);
+  const emphasis = best && isSameValue(value, best) ? " best" : "";
+  return h(
+    "span",
+    { class: `badge ${kindOf(value)} ${role}${emphasis}`, "aria-hidden": "true" },
+    sign,
+    h("span", { class: sign ? "number" : "" }, number && `\u2009${number}`),
+  );
 }
 
-/** Pieces under the top one: small in the corner with their sizes, and large while the cell is pointed at or chosen. */
-function coveredPieces(cell) {
-  const covered = cell.stack.slice(0, -1).reverse();
-  if (!covered.length) return null;
-  return h("span", { class: "covered", "aria-hidden": "true" }, ...covered.map((piece) => pieceImage({ ...piece, size: 0.45 + 0.5 * piece.size })));
+/** A move's value beside its name on a button. */
+export const inlineBadge = (value) => [
+  h("span", { class: `badge inline ${kindOf(value)}`, "aria-hidden": "true" }, formatShort(value)),
+  hiddenText(formatLong(value)),
+];
+
+function drawArrow(move, [x1, y1], [x2, y2]) {
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [baseX, baseY] = [x2 - dx * 0.3, y2 - dy * 0.3]; // of the arrow head
+  const head = [
+    [x2 - dx * 0.1, y2 - dy * 0.1],
+    [baseX - dy * 0.1, baseY + dx * 0.1],
+    [baseX + dy * 0.1, baseY - dx * 0.1],
+  ];
+  const points = head.map((point) => point.map((number) => number.toFixed(3)).join(",")).join(" ");
+  const shaft = { x1: x1 + dx * 0.3, y1: y1 + dy * 0.3, x2: baseX, y2: baseY, "stroke-width": 0.06 };
+  return [
+    s("line", { class: `shaft ${kindOf(move)}`, ...shaft }),
+    s("polygon", { class: `head ${kindOf(move)}`, points }),
+  ];
 }
 
-/** One place's looks and words. `view` is {answer, selected, values, last, onPlace, …}; see view.js. */
-function place(id, element, words, view, meaning) {
-  const { selected, values, last, shown } = view;
-  const targeted = shown ? null : meaning.targets.get(id);
-  const isSource = meaning.sources.has(id);
-  const reason = own(meaning.barred, id);
-  const toggle = (name, on) => element.classList.toggle(name, Boolean(on));
-  toggle("target", targeted);
-  toggle("source", isSource && selected === null);
-  toggle("selected", selected === id);
-  toggle("barred", reason && selected !== id);
-  toggle("last", last && (last.target === id || last.source === id));
-  toggle("previewed", shown && (shown.target === id || shown.source === id));
-  element.removeAttribute("title");
-  const said = [words];
-  if (targeted) {
-    const [best] = targeted;
-    if (values) element.append(badge(best, view.best));
-    const others = targeted.length > 1 ? `, or ${targeted.length - 1} more` : "";
-    said.push(values ? `${best.move}: ${long(best)}${others}` : `legal: ${best.move}${others}`);
-  } else if (!shown && selected === null && values) {
-    const [from] = meaning.movesFrom(id);
-    const [to] = meaning.movesTo(id);
-    if (from) element.append(badge(from, view.best));
-    if (to) element.append(landingBadge(to, view.best));
-    if (from) said.push(`best from here: ${long(from)}`);
-    if (to) said.push(`best to here: ${to.move}, ${long(to)}`);
-  } else if (reason && selected !== id) {
-    element.title = reason;
-    said.push(`not possible: ${reason}`);
+/** A layer over or under the cells, in the board's units. */
+const makeLayer = (name, board) =>
+  s("svg", {
+    class: name,
+    viewBox: `0 0 ${board.columns} ${board.rows}`,
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
+
+/** Arrows for the best moves from cell to cell. */
+function drawArrows({ moves }, board, centreOf) {
+  const layer = makeLayer("arrows", board);
+  const cells = new Map(board.cells.map((cell) => [cell.id, cell]));
+  const drawn = new Set();
+  for (const move of bestMoves(moves)) {
+    const [from, to] = [cells.get(move.source), cells.get(move.target)];
+    const key = `${move.source} ${move.target}`;
+    if (!from || !to || from === to || drawn.has(key) || drawn.size === MAX_ARROWS) continue;
+    drawn.add(key);
+    layer.append(...drawArrow(move, centreOf(from), centreOf(to)));
   }
-  element.append(h("span", { class: "visually-hidden" }, said.join(". "))); // its name: the rest is decoration
+  return layer;
+}
+
+// ---- cells and trays ----
+
+export const describeCell = (cell, board) =>
+  `${cell.label || cell.id}, ${cell.stack.length ? describeStack(cell.stack, board.players) : "empty"}`;
+
+function drawTopPiece(cell, flipped) {
+  const top = cell.stack.at(-1);
+  const viewBox = top?.shape === "block" ? null : "0 0 100 100"; // a block has the proportions of its cell
+  return s("svg", { viewBox, "aria-hidden": "true", focusable: "false" }, top && drawPiece(top, flipped));
+}
+
+/** The pieces under the top one, small in the corner; the style sheet enlarges them under the pointer. */
+function drawCoveredPieces(cell) {
+  const covered = cell.stack.slice(0, -1).reverse();
+  const images = covered.map((piece) => pieceImage({ ...piece, size: 0.45 + 0.5 * piece.size }));
+  return covered.length > 0 && h("span", { class: "covered", "aria-hidden": "true" }, images);
+}
+
+const cellContent = (cell, flipped) =>
+  [
+    cell.label && h("span", { class: "cell-label", "aria-hidden": "true" }, cell.label),
+    drawTopPiece(cell, flipped),
+    drawCoveredPieces(cell),
+  ].filter(Boolean);
+
+function markPlace(id, element, { selected, last, shown }, clicks) {
+  const isSource = clicks.sources.has(id);
+  const marks = {
+    target: !shown && clicks.targets.has(id),
+    source: isSource && selected === null,
+    selected: selected === id,
+    barred: own(clicks.blocked, id) && selected !== id,
+    last: last && (last.target === id || last.source === id),
+    previewed: shown && (shown.target === id || shown.source === id),
+  };
+  for (const [name, on] of Object.entries(marks)) element.classList.toggle(name, Boolean(on));
   if (isSource) element.setAttribute("aria-pressed", String(selected === id));
   else element.removeAttribute("aria-pressed");
 }
 
-/** The lines and areas under the cells, in the board's own units. */
-function ground(board, at) {
-  const picture = s("svg", { class: "ground", viewBox: `0 0 ${board.columns} ${board.rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
-  const middle = new Map(board.cells.map((cell) => [cell.id, at(cell)]));
+/** Badges and words for a target of the selected piece. */
+function explainTarget(moves, { values, best }) {
+  const [first, ...others] = moves;
+  const more = others.length ? `, or ${others.length} more` : "";
+  if (!values) return { words: [`legal: ${first.move}${more}`] };
+  return { badges: [makeBadge(first, best, "own")], words: [`${first.move}: ${formatLong(first)}${more}`] };
+}
+
+/** Badges and words for the best moves from and to a place, while no piece is selected. */
+function explainBestMoves(id, { best }, clicks) {
+  const [from] = clicks.movesFrom(id);
+  const [to] = clicks.movesTo(id);
+  return {
+    badges: [from && makeBadge(from, best, "own"), to && makeBadge(to, best, "landing")].filter(Boolean),
+    words: [from && `best from here: ${formatLong(from)}`, to && `best to here: ${to.move}, ${formatLong(to)}`],
+  };
+}
+
+function explainPlace(id, view, clicks) {
+  const { selected, values, shown } = view;
+  const targets = shown ? null : clicks.targets.get(id);
+  const reason = own(clicks.blocked, id);
+  if (targets) return explainTarget(targets, view);
+  if (!shown && selected === null && values) return explainBestMoves(id, view, clicks);
+  if (reason && selected !== id) return { title: reason, words: [`not possible: ${reason}`] };
+  return {};
+}
+
+/** Updates a cell or a tray: its classes, badges and accessible name. */
+function updatePlace(id, element, description, view, clicks) {
+  const { badges = [], words = [], title } = explainPlace(id, view, clicks);
+  markPlace(id, element, view, clicks);
+  element.removeAttribute("title");
+  if (title) element.title = title;
+  element.append(...badges, hiddenText([description, ...words.filter(Boolean)].join(". ")));
+}
+
+// ---- the board ----
+
+function drawGround(board, centreOf) {
+  const layer = makeLayer("ground", board);
+  const centres = new Map(board.cells.map((cell) => [cell.id, centreOf(cell)]));
   board.zones.forEach((zone, index) => {
+    const shade = (index % 2) ^ (Math.floor(index / 2) % 2); // like a chessboard
     for (const id of zone) {
-      const [x, y] = middle.get(id) ?? [0, 0];
-      picture.append(s("rect", { class: `zone zone${index % 2 ^ (Math.floor(index / 2) % 2)}`, x: x - 0.5, y: y - 0.5, width: 1, height: 1 }));
+      const [x, y] = centres.get(id) ?? [0, 0];
+      layer.append(s("rect", { class: `zone zone${shade}`, x: x - 0.5, y: y - 0.5, width: 1, height: 1 }));
     }
   });
   for (const [from, to] of board.edges) {
-    const [[x1, y1], [x2, y2]] = [middle.get(from), middle.get(to)];
-    picture.append(s("line", { class: "edge", x1, y1, x2, y2, "vector-effect": "non-scaling-stroke" }));
+    const [[x1, y1], [x2, y2]] = [centres.get(from), centres.get(to)];
+    layer.append(s("line", { class: "edge", x1, y1, x2, y2, "vector-effect": "non-scaling-stroke" }));
   }
-  return picture;
+  return layer;
 }
 
-function labels(board, flipped) {
-  const side = (names, place, edge) =>
+function drawCoordinates(board, flipped) {
+  const drawSide = (names, side, edge) =>
     names.map((text, index) => {
-      const element = h("span", { class: `coordinate ${place}`, "aria-hidden": "true" }, text);
-      const middle = ((flipped ? names.length - index - 0.5 : index + 0.5) / names.length) * 100;
-      element.style[edge] = `${middle}%`;
+      const element = h("span", { class: `coordinate ${side}`, "aria-hidden": "true" }, text);
+      const centre = (flipped ? names.length - index - 0.5 : index + 0.5) / names.length;
+      element.style[edge] = `${centre * 100}%`;
       return element;
     });
-  return [...side(board.row_labels, "beside", "top"), ...side(board.column_labels, "under", "left")];
+  return [...drawSide(board.row_labels, "beside", "top"), ...drawSide(board.column_labels, "under", "left")];
 }
 
-/** Puts a cell where it belongs, in percent of the board. */
-function put(element, [x, y], cell, board) {
+function placeCell(element, [x, y], cell, board) {
   const { width, height } = cell;
   Object.assign(element.style, {
     left: `${((x - width / 2) / board.columns) * 100}%`,
@@ -126,10 +215,10 @@ function put(element, [x, y], cell, board) {
     height: `${(height / board.rows) * 100}%`,
   });
   element.classList.toggle("oblong", width !== height);
-  element.classList.toggle("filled", cell.stack[cell.stack.length - 1]?.shape === "block");
+  element.classList.toggle("filled", cell.stack.at(-1)?.shape === "block");
 }
 
-function shape(container, board) {
+function shapeBoard(container, board) {
   container.style.setProperty("--ratio", board.columns / board.rows);
   container.style.setProperty("--columns", board.columns);
   container.classList.toggle("points", board.edges.length > 0);
@@ -138,75 +227,97 @@ function shape(container, board) {
   container.classList.remove("text");
 }
 
-const middleOf = (board, flipped) => (cell) => {
+const makeCentreOf = (board, flipped) => (cell) => {
   const [x, y] = [cell.column + 0.5, cell.row + 0.5];
   return flipped ? [board.columns - x, board.rows - y] : [x, y];
 };
 
-export function drawBoard(container, view) {
-  const board = view.shown?.board ?? view.answer.board;
-  const meaning = meanings(view.answer, view.selected);
-  const at = middleOf(board, view.flipped);
-  const cells = [...board.cells].sort((a, b) => a.row - b.row || a.column - b.column);
-  let field = container.querySelector(":scope > .field");
-  const names = cells.map((cell) => cell.id);
-  shape(container, board);
-  if (!field || JSON.stringify(names) !== field.dataset.cells) {
-    field = h("div", { class: "field" }, ...cells.map((cell) => h("button", { class: "cell", type: "button", "data-place": cell.id, onclick: () => view.onPlace(cell.id) })));
-    field.dataset.cells = JSON.stringify(names);
-    container.replaceChildren(field);
+/** The element with the cells: the present one if it has the same cells, otherwise a new one. */
+function prepareField(container, cells, onPlace) {
+  const key = JSON.stringify(cells.map((cell) => cell.id));
+  const present = container.querySelector(":scope > .field");
+  if (present?.dataset.cells === key) {
+    for (const old of present.querySelectorAll(":scope > :not(.cell)")) old.remove();
+    return present;
   }
-  for (const old of field.querySelectorAll(":scope > :not(.cell)")) old.remove();
-  field.prepend(ground(board, at));
-  const before = new Map(view.shown ? view.answer.board.cells.map((cell) => [cell.id, JSON.stringify(cell.stack)]) : []);
-  [...field.querySelectorAll(":scope > .cell")].forEach((element, index) => {
-    const cell = cells[index];
-    element.replaceChildren(...[cell.label ? h("span", { class: "cell-label", "aria-hidden": "true" }, cell.label) : null, cellPicture(cell, view.flipped), coveredPieces(cell)].filter(Boolean));
-    put(element, at(cell), cell, board);
-    element.classList.toggle("fresh", Boolean(view.fresh && view.last?.target === cell.id));
-    element.classList.toggle("occupied", cell.stack.length > 0);
-    element.classList.toggle("highlight", board.highlight.includes(cell.id));
-    element.classList.toggle("changed", before.has(cell.id) && before.get(cell.id) !== JSON.stringify(cell.stack));
-    place(cell.id, element, cellWords(cell, board), view, meaning);
-  });
-  field.append(...labels(board, view.flipped));
-  if (view.values && view.selected === null && !view.shown) field.append(arrows(view.answer, board, at));
-  oneTabStop(field, ".cell");
+  const makeCell = ({ id }) => button({ class: "cell", "data-place": id, onclick: () => onPlace(id) });
+  const field = h("div", { class: "field", "data-cells": key }, cells.map(makeCell));
+  container.replaceChildren(field);
+  return field;
 }
 
-/** A small board, for the editor: `make` gives the element of a cell. */
-export function drawCells(container, board, make) {
-  const at = middleOf(board, false);
-  shape(container, board);
-  const field = h("div", { class: "field" }, ground(board, at));
+const stacksById = (board) => new Map(board.cells.map((cell) => [cell.id, JSON.stringify(cell.stack)]));
+
+/** Draws the board of a view, which view.js makes. */
+export function drawBoard(container, view) {
+  const { position, shown, last, fresh, flipped } = view;
+  const board = shown?.board ?? position.board;
+  const clicks = findClicks(position, view.selected);
+  const centreOf = makeCentreOf(board, flipped);
+  const cells = [...board.cells].sort((a, b) => a.row - b.row || a.column - b.column);
+  const before = shown ? stacksById(position.board) : new Map();
+  shapeBoard(container, board);
+  const field = prepareField(container, cells, view.onPlace);
+  [...field.querySelectorAll(":scope > .cell")].forEach((element, index) => {
+    const cell = cells[index];
+    const wasChanged = before.has(cell.id) && before.get(cell.id) !== JSON.stringify(cell.stack);
+    element.replaceChildren(...cellContent(cell, flipped));
+    placeCell(element, centreOf(cell), cell, board);
+    element.classList.toggle("fresh", Boolean(fresh && last?.target === cell.id));
+    element.classList.toggle("occupied", cell.stack.length > 0);
+    element.classList.toggle("highlight", board.highlight.includes(cell.id));
+    element.classList.toggle("changed", wasChanged);
+    updatePlace(cell.id, element, describeCell(cell, board), view, clicks);
+  });
+  field.prepend(drawGround(board, centreOf));
+  field.append(...drawCoordinates(board, flipped));
+  if (view.values && view.selected === null && !shown) field.append(drawArrows(position, board, centreOf));
+  setTabStop(field, ".cell");
+}
+
+/** Draws a small board for the editor; `makeCell` makes the element of a cell. */
+export function drawSmallBoard(container, board, makeCell) {
+  const centreOf = makeCentreOf(board, false);
+  shapeBoard(container, board);
+  const field = h("div", { class: "field" }, drawGround(board, centreOf));
   for (const cell of board.cells) {
-    const element = make(cell);
-    element.append(cellPicture(cell, false), ...[coveredPieces(cell)].filter(Boolean));
-    put(element, at(cell), cell, board);
+    const element = makeCell(cell);
+    element.append(drawTopPiece(cell, false), ...[drawCoveredPieces(cell)].filter(Boolean));
+    placeCell(element, centreOf(cell), cell, board);
     field.append(element);
   }
   redraw(container, field);
-  oneTabStop(field, "button.cell");
+  setTabStop(field, "button.cell");
 }
 
-export function drawTrays(container, owner, view) {
-  const board = view.shown?.board ?? view.answer.board;
-  const meaning = meanings(view.answer, view.selected);
-  const shared = (tray) => tray.piece.owner === null && owner === 0; // what is nobody's stands with the first player
-  const trays = board.trays.filter((tray) => tray.piece.owner === owner || shared(tray));
-  redraw(
-    container,
-    ...trays.map((tray) => {
-      const element = h(
-        "button",
-        { class: `tray ${ownerClass(tray.piece.owner)}`, type: "button", disabled: tray.count === 0, "data-place": tray.id, "data-key": tray.id, onclick: () => view.onPlace(tray.id) },
-        ...Array.from({ length: Math.min(tray.count, SHOWN_IN_TRAY) }, () => pieceImage(inTray(tray.piece))),
-        tray.count === 0 ? pieceImage(inTray(tray.piece), "used-up") : null,
-        tray.count > SHOWN_IN_TRAY ? h("span", { class: "more", "aria-hidden": "true" }, `×${tray.count}`) : null,
-      );
-      place(tray.id, element, `${pieceWords(tray.piece, board.players)} in reserve, ${tray.count} left`, view, meaning);
-      return element;
-    }),
+function makeTray(tray, onPlace) {
+  const image = trayPiece(tray.piece);
+  return button(
+    {
+      class: `tray ${ownerClass(tray.piece.owner)}`,
+      disabled: tray.count === 0,
+      "data-place": tray.id,
+      "data-key": tray.id,
+      onclick: () => onPlace(tray.id),
+    },
+    Array.from({ length: Math.min(tray.count, MAX_TRAY_IMAGES) }, () => pieceImage(image)),
+    tray.count === 0 && pieceImage(image, "used-up"),
+    tray.count > MAX_TRAY_IMAGES && h("span", { class: "more", "aria-hidden": "true" }, `×${tray.count}`),
   );
-  oneTabStop(container, ".tray");
+}
+
+/** Draws a player's reserve. Pieces without an owner are shown beside the first player. */
+export function drawTrays(container, owner, view) {
+  const board = view.shown?.board ?? view.position.board;
+  const clicks = findClicks(view.position, view.selected);
+  const elements = board.trays
+    .filter((tray) => (tray.piece.owner ?? 0) === owner)
+    .map((tray) => {
+      const element = makeTray(tray, view.onPlace);
+      const description = `${describePiece(tray.piece, board.players)} in reserve, ${tray.count} left`;
+      updatePlace(tray.id, element, description, view, clicks);
+      return element;
+    });
+  redraw(container, ...elements);
+  setTabStop(container, ".tray");
 }

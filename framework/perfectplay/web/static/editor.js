@@ -1,45 +1,58 @@
-// The position in every notation, links, the whole game to take away and bring back, and an editor that says at once why a
-// text is not a position.
+// The position in every notation, links, saved games, and an editor for positions, by text or by clicking. The server
+// decides whether a text is a position; the editor shows the reason if it is not.
 
 import * as api from "./api.js";
-import { drawCells } from "./board.js";
-import { $, debounced, h, setText } from "./dom.js";
-import { startSetup } from "./setup.js";
-import { about, hints, state } from "./state.js";
+import { describeCell, drawSmallBoard, trayPiece } from "./board.js";
+import { $, button, debounce, h, hiddenText, redraw, setText } from "./dom.js";
+import { describePiece, pieceImage } from "./pieces.js";
+import { hintsShown, listedGame, state } from "./state.js";
 
-/** Where a browser does not let a page copy, people can, from `field`. */
-async function copy(text, button, field) {
-  const label = (button.dataset.label ??= button.textContent);
+// ---- notations and links ----
+
+/** Copies a text. Where the browser does not allow that, it selects the text in `field` for the user to copy. */
+async function copy(text, source, field) {
+  const label = (source.dataset.label ??= source.textContent);
   try {
     await navigator.clipboard.writeText(text);
-    setText(button, "Copied");
+    setText(source, "Copied");
   } catch {
-    field?.focus(); // selected, too
-    setText(button, field ? "Press Ctrl+C" : "It is the page's address");
+    field?.focus(); // which selects the text
+    setText(source, field ? "Press Ctrl+C" : "Copy the URL from the address bar");
   }
-  setTimeout(() => setText(button, label), 1200);
+  setTimeout(() => setText(source, label), 1200);
 }
 
-export function drawNotations(answer) {
-  const names = Object.keys(answer.notations).join(" ");
+function makeNotationRow(name) {
+  const field = h("input", {
+    type: "text",
+    readonly: true,
+    "aria-label": `${name} notation`,
+    onfocus: (event) => event.target.select(),
+  });
+  const copyField = (event) => copy(field.value, event.currentTarget, field);
+  const copyButton = button({ "aria-label": `Copy ${name}`, onclick: copyField }, "Copy");
+  return h("div", { class: "row" }, h("span", { class: "name" }, name), field, copyButton);
+}
+
+export function drawNotations({ notations }) {
   const container = $("notations");
-  if (container.dataset.names !== names) {
-    container.dataset.names = names;
-    container.replaceChildren(
-      ...Object.keys(answer.notations).map((name) => {
-        const field = h("input", { type: "text", readonly: true, "aria-label": `${name} notation`, onfocus: (event) => event.target.select() });
-        return h("div", { class: "row" }, h("span", { class: "name" }, name), field, h("button", { type: "button", "aria-label": `Copy ${name}`, onclick: (event) => copy(field.value, event.currentTarget, field) }, "Copy"));
-      }),
-    );
+  const names = Object.keys(notations);
+  if (container.dataset.names !== names.join(" ")) {
+    container.dataset.names = names.join(" ");
+    container.replaceChildren(...names.map(makeNotationRow));
   }
-  Object.values(answer.notations).forEach((text, index) => (container.querySelectorAll("input")[index].value = text));
+  const fields = container.querySelectorAll("input");
+  Object.values(notations).forEach((text, index) => (fields[index].value = text));
 }
 
-/** The game as `solve play` saves it, for its `--load` and for this page. */
+// ---- saved games ----
+
+const FORMAT = "perfectplay game"; // as `solve play` saves it
+
 function savedGame() {
-  const { variant = {}, family = state.game } = about() ?? {};
+  const { variant = {}, family = state.game } = listedGame() ?? {};
   const start = state.start === null ? {} : { start: state.start };
-  return JSON.stringify({ format: "perfectplay game", game: family, options: variant, ...start, moves: state.moves }, null, 2);
+  return JSON.stringify({ format: FORMAT, game: family, options: variant, ...start, moves: state.moves }, null, 2);
 }
 
 function download(text, name) {
@@ -48,86 +61,163 @@ function download(text, name) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** What a file that `Save game` or `solve play` wrote holds, as `visit` takes it; an Error says what is wrong with it. */
-function readSaved(text) {
+/** The content of a saved game as `visit` takes it. Throws an Error with the reason if it cannot be opened. */
+function parseSavedGame(text) {
   const saved = JSON.parse(text);
-  if (saved?.format !== "perfectplay game" || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
-  const inOrder = (options) => JSON.stringify(Object.entries(options ?? {}).sort());
-  const of = state.games.find((game) => game.family === saved.game && inOrder(game.variant) === inOrder(saved.options));
-  if (!of) throw new Error(`it is a game of ${saved.game} in a variant that is not open here`);
-  return { game: of.name, start: saved.start ?? null, moves: saved.moves.map(String) };
+  if (saved?.format !== FORMAT || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
+  const sortedOptions = (options) => JSON.stringify(Object.entries(options ?? {}).sort());
+  const isSame = (game) => game.family === saved.game && sortedOptions(game.variant) === sortedOptions(saved.options);
+  const game = state.games.find(isSame);
+  if (!game) throw new Error(`it is a game of ${saved.game}, in a variant that is not open here`);
+  return { game: game.name, start: saved.start ?? null, moves: saved.moves.map(String) };
 }
 
-/** Wires the editor up: `current` gives the game's name, `visit` goes somewhere.
- *  Returns what puts another position into it, to begin editing from. */
-export function startEditor(current, visit) {
+// ---- setting up a position by clicking ----
+
+/** The text of a board by its spelling: labels bottom up, cell by cell, row by row. */
+function spell(board) {
+  const { empty, between_cells: betweenCells, between_rows: betweenRows, ending } = board.spelling;
+  const spellCell = (cell) => cell.stack.map((piece) => piece.label).join("") || empty;
+  const rows = Array.from({ length: Math.ceil(board.rows) }, (_, row) => {
+    const cells = board.cells.filter((cell) => cell.row === row).sort((a, b) => a.column - b.column);
+    return cells.map(spellCell).join(betweenCells);
+  });
+  return rows.join(betweenRows) + ending[board.to_move];
+}
+
+const makeToggle = (label, pressed, act, content = label) =>
+  button({ "aria-label": label, "aria-pressed": String(pressed), "data-key": label, onclick: act }, content);
+
+/** Connects the board to set up; `onText` gets the text after each change. Returns a function that shows a board. */
+function startSetup(onText) {
+  let board = null;
+  let isFirst = true;
+  let chosen = null; // the piece to place; null removes the top piece
+
+  const change = (act) => {
+    act();
+    draw();
+    onText(spell(board));
+  };
+
+  const choose = (piece) => {
+    chosen = piece;
+    draw();
+  };
+
+  function makeCell(cell) {
+    const place = () => (cell.stack = chosen ? [...cell.stack, chosen] : cell.stack.slice(0, -1));
+    const attributes = { class: "cell", tabindex: "-1", "data-key": cell.id, onclick: () => change(place) };
+    return button(attributes, hiddenText(describeCell(cell, board)));
+  }
+
+  function makePieceToggle(piece) {
+    const label = describePiece(piece, board.players);
+    const image = pieceImage(trayPiece(piece));
+    return makeToggle(label, chosen?.label === piece.label, () => choose(piece), image);
+  }
+
+  function makeMoverToggle(name, owner) {
+    const setMover = () => change(() => (board.to_move = owner));
+    return makeToggle(`${name} to move`, board.to_move === owner, setMover);
+  }
+
+  function draw() {
+    const { pieces, ending } = board.spelling;
+    const movers = ending[0] === ending[1] ? [] : board.players;
+    const remove = makeToggle("Remove", chosen === null, () => choose(null));
+    redraw($("setup-pieces"), ...pieces.map(makePieceToggle), remove);
+    drawSmallBoard($("setup-board"), board, makeCell);
+    redraw($("setup-mover"), ...movers.map(makeMoverToggle));
+  }
+
+  return (shown) => {
+    $("setup").hidden = !shown?.spelling;
+    if (!shown?.spelling) return;
+    board = { ...shown, cells: shown.cells.map((cell) => ({ ...cell })) };
+    const { pieces } = board.spelling;
+    if (isFirst || (chosen && !pieces.some((piece) => piece.label === chosen.label))) [chosen] = pieces;
+    isFirst = false;
+    draw();
+  };
+}
+
+// ---- the editor ----
+
+/** Connects the editor. Returns a function that puts another position into it. */
+export function startEditor(visit) {
   const field = $("editor-text");
   const reason = $("editor-reason");
   let found = null;
-  let asked = 0;
-  let edited = false; // a text somebody is working on is left alone, while it is of the same game
+  let requests = 0;
+  let isEdited = false; // an edited text is kept until another game is shown
   let game = null;
 
-  const show = (answer, text, good) => {
-    found = answer;
-    $("editor-go").disabled = !answer;
+  function show(position, text, isGood) {
+    found = position;
+    $("editor-go").disabled = !position;
     setText(reason, text);
-    reason.classList.toggle("good", good);
-    const plain = answer?.board && !answer.board.spelling; // else the board to click on shows it
-    $("editor-board").hidden = !plain;
-    if (plain) drawCells($("editor-board"), answer.board, () => h("span", { class: "cell" }));
-    else if (answer) showBoard(answer.board);
-  };
+    reason.classList.toggle("good", isGood);
+    const isPlain = position?.board && !position.board.spelling; // otherwise the board to set up shows it
+    $("editor-board").hidden = !isPlain;
+    if (isPlain) drawSmallBoard($("editor-board"), position.board, () => h("span", { class: "cell" }));
+    else if (position) showSetup(position.board);
+  }
 
-  const showBoard = startSetup((text) => {
+  const showSetup = startSetup((text) => {
     field.value = text;
-    edited = true;
+    isEdited = true;
     check();
   });
 
-  const check = async () => {
+  async function check() {
     const text = field.value.trim();
-    const number = ++asked;
-    const of = current();
+    const number = ++requests;
+    const current = state.game;
     if (!text) return show(null, "", false);
     try {
-      const { possible, reason: why, id } = await api.check(of, text);
-      const answer = possible ? await api.position(of, id) : null;
-      if (number !== asked || of !== current()) return;
-      show(answer, answer ? (hints() ? `A position: ${answer.verdict}` : "A position") : why, possible);
+      const { possible, reason: problem, id } = await api.check(current, text);
+      const position = possible ? await api.position(current, id) : null;
+      if (number !== requests || current !== state.game) return;
+      if (!position) show(null, problem, false);
+      else show(position, hintsShown() ? `Valid position: ${position.verdict}` : "Valid position", true);
     } catch (error) {
-      if (number === asked) show(null, error.message, false);
+      if (number === requests) show(null, error.message, false);
     }
-  };
+  }
 
-  field.addEventListener("input", () => (edited = field.value !== ""));
-  field.addEventListener("input", debounced(150, check));
-  $("editor").addEventListener("submit", (event) => {
-    event.preventDefault();
-    if (!found) return;
-    edited = false;
-    visit({ start: found.text, moves: [] });
-  });
-  $("copy-link").addEventListener("click", (event) => copy(location.href, event.currentTarget));
-  $("save-game").addEventListener("click", () => download(savedGame(), `${current()}.json`));
-  $("load-game").addEventListener("change", async (event) => {
-    const [file] = event.target.files;
-    if (!file) return;
+  async function load(file) {
     try {
-      visit(readSaved(await file.text()));
+      visit(parseSavedGame(await file.text()));
     } catch (error) {
       show(null, `${file.name} cannot be loaded: ${error.message}`, false);
     }
-    event.target.value = ""; // the same file may be chosen again
+  }
+
+  field.addEventListener("input", () => (isEdited = field.value !== ""));
+  field.addEventListener("input", debounce(150, check));
+  $("editor").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!found) return;
+    isEdited = false;
+    visit({ start: found.text, moves: [] });
+  });
+  $("copy-link").addEventListener("click", (event) => copy(location.href, event.currentTarget));
+  $("save-game").addEventListener("click", () => download(savedGame(), `${state.game}.json`));
+  $("load-game").addEventListener("change", async (event) => {
+    const [file] = event.target.files;
+    if (file) await load(file);
+    event.target.value = ""; // so that the same file can be chosen again
   });
   show(null, "", false);
-  return (answer, name) => {
-    if (edited && name === game) return;
+
+  return (position, name) => {
+    if (isEdited && name === game) return;
     game = name;
-    edited = false;
-    asked += 1; // what is still being asked is of another position
-    field.value = answer.text;
+    isEdited = false;
+    requests += 1; // answers still under way are about another position
+    field.value = position.text;
     show(null, "", false);
-    showBoard(answer.board);
+    showSetup(position.board);
   };
 }

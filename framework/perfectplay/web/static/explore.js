@@ -1,15 +1,13 @@
-// The tabs beside the board: the moves, the whole table to explore, and how to play. Each thing found is a link.
+// The tabs beside the board: the moves, statistics and positions of the whole table, and the rules of the game.
 
 import * as api from "./api.js";
-import { $, followed, h, redraw, s, setText } from "./dom.js";
-import { STRENGTHS } from "./opponent.js";
-import { keep, settings } from "./settings.js";
-import { about, outcomesOnly, players, state } from "./state.js";
-import { count, letter, size, unknown, vocabulary } from "./words.js";
+import { $, button, emptyNote, h, onLinkClick, redraw, s, setText } from "./dom.js";
+import { listedGame, outcomesOnly, players, saveSettings, settings, state } from "./state.js";
+import { formatCount, formatSize, letterOf, outcomesNote, STRENGTHS, vocabulary } from "./values.js";
+
+// ---- tabs ----
 
 const TABS = ["analysis", "explore", "learn"];
-
-const share = (number, all) => (number ? ` (${number < all / 1000 ? "under 0.1" : ((100 * number) / all).toFixed(1)} %)` : "");
 
 function startTabs(onShow) {
   const show = (name, focus = false) => {
@@ -18,142 +16,224 @@ function startTabs(onShow) {
       tab.setAttribute("aria-selected", String(each === name));
       tab.tabIndex = each === name ? 0 : -1;
       $(`panel-${each}`).hidden = each !== name;
-      if (focus && each === name) tab.focus();
     }
+    if (focus) $(`tab-${name}`).focus();
     onShow(name);
   };
-  for (const name of TABS) {
+  TABS.forEach((name, index) => {
     $(`tab-${name}`).addEventListener("click", () => show(name));
     $(`tab-${name}`).addEventListener("keydown", (event) => {
-      const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!by) return;
+      const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!direction) return;
       event.preventDefault();
-      show(TABS[(TABS.indexOf(name) + by + TABS.length) % TABS.length], true);
+      show(TABS[(index + direction + TABS.length) % TABS.length], true);
     });
-  }
+  });
   return show;
 }
 
-/** Positions by plies to the end, wins up and losses down; a click finds one. */
-function histogram(rows, onFind) {
-  const [width, half, bottom] = [$("overview").clientWidth, 76, 18];
-  const most = Math.max(...rows.flatMap((row) => [row.wins, row.losses, row.ties]), 1);
-  const last = rows[rows.length - 1]?.remoteness ?? 0;
-  const step = width / (last + 1);
-  const high = (number) => (number ? 3 + (Math.log10(number + 1) / Math.log10(most + 1)) * (half - 6) : 0); // few are still seen
-  const chart = s("svg", { class: "histogram", viewBox: `0 0 ${width} ${2 * half + bottom}`, role: "group", "aria-label": "Positions by plies to the end; the fields below find one" });
-  const every = Math.ceil(28 / step); // labels that do not touch
-  for (const row of rows) {
-    const x = row.remoteness * step;
-    const both = row.wins && row.ties; // two columns upwards share the room
-    for (const [kind, number, up] of [["win", row.wins, true], ["loss", row.losses, false], ["draw", row.ties, true]]) {
-      if (!number) continue;
-      const tall = high(number);
-      const from = both && kind === "draw" ? 0.5 : 0.1;
-      chart.append(
-        s("rect", { class: `column ${kind}`, x: x + step * from, y: up ? half - tall : half, width: step * (both && up ? 0.4 : 0.8), height: tall, onclick: () => onFind({ kind, remoteness: row.remoteness }) },
-          s("title", {}, `${count(number)} ${vocabulary().many[kind]} in ${row.remoteness}: click to see one`)),
-      );
-    }
-    if (row.remoteness % every === 0) chart.append(s("text", { class: "tick", x: x + step / 2, y: 2 * half + bottom - 4 }, String(row.remoteness)));
-  }
-  chart.append(s("line", { class: "zero", x1: 0, x2: width, y1: half, y2: half }));
-  return chart;
+// ---- the histogram ----
+
+const HALF = 76; // height of each half
+const LABELS = 18; // height of the numbers below
+const MIN_LABEL_DISTANCE = 28;
+
+/** The bars of one distance: [outcome, count, direction, offset and width in parts of the step]. */
+function barsOf({ wins, losses, ties }) {
+  const width = wins && ties ? 0.4 : 0.8; // two bars upwards share the step
+  return [
+    ["win", wins, "up", 0.1, width],
+    ["loss", losses, "down", 0.1, 0.8],
+    ["draw", ties, "up", wins && ties ? 0.5 : 0.1, width],
+  ].filter(([, count]) => count);
 }
 
+/** Positions by plies to the end, wins up and losses down, on a logarithmic scale. A click finds a position. */
+function drawHistogram(rows, onFind) {
+  const width = $("overview").clientWidth;
+  const highest = Math.max(...rows.flatMap((row) => [row.wins, row.losses, row.ties]), 1);
+  const step = width / ((rows.at(-1)?.remoteness ?? 0) + 1);
+  const labelEvery = Math.ceil(MIN_LABEL_DISTANCE / step);
+  // At least three pixels, so that single positions are visible.
+  const heightOf = (count) => 3 + (Math.log10(count + 1) / Math.log10(highest + 1)) * (HALF - 6);
+
+  const drawBar = (remoteness, [kind, count, direction, offset, share]) => {
+    const height = heightOf(count);
+    const box = { x: step * (remoteness + offset), y: direction === "up" ? HALF - height : HALF, height };
+    const title = `${formatCount(count)} ${vocabulary().counted[kind]} in ${remoteness}: click to see one`;
+    const attributes = { class: `column ${kind}`, ...box, width: step * share };
+    return s("rect", { ...attributes, onclick: () => onFind({ kind, remoteness }) }, s("title", {}, title));
+  };
+  const drawLabel = (remoteness) =>
+    s("text", { class: "tick", x: step * (remoteness + 0.5), y: 2 * HALF + LABELS - 4 }, String(remoteness));
+
+  return s(
+    "svg",
+    {
+      class: "histogram",
+      viewBox: `0 0 ${width} ${2 * HALF + LABELS}`,
+      role: "group",
+      "aria-label": "Positions by plies to the end; the fields above find one",
+    },
+    rows.flatMap((row) => barsOf(row).map((bar) => drawBar(row.remoteness, bar))),
+    rows.filter((row) => row.remoteness % labelEvery === 0).map((row) => drawLabel(row.remoteness)),
+    s("line", { class: "zero", x1: 0, x2: width, y1: HALF, y2: HALF }),
+  );
+}
+
+// ---- statistics ----
+
+function formatShare(count, total) {
+  if (!count) return formatCount(count);
+  const percent = count < total / 1000 ? "<0.1" : ((100 * count) / total).toFixed(1);
+  return `${formatCount(count)} (${percent} %)`;
+}
+
+function makeFacts(table) {
+  const { facts } = vocabulary();
+  const rows = [
+    ["Positions", formatCount(table.positions)],
+    [facts.win, formatShare(table.wins, table.positions)],
+    [facts.loss, formatShare(table.losses, table.positions)],
+    [facts.draw, formatShare(table.draws, table.positions)],
+    ["Moves per position", table.moves === null ? "–" : String(table.moves)],
+    ["Size on disk", table.bytes ? formatSize(table.bytes) : "in memory"],
+  ];
+  const makeRow = ([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+  return h("dl", { class: "facts" }, rows.map(makeRow));
+}
+
+function makeLegend() {
+  const { above, below } = vocabulary();
+  const tag = (outcome) => h("b", { class: `tag ${outcome}` }, letterOf(outcome));
+  return h(
+    "p",
+    { class: "legend" },
+    tag("win"),
+    ` ${above}, above the line; `,
+    tag("loss"),
+    ` ${below}, below it. Log scale.`,
+  );
+}
+
+const makeLongest = (longest, makeLink) =>
+  longest.length ? h("ol", { class: "longest" }, longest.map(makeLink)) : emptyNote("None.");
+
+function makeOverview(table, makeLink, onFind) {
+  const { unit, longest } = vocabulary();
+  const warning =
+    !table.complete && h("p", { class: "reason" }, "The table is unfinished; these are the numbers so far.");
+  if (table.values === "outcome") return [warning, makeFacts(table), emptyNote(outcomesNote())];
+  return [
+    warning,
+    makeFacts(table),
+    h("h3", {}, `Positions by ${unit} to the end`),
+    drawHistogram(table.histogram, onFind),
+    makeLegend(),
+    h("h3", {}, longest),
+    makeLongest(table.longest, makeLink),
+  ];
+}
+
+/** Labels the form that finds positions with the game's words. */
+function labelFindForm() {
+  const { names, findPuzzle, unit } = vocabulary();
+  for (const option of $("find-kind").options) setText(option, names[option.value]);
+  setText($("find-puzzle"), findPuzzle);
+  setText($("find-plies-label"), `in ${unit}`);
+  for (const id of ["find-plies", "find-plies-label"]) $(id).hidden = outcomesOnly();
+  if (outcomesOnly()) $("find-plies").value = "";
+}
+
+// ---- rules ----
+
+function drawRules(playAs) {
+  const [first, second] = players();
+  const rules = listedGame()?.rules.trim() ?? "";
+  const paragraphs = rules.split(/\n\s*\n/).map((text) => h("p", {}, text));
+  const makeButton = (name, owner) =>
+    button(
+      { class: "primary", "data-key": String(owner), onclick: () => playAs(owner) },
+      second ? `Play ${name}` : "Play",
+    );
+  setText($("learn-title"), listedGame()?.title ?? state.game);
+  if (rules) $("rules").replaceChildren(...paragraphs);
+  else $("rules").replaceChildren(emptyNote("The plugin gives no rules. The Moves tab lists the legal moves."));
+  redraw($("play-as"), ...[first, second].filter(Boolean).map(makeButton));
+  $("strength-row").hidden = !second;
+}
+
+function startStrength() {
+  const select = $("strength");
+  const makeOption = ({ value, label, description }) =>
+    h("option", { value, selected: value === settings.strength }, `${label}: ${description}`);
+  select.replaceChildren(...STRENGTHS.map(makeOption));
+  select.addEventListener("change", () => saveSettings({ strength: select.value }));
+}
+
+// ---- all tabs ----
+
+/** Connects the tabs. Returns a function that draws the shown tab again. */
 export function startExplore({ visit, playAs }) {
   let shown = "analysis";
-  let drawn = null;
+  let drawnGame = null; // the game whose statistics are shown
 
   const open = (found, puzzle = null) => visit({ start: found.text, moves: [], puzzle });
 
-  const find = async (where, puzzle = false) => {
+  async function find(query, { asPuzzle = false } = {}) {
     const { game } = state;
-    setText($("find-reason"), "Looking…");
+    setText($("find-reason"), "Searching…");
     try {
-      const found = await api.find(game, where);
+      const found = await api.find(game, query);
       setText($("find-reason"), "");
-      if (state.game === game) open(found, puzzle ? found.id : null);
+      if (state.game === game) open(found, asPuzzle ? found.id : null);
     } catch (error) {
       setText($("find-reason"), error.message);
     }
-  };
+  }
 
-  const link = (found) =>
-    h("li", {}, h("a", { href: `/${api.pathOf(state.game)}?position=${encodeURIComponent(found.text)}`, onclick: followed(() => open(found)) }, found.text), h("span", { class: "state" }, found.verdict));
+  function makeLink(found) {
+    const href = `/${api.pathOf(state.game)}?position=${encodeURIComponent(found.text)}`;
+    const link = h("a", { href, onclick: onLinkClick(() => open(found)) }, found.text);
+    return h("li", {}, link, h("span", { class: "state" }, found.verdict));
+  }
 
   async function drawOverview() {
-    const game = state.game;
-    if (drawn === game) return;
-    const words = vocabulary();
-    for (const option of $("find-kind").options) setText(option, words.names[option.value]);
-    setText($("find-puzzle"), words.find);
-    setText($("find-plies-label"), `in ${words.unit}`);
-    for (const id of ["find-plies", "find-plies-label"]) $(id).hidden = outcomesOnly();
-    if (outcomesOnly()) $("find-plies").value = "";
-    if ($("overview").dataset.game !== game) $("overview").replaceChildren(h("p", { class: "empty" }, "Counting…"));
-    $("overview").dataset.game = drawn = game;
+    const { game } = state;
+    const container = $("overview");
+    if (drawnGame === game) return;
+    labelFindForm();
+    if (container.dataset.game !== game) container.replaceChildren(emptyNote("Counting…"));
+    container.dataset.game = drawnGame = game;
     try {
-      const all = await api.overview(game);
+      const table = await api.overview(game);
       if (state.game !== game) return;
-      if (!all.complete) drawn = null; // it may know more the next time
-      const of = (number) => count(number) + share(number, all.positions);
-      const facts = [
-        ["Positions", count(all.positions)],
-        [words.facts.win, of(all.wins)],
-        [words.facts.loss, of(all.losses)],
-        [words.facts.draw, of(all.draws)],
-        ["Moves per position", all.moves === null ? "–" : String(all.moves)],
-        ["On disk", all.bytes ? size(all.bytes) : "in memory"],
-      ];
-      const distances = all.values === "outcome" ? [h("p", { class: "empty" }, unknown())] : [
-        h("h3", {}, `Positions by ${words.unit} to the end`),
-        histogram(all.histogram, find),
-        h("p", { class: "legend" }, h("b", { class: "tag win" }, letter("win")), ` ${words.above}, over the line; `, h("b", { class: "tag loss" }, letter("loss")), ` ${words.below}, under it. Heights are logarithms.`),
-        h("h3", {}, words.longest),
-        all.longest.length ? h("ol", { class: "longest" }, ...all.longest.map(link)) : h("p", { class: "empty" }, "There are none."),
-      ];
-      $("overview").replaceChildren(
-        h("p", { class: "reason", hidden: all.complete }, "The table is unfinished: this is what it knows so far."),
-        h("dl", { class: "facts" }, ...facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-        ...distances,
-      );
+      if (!table.complete) drawnGame = null; // it may have grown by the next time
+      container.replaceChildren(...makeOverview(table, makeLink, find).filter(Boolean));
     } catch (error) {
       if (state.game !== game) return;
-      drawn = null;
-      $("overview").replaceChildren(h("p", { class: "empty" }, error.message));
+      drawnGame = null;
+      container.replaceChildren(emptyNote(error.message));
     }
   }
-
-  function drawLearn() {
-    const [first, second] = players();
-    setText($("learn-title"), about()?.title ?? state.game);
-    const rules = about()?.rules ?? "";
-    $("rules").replaceChildren(...(rules ? rules.split(/\n\s*\n/).map((text) => h("p", {}, text)) : [h("p", { class: "empty" }, "The plugin gives no rules. The moves tab lists what is legal at every turn.")]));
-    redraw($("play-as"), ...[first, second].map((name, owner) => name && h("button", { class: "primary", type: "button", "data-key": String(owner), onclick: () => playAs(owner) }, second ? `Play ${name}` : "Play")).filter(Boolean));
-    $("strength-row").hidden = !second;
-  }
-
-  const show = startTabs((name) => {
-    shown = name;
-    refresh();
-  });
 
   function refresh() {
     if (!state.replay) return;
     if (shown === "explore") drawOverview();
-    if (shown === "learn") drawLearn();
+    if (shown === "learn") drawRules(playAs);
   }
 
-  const strength = $("strength");
-  strength.replaceChildren(...STRENGTHS.map((each) => h("option", { value: each.value, selected: each.value === settings.strength }, `${each.label}: ${each.words}`)));
-  strength.addEventListener("change", () => keep({ strength: strength.value }));
+  const showTab = startTabs((name) => {
+    shown = name;
+    refresh();
+  });
+  startStrength();
   $("find").addEventListener("submit", (event) => {
     event.preventDefault();
     find({ kind: $("find-kind").value, remoteness: $("find-plies").value });
   });
   $("find-any").addEventListener("click", () => find({}));
-  $("find-puzzle").addEventListener("click", () => find({ kind: "puzzle" }, true));
-  show("analysis");
+  $("find-puzzle").addEventListener("click", () => find({ kind: "puzzle" }, { asPuzzle: true }));
+  showTab("analysis");
   return refresh;
 }

@@ -1,72 +1,120 @@
-// The dialog with all games: found by typing, with their state; and the variants of those that have options.
+// Games: the dialog that lists them and opens variants, and the card that offers to solve a game without a table.
 
 import * as api from "./api.js";
-import { $, followed, h, setText } from "./dom.js";
-import { state } from "./state.js";
-import { count, labelOf } from "./words.js";
+import { $, button, h, onLinkClick, redraw, setText } from "./dom.js";
+import { listedGame, state } from "./state.js";
+import { formatCount } from "./values.js";
 
-const STATES = { unsolved: "not solved yet", unfinished: "unfinished", solving: "being solved", damaged: "its table is damaged", broken: "broken" };
+// ---- the dialog ----
 
-const words = (game) => (game.state === "ready" ? `${game.verdict} · ${count(game.positions)} positions` : `${STATES[game.state]}${game.reason ? `: ${game.reason}` : ""}`);
+const STATES = {
+  unsolved: "not solved yet",
+  unfinished: "unfinished",
+  solving: "being solved",
+  damaged: "damaged table",
+  broken: "broken",
+};
 
-export function startGames({ open }) {
+function describeGame(game) {
+  if (game.state === "ready") return `${game.verdict} · ${formatCount(game.positions)} positions`;
+  return `${STATES[game.state]}${game.reason ? `: ${game.reason}` : ""}`;
+}
+
+function describeOption({ name }, value) {
+  if (typeof value === "boolean") return value ? name : `no ${name}`;
+  return `${name} ${value}`;
+}
+
+/** The title, and the options that differ from the default and are not in the title: "Connect Four: width 5". */
+export function labelOf(game) {
+  const titleWords = new Set((game.title ?? "").toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  const differs = ({ name, default: usual }) =>
+    game.variant[name] !== usual && !titleWords.has(String(game.variant[name]).toLowerCase());
+  const changed = (game.options ?? []).filter(differs);
+  const words = changed.map((option) => describeOption(option, game.variant[option.name]));
+  return words.length ? `${game.title}: ${words.join(", ")}` : (game.title ?? game.name);
+}
+
+function makeInput(option, value) {
+  const attributes = { id: `option-${option.name}`, name: option.name };
+  if (typeof option.default === "boolean") return h("input", { ...attributes, type: "checkbox", checked: value });
+  if (option.choices.length) {
+    const makeChoice = (choice) => h("option", { value: choice, selected: choice === value }, choice);
+    return h("select", attributes, option.choices.map(makeChoice));
+  }
+  const type = typeof option.default === "number" ? "number" : "text";
+  return h("input", { ...attributes, type, value, min: option.minimum, max: option.maximum, required: true });
+}
+
+const makeField = (option, value) =>
+  h(
+    "div",
+    { class: "option" },
+    h("label", { for: `option-${option.name}` }, option.name),
+    makeInput(option, value),
+    option.help && h("small", {}, option.help),
+  );
+
+/** The identity of the variant that the form describes: its options in alphabetical order. */
+function readVariant(game) {
+  const names = game.options.map((option) => option.name).sort();
+  const values = names.map((name) => {
+    const input = $(`option-${name}`);
+    return `${name}=${input.type === "checkbox" ? (input.checked ? "yes" : "no") : input.value}`;
+  });
+  return [game.family, ...values].join("-");
+}
+
+/** Connects the dialog with all games; `open` opens one by name. */
+export function startGames(open) {
   const dialog = $("games-dialog");
   const filter = $("games-filter");
 
-  const item = (game) => {
-    const text = [h("strong", {}, labelOf(game)), h("span", { class: "state" }, words(game))];
-    if (game.state === "broken") return h("li", { class: "broken" }, ...text);
-    const go = followed(() => {
-      dialog.close();
-      open(game.name);
-    });
-    return h("li", {}, h("a", { href: `/${api.pathOf(game.name)}`, "aria-current": game.name === state.game ? "page" : null, onclick: go }, ...text));
+  const openGame = (name) => {
+    dialog.close();
+    open(name);
   };
+
+  function makeItem(game) {
+    const content = [h("strong", {}, labelOf(game)), h("span", { class: "state" }, describeGame(game))];
+    if (game.state === "broken") return h("li", { class: "broken" }, content);
+    const attributes = {
+      href: `/${api.pathOf(game.name)}`,
+      "aria-current": game.name === state.game ? "page" : null,
+      onclick: onLinkClick(() => openGame(game.name)),
+    };
+    return h("li", {}, h("a", attributes, content));
+  }
 
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
-    const found = state.games.filter((game) => `${game.name} ${game.title ?? ""}`.toLowerCase().includes(wanted));
-    $("games-list").replaceChildren(...found.map(item));
-    setText($("games-found"), found.length ? "" : "No game is called so.");
-    drawVariants();
+    const matching = state.games.filter((game) => `${game.name} ${game.title ?? ""}`.toLowerCase().includes(wanted));
+    $("games-list").replaceChildren(...matching.map(makeItem));
+    setText($("games-found"), matching.length ? "" : "No matching games.");
+    drawVariantForm();
   }
 
-  /** A form for the options of this game, or of the first that has any: its fields make the variant's address. */
-  function drawVariants() {
+  /** A form for the options of this game, or of the first game with options. */
+  function drawVariantForm() {
     const variable = state.games.filter((game) => game.options?.length);
     const current = variable.find((game) => game.name === state.game) ?? variable[0];
     $("variant").hidden = !current;
     if (!current || $("variant").dataset.family === current.name) return;
     $("variant").dataset.family = current.name;
-    setText($("variant-title"), `A variant of ${current.title}`);
-    $("variant-fields").replaceChildren(...current.options.map((option) => field(option, current.variant[option.name])));
+    setText($("variant-title"), `Variant of ${current.title}`);
+    const fields = current.options.map((option) => makeField(option, current.variant[option.name]));
+    $("variant-fields").replaceChildren(...fields);
     $("variant").onsubmit = (event) => {
       event.preventDefault();
-      openVariant(current);
+      openVariant(readVariant(current));
     };
   }
 
-  function field(option, value) {
-    const id = `option-${option.name}`;
-    let input;
-    if (typeof option.default === "boolean") input = h("input", { id, name: option.name, type: "checkbox", checked: value === true });
-    else if (option.choices.length) input = h("select", { id, name: option.name }, ...option.choices.map((each) => h("option", { value: each, selected: each === value }, each)));
-    else input = h("input", { id, name: option.name, type: typeof option.default === "number" ? "number" : "text", value, min: option.minimum, max: option.maximum, required: true });
-    return h("div", { class: "option" }, h("label", { for: id }, option.name), input, option.help ? h("small", {}, option.help) : null);
-  }
-
-  async function openVariant(game) {
-    const value = (option) => {
-      const input = $(`option-${option.name}`);
-      return typeof option.default === "boolean" ? (input.checked ? "yes" : "no") : input.value;
-    };
-    const names = game.options.map((option) => option.name).sort();
-    const name = [game.family, ...names.map((each) => `${each}=${value(game.options.find((option) => option.name === each))}`)].join("-");
+  async function openVariant(name) {
     try {
-      await api.replay(name, {}); // is there such a variant?
+      await api.replay(name, {}); // fails if there is no such variant
       state.games = await api.games();
-      dialog.close();
-      open(name);
+      openGame(name);
     } catch (error) {
       setText($("variant-reason"), error.message);
     }
@@ -81,4 +129,81 @@ export function startGames({ open }) {
     filter.focus();
   });
   filter.addEventListener("input", draw);
+}
+
+// ---- solving ----
+
+const POLL_MILLISECONDS = 400;
+let watched = null; // {game}, a new object for each watch
+
+const makeCommand = (command) => h("pre", {}, h("code", {}, command));
+
+const makeOffer = (title, { command, estimate, error }, start) => [
+  h("h2", {}, `${title} is not solved yet`),
+  h("p", {}, "You can still play; move values are not available until the game is solved. To solve it, run"),
+  makeCommand(command),
+  error && h("p", { class: "reason" }, error),
+  estimate && h("p", { class: "estimate" }, estimate),
+  h("div", { class: "actions" }, button({ class: "primary", onclick: start }, "Solve it now")),
+];
+
+const makeDamageReport = (title, { command, error }) => [
+  h("h2", {}, `The table of ${title} is damaged`),
+  h("p", { class: "reason" }, error),
+  h("p", {}, "Its values cannot be trusted and are not shown. Remove the table, then solve the game again:"),
+  makeCommand(command),
+];
+
+const makeProgress = (title, stop) => [
+  h("h2", {}, `Solving ${title}`),
+  h("progress", { max: 1, "aria-label": `Solving ${title}` }),
+  h("p", { class: "progress-text" }),
+  h("div", { class: "actions" }, button({ onclick: stop }, "Stop")),
+];
+
+/** Shows the card until the game has a table, and then calls `onSolved`. */
+export async function watchSolve(game, onSolved) {
+  if (watched?.game === game) return;
+  const watch = (watched = { game });
+  const card = $("solve-card");
+  const title = () => listedGame()?.title ?? game;
+  let offer = { command: `solve ${game}`, estimate: null };
+  card.replaceChildren();
+  card.hidden = false;
+
+  const fill = (parts) => redraw(card, ...parts);
+  const showOffer = (error) => fill(makeOffer(title(), { ...offer, error }, start));
+  const start = () => api.startSolve(game).then(follow, (error) => showOffer(error.message));
+  const stop = () => api.stopSolve(game).catch(() => {});
+  const showProgress = ({ fraction, text }) => {
+    if (!card.querySelector("progress")) fill(makeProgress(title(), stop)); // drawn once, so that Stop keeps the focus
+    if (typeof fraction === "number") card.querySelector("progress").value = fraction;
+    setText(card.querySelector(".progress-text"), text);
+  };
+
+  async function follow() {
+    while (watched === watch) {
+      const report = await api.solveProgress(game);
+      if (watched !== watch) return;
+      offer = { command: report.command ?? offer.command, estimate: report.estimate ?? offer.estimate };
+      if (report.state === "done") {
+        stopWatching();
+        api.clearCache();
+        return onSolved();
+      }
+      if (report.state === "damaged") return fill(makeDamageReport(title(), report));
+      if (report.state !== "solving") return showOffer(report.error);
+      showProgress(report);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    }
+  }
+
+  await follow();
+}
+
+export function stopWatching() {
+  const card = $("solve-card");
+  watched = null;
+  if (card.contains(document.activeElement)) $("board").focus({ preventScroll: true });
+  card.hidden = true;
 }

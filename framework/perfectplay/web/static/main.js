@@ -1,303 +1,367 @@
-// What changes the page's state. Every view of a game is one entry of the browser's history, so that Back works and
-// any view, with the whole game that led to it, can be shared as a link.
+// Changes the page's state. Every view is an entry in the browser's history, so Back works and every view can be
+// shared as a link that carries the whole game.
 
 import * as api from "./api.js";
-import { meanings } from "./board.js";
-import { chooseMove } from "./chooser.js";
-import { $, own, roving, setText } from "./dom.js";
+import { findClicks } from "./board.js";
+import { $, own, setText } from "./dom.js";
 import { startEditor } from "./editor.js";
 import { startExplore } from "./explore.js";
-import { startGames } from "./games.js";
-import { watchKeys } from "./keys.js";
-import { watchMoves } from "./moves.js";
-import { bestMoves, choose } from "./opponent.js";
-import { stackWords } from "./pieces.js";
-import { keep, settings } from "./settings.js";
-import { endWatch, watchSolve } from "./solve.js";
-import { about, address, answer, ending, here, isTable, players, repeated, roleOf, spelled, state, tableMoves, valuesShown } from "./state.js";
-import { advice, announce, draw, drawAll, drawControls, drawPlaces, drawValueChart, notice, on, showLine } from "./view.js";
-import { vocabulary } from "./words.js";
+import { startGames, stopWatching, watchSolve } from "./games.js";
+import { useArrowKeys, watchShortcuts } from "./keyboard.js";
+import { askForMove, watchMoves } from "./moves.js";
+import { describeStack } from "./pieces.js";
+import {
+  address,
+  computerToMove,
+  currentEntry,
+  currentPosition,
+  ending,
+  isComputer,
+  linkName,
+  listedGame,
+  players,
+  repetition,
+  roleOf,
+  saveSettings,
+  settings,
+  state,
+  valuesShown,
+} from "./state.js";
+import { bestMoves, chooseMove, vocabulary } from "./values.js";
+import {
+  advice,
+  announce,
+  draw,
+  drawAll,
+  drawControls,
+  drawPlaces,
+  drawValueChart,
+  notice,
+  on,
+  showLine,
+} from "./view.js";
 
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const tablePause = () => (calm.matches ? 250 : 650);
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+const computerDelay = () => (reducedMotion.matches ? 250 : 650);
 
-let asking = null; // the question under way; a later one makes it void
-let previewing = null; // the same, of a move that is pointed at
+let pendingVisit = null; // the AbortController of the request under way; a later visit aborts it
+let pendingPreview = null;
 let timer = null;
-let remark = null; // what was said of one's own last move: it stands while the table answers
-let answersAgain = false; // the server, after it did not
+let feedback = null; // on the user's last move; shown until the computer has answered
+let serverReturned = false;
 let fillEditor = () => {};
-let showExplore = () => {};
+let refreshExplore = () => {};
 
-// ---- going somewhere ----
+// ---- visiting positions ----
 
-/** Shows a game after some of its moves; whether that went well. `how` is how the browser remembers it: pushState,
- *  replaceState or null; `otherwise` is told the error if it cannot be shown. */
-async function visit({ game = state.game, start = state.start, moves = state.moves, ply = moves.length, puzzle = null, wrong = {} }, { how = "pushState", fresh = false, otherwise = fail } = {}) {
-  halt({ keepAuto: fresh });
-  if (!fresh) remark = null;
-  asking?.abort();
-  const mine = (asking = new AbortController());
+/** Shows a game after `ply` of its moves. Returns whether that succeeded.
+ *  `method` records the view in the browser's history: pushState, replaceState or null. */
+async function visit(target, { method = "pushState", fresh = false, onError = fail } = {}) {
+  const { game = state.game, start = state.start, moves = state.moves, puzzle = null, extra = {} } = target;
+  const { ply = moves.length } = target;
+  stopComputer({ keepAuto: fresh });
+  if (!fresh) feedback = null;
+  pendingVisit?.abort();
+  const { signal } = (pendingVisit = new AbortController());
   try {
-    const replay = await api.replay(game, { ...wrong, position: start, moves: moves.map(spelled).join(" "), ply }, mine.signal);
-    if (mine.signal.aborted) return false;
+    const query = { ...extra, position: start, moves: moves.map(linkName).join(" "), ply };
+    const replay = await api.replay(game, query, signal);
+    if (signal.aborted) return false;
     if (game !== state.game) state.auto = false;
     Object.assign(state, { game, start, moves, ply, puzzle, replay, selected: null, preview: null });
-    if (how) history[how]({ game, start, moves, ply, puzzle }, "", address());
-    arrive(fresh);
-    if (answersAgain) notice(`The server answers again. ${$("notice").textContent}`, true);
-    answersAgain = false;
+    if (method) history[method]({ game, start, moves, ply, puzzle }, "", address());
+    showPosition(fresh);
     return true;
   } catch (error) {
-    if (error.name !== "AbortError") otherwise(error);
+    if (error.name !== "AbortError") onError(error);
     return false;
   }
 }
 
-const openStart = (game, how = "pushState") => visit({ game, start: null, moves: [] }, { how });
-
-async function play(move) {
-  if (ending()) return notice(`${ending()}. Undo, or begin a new game.`);
-  const { ply, moves, puzzle } = state;
-  const mover = here().to_move;
-  const again = moves[ply] === move.move; // the move that was taken back: those after it are still there
-  const judged = { best: bestMoves(answer().moves).includes(move), known: Boolean(move.outcome), wins: move.outcome === "win" };
-  const still = judged.wins && !ply ? null : puzzle; // a puzzle hides the values until it is solved
-  const went = await visit({ moves: again ? moves : [...moves.slice(0, ply), move.move], ply: ply + 1, puzzle: still }, { fresh: true });
-  if (!went) return;
-  if (mover !== null && isTable(roleOf(mover))) announce(`${players()[mover]} plays ${move.move}`);
-  else remark = feedback(move, judged, puzzle);
-  if (remark && (puzzle || (!ending() && state.replay.occurrences === 1))) notice(remark, true);
-}
-
-/** After one's own move: how good it was, or null; with the hints off without saying what it is worth. */
-function feedback(move, { best, known, wins }, puzzle) {
-  const { comment } = here();
-  if (puzzle && state.ply === 1) return wins ? `${move.move} is right: ${vocabulary().right}.` : `${move.move} ${vocabulary().wrong}. Undo and try again.`;
-  if (!known) return null;
-  if (valuesShown()) return comment ? `${move.move} ${comment}.` : null;
-  return best ? `${move.move} was a best move.` : `There was a better move than ${move.move}.`;
-}
-
-const playNamed = (name) => {
-  const move = answer().moves.find((each) => each.move === name);
-  if (move) play(move);
-};
-
-function arrive(fresh) {
-  $("chooser").close(); // it asked about another position
+function showPosition(fresh) {
+  $("chooser").close(); // its question was about another position
   draw(fresh);
   showLine();
-  fillEditor(answer(), state.game);
-  showExplore();
-  if (!answer().solved) watchSolve(state.game, about, reload).catch(fail);
-  else endWatch();
-  goOn();
+  fillEditor(currentPosition(), state.game);
+  refreshExplore();
+  if (!currentPosition().solved) watchSolve(state.game, reload).catch(fail);
+  else stopWatching();
+  continueGame();
+  if (serverReturned) notice(`The server answers again. ${$("notice").textContent}`, true);
+  serverReturned = false;
 }
 
-/** After a solve: the same place, now with values. */
+const openStart = (game, method = "pushState") => visit({ game, start: null, moves: [] }, { method });
+
+/** Shows the same position again after a solve, now with values. */
 async function reload() {
   state.games = await api.games();
-  await visit({ ply: state.ply }, { how: "replaceState" });
+  await visit({ ply: state.ply }, { method: "replaceState" });
 }
 
-// ---- the table's turn ----
-
-function halt({ keepAuto = false } = {}) {
-  clearTimeout(timer);
-  timer = null;
-  if (!keepAuto) state.auto = false;
-}
-
-/** Lets the table move if it is its turn: at the end of the game only, so that one can look back in peace. */
-function goOn() {
-  clearTimeout(timer);
-  if (ending() || repeated() || !answer().moves.length) {
-    state.auto = false;
-    return drawControls();
-  }
-  if (state.auto) timer = setTimeout(playBest, tablePause());
-  else if (state.ply === state.moves.length && tableMoves()) timer = setTimeout(() => play(choose(answer().moves, roleOf(here().to_move))), tablePause());
-}
-
-function playBest() {
-  const [best] = bestMoves(answer().moves);
-  if (best) play(best);
-  else notice(answer().moves.length ? "No move here has a known value." : ending() ?? "There is no move.");
-}
-
-function step(by) {
-  const { timeline } = state.replay;
-  let ply = state.ply + by;
-  const oneTable = [0, 1].filter((owner) => isTable(roleOf(owner))).length === 1;
-  // Against the table one steps from one's own turn to one's own turn.
-  if (oneTable && timeline[ply + by] && timeline[ply].to_move !== null && isTable(roleOf(timeline[ply].to_move))) ply += by;
-  go(ply);
-}
-
-function go(ply) {
+function goTo(ply) {
   const bounded = Math.max(0, Math.min(state.moves.length, ply));
   if (bounded !== state.ply) visit({ ply: bounded, puzzle: state.puzzle });
 }
 
-// ---- clicking the board ----
-
-async function onPlace(id) {
-  if (ending()) return notice(`${ending()}. Undo, or begin a new game.`);
-  const { replay } = state;
-  const { board } = answer();
-  const meaning = meanings(answer(), state.selected);
-  const moves = meaning.targets.get(id);
-  if (moves) {
-    const chosen = moves.length === 1 ? moves[0] : await chooseMove(moves, valuesShown());
-    return chosen && state.replay === replay && play(chosen); // the table may have moved while one chose
-  }
-  const reason = own(meaning.barred, id);
-  if (state.selected !== null && id !== state.selected && reason && !meaning.movesFrom(id).length) return notice(reason, true);
-  if (state.selected === id) return select(null);
-  if (meaning.sources.has(id)) return select(id);
-  const stack = board.cells.find((cell) => cell.id === id)?.stack ?? [];
-  const what = stack.length > 1 ? `${stackWords(stack, board.players)}. ` : ""; // what lies underneath can be read by touch, too
-  notice(what + (state.selected !== null ? "That is not a legal target." : meaning.sources.size ? "Choose one of your pieces first." : "There is no legal move here."), true);
-}
-
-function select(id) {
-  previewing?.abort();
-  state.selected = id;
-  state.preview = null;
-  drawPlaces();
-  const { board, moves } = answer();
-  const warning = id !== null && own(board.warnings, id);
-  const stack = board.cells.find((cell) => cell.id === id)?.stack ?? [];
-  if (warning) notice(`⚠ ${warning}`, true);
-  else if (id !== null && !moves.some((move) => move.source === id)) notice(Object.values(own(board.blocked, id) ?? {})[0] ?? "", true);
-  else if (stack.length > 1) notice(`${stackWords(stack, board.players)}.`);
-  else notice(advice());
-}
-
-/** Shows the board as it will be after a move; null shows it as it is. */
-async function preview(name) {
-  if (!answer().board) return;
-  previewing?.abort();
-  const mine = (previewing = new AbortController());
-  const { replay } = state;
-  const move = answer().moves.find((each) => each.move === name);
-  const after = move && (await api.position(state.game, move.id, mine.signal).catch(() => null));
-  if (mine.signal.aborted || state.replay !== replay) return;
-  state.preview = after?.board ? { board: after.board, source: move.source, target: move.target } : null;
-  drawPlaces();
-}
-
-function setRole(owner, role) {
-  keep({ roles: { ...settings.roles, [state.game]: { 0: roleOf(0), 1: roleOf(1), [owner]: role } } });
-  halt();
-  draw();
-  goOn();
-}
-
-/** A new game of a person against the table. */
-function playAs(owner) {
-  keep({ roles: { ...settings.roles, [state.game]: { [owner]: "you", [1 - owner]: settings.strength } }, flipped: owner === 1 });
-  openStart(state.game);
+/** Goes one ply back or forth; against the computer, to the user's next turn. */
+function step(direction) {
+  const { timeline } = state.replay;
+  let ply = state.ply + direction;
+  const hasOneComputer = isComputer(0) !== isComputer(1);
+  if (hasOneComputer && timeline[ply + direction] && isComputer(timeline[ply].to_move)) ply += direction;
+  goTo(ply);
 }
 
 function fail(error) {
-  halt();
+  stopComputer();
   notice(error.message, true);
   if (state.replay) drawControls();
   else setText($("verdict").querySelector("p"), "Nothing to show");
 }
 
+// ---- playing ----
+
+async function play(move) {
+  if (ending()) return notice(`${ending()}. Undo, or start a new game.`);
+  const { ply, moves, puzzle } = state;
+  const mover = currentEntry().to_move;
+  const isRedo = moves[ply] === move.move; // then the moves after it are kept
+  const isBest = bestMoves(currentPosition().moves).includes(move);
+  const isSolved = puzzle && !ply && move.outcome === "win"; // until then a puzzle hides the values
+  const next = isRedo ? moves : [...moves.slice(0, ply), move.move];
+  if (!(await visit({ moves: next, ply: ply + 1, puzzle: isSolved ? null : puzzle }, { fresh: true }))) return;
+  if (isComputer(mover)) announce(`${players()[mover]} plays ${move.move}`);
+  else feedback = describeQuality(move, isBest, puzzle);
+  if (feedback && (puzzle || (!ending() && state.replay.occurrences === 1))) notice(feedback, true);
+}
+
+/** How good the user's last move was, or null. While hints are off, its value is not revealed. */
+function describeQuality(move, isBest, puzzle) {
+  const { right, wrong } = vocabulary();
+  const { comment } = currentEntry();
+  if (puzzle && state.ply === 1) {
+    return move.outcome === "win" ? `${move.move} ${right}.` : `${move.move} ${wrong}. Undo and try again.`;
+  }
+  if (!move.outcome) return null;
+  if (valuesShown()) return comment ? `${move.move} ${comment}.` : null;
+  return isBest ? `${move.move} was a best move.` : `There was a better move than ${move.move}.`;
+}
+
+function playNamed(name) {
+  const move = currentPosition().moves.find((each) => each.move === name);
+  if (move) play(move);
+}
+
+function playBest() {
+  const { moves } = currentPosition();
+  const [best] = bestMoves(moves);
+  if (best) play(best);
+  else notice(moves.length ? "No move here has a known value." : (ending() ?? "There is no move."));
+}
+
+function stopComputer({ keepAuto = false } = {}) {
+  clearTimeout(timer);
+  timer = null;
+  if (!keepAuto) state.auto = false;
+}
+
+/** Lets the computer move if it is its turn. It moves only after the last move, so that the user can look back. */
+function continueGame() {
+  clearTimeout(timer);
+  const { moves } = currentPosition();
+  if (ending() || repetition() || !moves.length) {
+    state.auto = false;
+    drawControls();
+  } else if (state.auto) {
+    timer = setTimeout(playBest, computerDelay());
+  } else if (state.ply === state.moves.length && computerToMove()) {
+    timer = setTimeout(() => play(chooseMove(moves, roleOf(currentEntry().to_move))), computerDelay());
+  }
+}
+
+function setRole(owner, role) {
+  saveSettings({ roles: { ...settings.roles, [state.game]: { 0: roleOf(0), 1: roleOf(1), [owner]: role } } });
+  stopComputer();
+  draw();
+  continueGame();
+}
+
+/** Starts a new game of the user against the computer. */
+function playAs(owner) {
+  const roles = { [owner]: "you", [1 - owner]: settings.strength };
+  saveSettings({ roles: { ...settings.roles, [state.game]: roles }, flipped: owner === 1 });
+  openStart(state.game);
+}
+
+// ---- clicks on the board ----
+
+const stackAt = (id) => currentPosition().board.cells.find((cell) => cell.id === id)?.stack ?? [];
+
+/** The pieces on a cell with covered pieces, so that they can be read without a pointer; otherwise "". */
+const describeCovered = (id) =>
+  stackAt(id).length > 1 ? `${describeStack(stackAt(id), currentPosition().board.players)}.` : "";
+
+async function clickPlace(id) {
+  if (ending()) return notice(`${ending()}. Undo, or start a new game.`);
+  const { replay, selected } = state;
+  const clicks = findClicks(currentPosition(), selected);
+  const moves = clicks.targets.get(id);
+  if (moves) {
+    const chosen = moves.length === 1 ? moves[0] : await askForMove(moves, valuesShown());
+    if (chosen && state.replay === replay) play(chosen); // the position may have changed meanwhile
+    return;
+  }
+  const reason = own(clicks.blocked, id);
+  if (selected !== null && id !== selected && reason && !clicks.movesFrom(id).length) return notice(reason, true);
+  if (selected === id) return select(null);
+  if (clicks.sources.has(id)) return select(id);
+  const hint = clicks.sources.size ? "Choose one of your pieces first." : "There is no legal move here.";
+  notice(`${describeCovered(id)} ${selected !== null ? "That is not a legal target." : hint}`.trim(), true);
+}
+
+function select(id) {
+  pendingPreview?.abort();
+  state.selected = id;
+  state.preview = null;
+  drawPlaces();
+  if (id === null) return notice(advice());
+  const { board, moves } = currentPosition();
+  const warning = own(board.warnings, id);
+  if (warning) notice(`⚠ ${warning}`, true);
+  else if (!moves.some((move) => move.source === id))
+    notice(Object.values(own(board.blocked, id) ?? {})[0] ?? "", true);
+  else notice(describeCovered(id) || advice());
+}
+
+/** Shows the board after a move; null shows the current one. */
+async function preview(name) {
+  if (!currentPosition().board) return;
+  pendingPreview?.abort();
+  const { signal } = (pendingPreview = new AbortController());
+  const { replay } = state;
+  const move = currentPosition().moves.find((each) => each.move === name);
+  const after = move && (await api.position(state.game, move.id, signal).catch(() => null));
+  if (signal.aborted || state.replay !== replay) return;
+  state.preview = after?.board ? { board: after.board, source: move.source, target: move.target } : null;
+  drawPlaces();
+}
+
 // ---- controls ----
 
-const actions = {
-  first: () => go(0),
-  last: () => go(state.moves.length),
+function toggleAuto() {
+  const auto = !state.auto;
+  stopComputer();
+  state.auto = auto;
+  drawControls();
+  if (auto) playBest();
+}
+
+function toggleHints() {
+  saveSettings({ hints: state.puzzle ? true : !settings.hints });
+  state.puzzle = null;
+  draw();
+  showLine();
+}
+
+function flipBoard() {
+  saveSettings({ flipped: !settings.flipped });
+  draw();
+}
+
+const BUTTONS = {
+  first: () => goTo(0),
+  last: () => goTo(state.moves.length),
   undo: () => step(-1),
   redo: () => step(1),
   best: playBest,
-  auto: () => {
-    const on = !state.auto;
-    halt();
-    state.auto = on;
-    drawControls();
-    if (on) playBest();
-  },
-  hints: () => {
-    keep({ hints: state.puzzle ? true : !settings.hints });
-    state.puzzle = null;
-    draw();
-    showLine();
-  },
-  flip: () => {
-    keep({ flipped: !settings.flipped });
-    draw();
-  },
+  auto: toggleAuto,
+  hints: toggleHints,
+  flip: flipBoard,
   new: () => openStart(state.game),
-  help: () => ($("help").open ? $("help").close() : $("help").showModal()),
-  release: () => state.selected !== null && select(null),
 };
 
-function wire() {
+const SHORTCUTS = {
+  ...BUTTONS,
+  help: () => ($("help").open ? $("help").close() : $("help").showModal()),
+  deselect: () => state.selected !== null && select(null),
+};
+
+const ARROW_KEYS = {
+  board: ".cell",
+  moves: ".chip",
+  history: ".entry",
+  line: ".step",
+  "player-top": ".tray",
+  "player-bottom": ".tray",
+  actions: ".action",
+  "setup-board": ".cell",
+};
+
+function connect() {
   Object.assign(on, {
-    place: onPlace,
+    place: clickPlace,
     play,
-    go,
+    go: goTo,
     role: setRole,
     open: openStart,
     tryMove: (ply, move) => visit({ moves: [...state.moves.slice(0, ply), move] }),
     playLine: (names) => visit({ moves: [...state.moves.slice(0, state.ply), ...names] }),
   });
-  for (const name of ["first", "last", "undo", "redo", "best", "auto", "hints", "flip", "new"]) $(name).addEventListener("click", () => state.replay && actions[name]());
-  $("help-open").addEventListener("click", actions.help);
-  roving($("board"), ".cell");
-  for (const [name, selector] of [["moves", ".chip"], ["history", ".entry"], ["line", ".step"], ["player-top", ".tray"], ["player-bottom", ".tray"], ["actions", ".action"], ["setup-board", ".cell"]]) roving($(name), selector);
+  for (const [name, act] of Object.entries(BUTTONS)) $(name).addEventListener("click", () => state.replay && act());
+  for (const [id, selector] of Object.entries(ARROW_KEYS)) useArrowKeys($(id), selector);
+  $("help-open").addEventListener("click", SHORTCUTS.help);
   watchMoves($("moves"), { play: playNamed, preview });
-  watchKeys((name) => (state.replay || name === "help") && actions[name]());
-  fillEditor = startEditor(() => state.game, visit);
-  showExplore = startExplore({ visit, playAs });
-  startGames({ open: openStart });
-  api.trouble.tell = (text) => {
-    answersAgain = !text;
+  watchShortcuts((name) => (state.replay || name === "help") && SHORTCUTS[name]());
+  fillEditor = startEditor(visit);
+  refreshExplore = startExplore({ visit, playAs });
+  startGames(openStart);
+  api.connection.report = (text) => {
+    serverReturned = !text;
     notice(text ?? "The server answers again.", true);
   };
   addEventListener("popstate", (event) => {
-    if (event.state) visit(event.state, { how: null });
-    else if (location.pathname + location.search !== address()) fromAddress(); // else it is the link that skips to the board
+    if (event.state) visit(event.state, { method: null });
+    else if (location.pathname + location.search !== address()) visitAddress(); // not the link that skips to the board
   });
   new ResizeObserver(() => state.replay && drawValueChart()).observe($("chart"));
 }
 
-async function fromAddress() {
+// ---- starting ----
+
+/** Shows the game in the page's address. */
+async function visitAddress() {
   const name = decodeURIComponent(location.pathname.slice(1)) || document.querySelector("meta[name=game]")?.content;
   if (!name) return fail(new Error("No games are installed."));
-  const { position, id, moves: text = "", ply: number, ...wrong } = Object.fromEntries(new URLSearchParams(location.search));
-  if (position !== undefined && id !== undefined) wrong.id = id; // the server says what is wrong with that
+  const query = Object.fromEntries(new URLSearchParams(location.search));
+  const { position, id, moves: text = "", ply: number, ...extra } = query;
+  if (position !== undefined && id !== undefined) extra.id = id; // the server explains the error
   const moves = text.split(" ").filter(Boolean);
   const ply = Math.min(Number(number ?? moves.length) || 0, moves.length);
-  const atTheStart = async (error) => {
+  const showStart = async (error) => {
     await openStart(name, "replaceState");
-    notice(`The link cannot be followed: ${error.message}. This is the start instead.`, true);
+    notice(`The link cannot be opened: ${error.message}. This is the start position instead.`, true);
   };
-  const otherwise = location.search ? atTheStart : fail;
+  const onError = location.search ? showStart : fail;
   try {
     const start = position ?? (id === undefined ? null : (await api.position(name, id)).text);
-    await visit({ game: name, start, moves, ply, wrong }, { how: "replaceState", otherwise });
+    await visit({ game: name, start, moves, ply, extra }, { method: "replaceState", onError });
   } catch (error) {
-    await otherwise(error);
+    await onError(error);
   }
 }
 
-async function begin() {
-  wire();
-  const listed = api.games().then((games) => {
+async function start() {
+  connect();
+  const showGames = (games) => {
     state.games = games;
     if (state.replay) drawAll();
-  }, fail);
-  const kept = history.state;
-  if (kept?.game) await visit(kept, { how: null, otherwise: fromAddress });
-  else await fromAddress();
+  };
+  const listed = api.games().then(showGames, fail);
+  const saved = history.state;
+  if (saved?.game) await visit(saved, { method: null, onError: visitAddress });
+  else await visitAddress();
   await listed;
 }
 
-begin().catch(fail);
+start().catch(fail);

@@ -1,110 +1,162 @@
-// The list of moves: best first, in groups win, draw, loss; equal distances on one line; and the best line.
+// Lists of moves: all moves, best first, grouped by outcome and distance; the best line; and the dialog that asks which
+// move is meant where several share source and target.
 
-import { h, oneTabStop, redraw } from "./dom.js";
+import { inlineBadge } from "./board.js";
+import { $, button, emptyNote, h, hiddenText, redraw } from "./dom.js";
+import { setTabStop } from "./keyboard.js";
 import { outcomesOnly } from "./state.js";
-import { distance, heading, kind, letter, long, same } from "./words.js";
+import { formatDistance, formatLong, headingOf, isSameValue, kindOf, letterOf } from "./values.js";
 
-const SHOWN_OF_A_GROUP = 4;
+const MAX_SYMMETRIC = 4;
 
-const chip = (move, values, best) =>
-  h(
-    "button",
+function makeChip(move, values, isBest) {
+  const value = `${formatLong(move)}${isBest ? ", best" : ""}`;
+  return button(
     {
-      class: `chip ${values ? kind(move) : ""}${best ? " best" : ""}`,
-      type: "button",
+      class: `chip ${values ? kindOf(move) : ""}${isBest ? " best" : ""}`,
       tabindex: "-1",
       "data-move": move.move,
       "data-key": move.move,
-      "aria-label": values ? `${move.move}: ${long(move)}${best ? ", best" : ""}` : move.move,
+      "aria-label": values ? `${move.move}: ${value}` : move.move,
     },
     move.move,
   );
+}
 
-/** Moves that are symmetric stand together, tied by a frame; of many, a few are shown and the others one click away. */
-function symmetric(moves, values, first) {
+/** A button that shows the hidden chips and then disappears. */
+function makeMoreButton(hidden) {
+  const more = button(
+    { class: "chip more", tabindex: "-1" },
+    `+${hidden.length}`,
+    hiddenText(" more that are the same up to symmetry"),
+  );
+  more.addEventListener("click", (event) => {
+    event.stopPropagation();
+    for (const chip of hidden) chip.hidden = false;
+    hidden[0].focus();
+    more.remove();
+  });
+  return more;
+}
+
+/** Symmetric moves in one frame. Of many, only a few are shown at first. */
+function frameSymmetric(chips) {
+  if (chips.length === 1) return chips[0];
+  const frame = h("span", { class: "symmetric", title: "The same up to symmetry" }, chips);
+  if (chips.length > MAX_SYMMETRIC + 1) {
+    const hidden = chips.slice(MAX_SYMMETRIC);
+    for (const chip of hidden) chip.hidden = true;
+    frame.append(makeMoreButton(hidden));
+  }
+  return frame;
+}
+
+function makeChips(moves, best) {
   const groups = new Map();
   for (const move of moves) groups.set(move.group, [...(groups.get(move.group) ?? []), move]);
-  return [...groups.values()].map((group) => {
-    const chips = group.map((move) => chip(move, values, values && same(move, first)));
-    if (chips.length === 1) return chips[0];
-    const frame = h("span", { class: "symmetric", title: "The same up to symmetry" }, ...chips);
-    if (chips.length > SHOWN_OF_A_GROUP + 1) {
-      const rest = chips.slice(SHOWN_OF_A_GROUP);
-      for (const each of rest) each.hidden = true;
-      const more = h("button", { class: "chip more", type: "button", tabindex: "-1" }, `+${rest.length}`, h("span", { class: "visually-hidden" }, " more that are the same up to symmetry"));
-      more.addEventListener("click", (event) => {
-        event.stopPropagation();
-        for (const each of rest) each.hidden = false;
-        rest[0].focus();
-        more.remove();
-      });
-      frame.append(more);
-    }
-    return frame;
-  });
-}
-
-function section(outcome, own, first) {
-  const distances = own.filter((move, index) => index === 0 || !same(move, own[index - 1]));
-  return h("section", { class: `group ${outcome}` },
-    h("h3", {}, h("b", { class: `tag ${outcome}`, "aria-hidden": "true" }, letter(outcome)), heading(outcome), h("span", { class: "count" }, String(own.length))),
-    ...distances.map((value) =>
-      h("div", { class: "distance" },
-        h("span", { class: "in" }, distance(value)),
-        h("div", { class: "chips" }, ...symmetric(own.filter((move) => same(move, value)), true, first)),
-      ),
-    ),
+  const framed = [...groups.values()].map((group) =>
+    frameSymmetric(group.map((move) => makeChip(move, true, isSameValue(move, best)))),
   );
+  return h("div", { class: "chips" }, framed);
 }
 
-export function drawMoves(container, answer, values) {
-  const { moves } = answer;
-  if (!moves.length) redraw(container, h("p", { class: "empty" }, answer.result ? answer.result.text : "No moves."));
-  else if (!values) {
-    const sorted = [...moves].sort((a, b) => a.move.localeCompare(b.move, "en", { numeric: true }));
-    redraw(container, h("div", { class: "chips" }, ...sorted.map((move) => chip(move, false, false))));
-  } else {
-    const present = ["win", "draw", "loss", "unknown"].map((outcome) => [outcome, moves.filter((move) => kind(move) === outcome)]);
-    redraw(container, ...present.filter(([, own]) => own.length).map(([outcome, own]) => section(outcome, own, moves[0])));
-  }
-  oneTabStop(container, ".chip");
-  container.scrollTop = 0; // another list begins with its best
+/** The moves of one outcome, with one line for each value. */
+function makeSection(outcome, moves, best) {
+  const values = moves.filter((move, index) => index === 0 || !isSameValue(move, moves[index - 1]));
+  const makeLine = (value) => {
+    const equal = moves.filter((move) => isSameValue(move, value));
+    return h("div", { class: "distance" }, h("span", { class: "in" }, formatDistance(value)), makeChips(equal, best));
+  };
+  const tag = h("b", { class: `tag ${outcome}`, "aria-hidden": "true" }, letterOf(outcome));
+  const heading = h("h3", {}, tag, headingOf(outcome), h("span", { class: "count" }, String(moves.length)));
+  return h("section", { class: `group ${outcome}` }, heading, values.map(makeLine));
+}
+
+function makeSections(moves) {
+  return ["win", "draw", "loss", "unknown"]
+    .map((outcome) => [outcome, moves.filter((move) => kindOf(move) === outcome)])
+    .filter(([, group]) => group.length)
+    .map(([outcome, group]) => makeSection(outcome, group, moves[0]));
+}
+
+function makePlainList(moves) {
+  const sorted = [...moves].sort((a, b) => a.move.localeCompare(b.move, "en", { numeric: true }));
+  return h("div", { class: "chips" }, sorted.map((move) => makeChip(move, false, false))); // prettier-ignore
+}
+
+export function drawMoves(container, { moves, result }, values) {
+  if (!moves.length) redraw(container, emptyNote(result ? result.text : "No moves."));
+  else redraw(container, ...(values ? makeSections(moves) : [makePlainList(moves)]));
+  setTabStop(container, ".chip");
+  container.scrollTop = 0; // a new list starts with its best moves
   if (container.contains(document.activeElement)) document.activeElement.scrollIntoView({ block: "nearest" });
 }
 
-/** Listens once for the whole list. A move is shown when the pointer moves onto it, not when the list moves under it. */
+/** Handles clicks in the list, and previews the move under the pointer or with the keyboard focus. A move is previewed
+ *  when the pointer moves onto it, not when the list moves under the pointer. */
 export function watchMoves(container, { play, preview }) {
   const moveAt = (event) => event.target.closest?.("[data-move]")?.dataset.move ?? null;
-  let pointed = null;
-  let at = "";
-  const point = (move) => {
-    if (move !== pointed) preview((pointed = move));
+  let previewed = null;
+  let pointer = "";
+  const show = (move) => {
+    if (move !== previewed) preview((previewed = move));
   };
   container.addEventListener("click", (event) => {
     const move = moveAt(event);
-    pointed = null;
+    previewed = null;
     if (move !== null) play(move);
   });
   container.addEventListener("pointermove", (event) => {
-    const before = at;
-    at = `${event.clientX} ${event.clientY}`;
-    if (event.pointerType === "mouse" && at !== before) point(moveAt(event)); // a browser reports a list that moved, too
+    const before = pointer;
+    pointer = `${event.clientX} ${event.clientY}`;
+    if (event.pointerType === "mouse" && pointer !== before) show(moveAt(event));
   });
-  container.addEventListener("pointerleave", () => point(null));
-  container.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && container.dataset.quiet === undefined && point(moveAt(event)));
-  container.addEventListener("focusout", () => point(null));
+  container.addEventListener("pointerleave", () => show(null));
+  container.addEventListener("focusin", (event) => {
+    // `quiet` is set while the list is redrawn, which moves the focus.
+    if (event.target.matches(":focus-visible") && container.dataset.quiet === undefined) show(moveAt(event));
+  });
+  container.addEventListener("focusout", () => show(null));
 }
 
-/** The best line from here: click a move to go there. */
+/** Draws the best line. A click on a move plays up to it. */
 export function drawLine(container, line, onJump) {
-  if (!line.length) return redraw(container, h("p", { class: "empty" }, "The game ends here."));
-  redraw(container,
-    h("ol", { class: "steps" },
-      ...line.map((step, index) =>
-        h("li", {}, h("button", { class: "chip step", type: "button", tabindex: "-1", "data-key": String(index), title: long(step), onclick: () => onJump(index) }, h("span", { class: "ply" }, `${index + 1}`), step.move)),
-      ),
-    ),
-    ...(outcomesOnly() ? [h("p", { class: "empty" }, "Each move keeps the outcome, and need not come nearer to an end.")] : []),
-  );
-  oneTabStop(container, ".step");
+  if (!line.length) return redraw(container, emptyNote("The game ends here."));
+  const makeStep = (step, index) =>
+    button(
+      {
+        class: "chip step",
+        tabindex: "-1",
+        "data-key": String(index),
+        title: formatLong(step),
+        onclick: () => onJump(index),
+      },
+      h("span", { class: "ply" }, `${index + 1}`),
+      step.move,
+    );
+  const steps = line.map((step, index) => h("li", {}, makeStep(step, index)));
+  const note = outcomesOnly() && emptyNote("Each move keeps the outcome but need not approach the end.");
+  redraw(container, h("ol", { class: "steps" }, steps), note);
+  setTabStop(container, ".step");
+}
+
+/** Asks which of these moves is meant. Returns the move, or null. */
+export function askForMove(moves, values) {
+  const dialog = $("chooser");
+  return new Promise((resolve) => {
+    let chosen = null;
+    const choose = (move) => {
+      chosen = move;
+      dialog.close();
+    };
+    const makeChoice = (move) =>
+      button(
+        { class: `choice ${values ? kindOf(move) : ""}`, "data-move": move.move, onclick: () => choose(move) },
+        move.label || move.move,
+        values && inlineBadge(move),
+      );
+    $("choices").replaceChildren(...moves.map(makeChoice));
+    dialog.addEventListener("close", () => resolve(chosen), { once: true });
+    dialog.showModal();
+  });
 }

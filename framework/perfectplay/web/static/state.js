@@ -1,63 +1,95 @@
-// What the page knows: which game, where it began, its moves, and how many of them are played on the board. Everything
-// else (whose turn it is, repetition, mistakes, the end) is the server's answer for that, `replay`.
+// The page's state: the game, its first position, its moves, and how many of them are shown. Everything else (the
+// player to move, repetition, mistakes, the end) is the server's answer, `replay`. Settings are stored by the browser.
 
 import { pathOf } from "./api.js";
-import { settings } from "./settings.js";
+
+const STORAGE_KEY = "perfectplay";
+const DEFAULTS = { hints: true, flipped: false, shortcuts: true, strength: "perfect", roles: {} };
+
+function readSettings() {
+  try {
+    const stored = JSON.parse(localStorage.getItem(STORAGE_KEY)) ?? {};
+    const isValid = ([name, value]) => stored[name] !== null && typeof stored[name] === typeof value;
+    const valid = Object.entries(DEFAULTS).filter(isValid);
+    return { ...DEFAULTS, ...Object.fromEntries(valid.map(([name]) => [name, stored[name]])) };
+  } catch {
+    return { ...DEFAULTS }; // the browser may forbid storage
+  }
+}
+
+export const settings = readSettings();
+
+export function saveSettings(changes) {
+  Object.assign(settings, changes);
+  try {
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(settings));
+  } catch {
+    // the settings last until the page is closed
+  }
+}
 
 export const state = {
   game: null,
   games: [],
-  start: null, // the position the game began at, as a text; null for the game's own start
+  start: null, // the first position as a text; null for the game's start
   moves: [],
   ply: 0,
   replay: null,
-  selected: null,
-  preview: null, // the board after a move that is pointed at: {board, source, target}
+  selected: null, // the id of the selected piece's cell or tray
+  preview: null, // the board after the move under the pointer: {board, source, target}
   auto: false,
-  puzzle: null, // the id of a position in which one move is to be found
+  puzzle: null, // the id of a position in which the winning move is to be found
 };
 
-export const answer = () => state.replay.position;
+/** Everything about the position that is shown. */
+export const currentPosition = () => state.replay.position;
 
-export const here = () => state.replay.timeline[state.replay.ply];
+/** The position's entry in the timeline. */
+export const currentEntry = () => state.replay.timeline[state.replay.ply];
 
-export const players = () => answer().players;
+export const players = () => currentPosition().players;
 
-/** Whether one player plays alone: then nothing is won or lost, but solved or not. */
+/** Whether the game has only one player. Then positions are not won or lost, but solvable or not. */
 export const isPuzzle = () => state.replay !== null && players().length === 1;
 
-export const about = () => state.games.find((each) => each.name === state.game);
+/** The game's entry in the list of games. */
+export const listedGame = () => state.games.find((game) => game.name === state.game);
 
-/** Whether the table knows who wins and nothing else: then no value has a number. */
-export const outcomesOnly = () => about()?.values === "outcome";
+/** Whether the table contains only who wins, so that no value has a number. */
+export const outcomesOnly = () => listedGame()?.values === "outcome";
 
-/** Why the game has ended by rule; a repetition ends it too, but one may explore on. */
-export const ending = () => answer().result?.text ?? null;
+/** How the game has ended by rule, or null. A repetition does not stop exploring. */
+export const ending = () => currentPosition().result?.text ?? null;
 
-export const repeated = () => (!answer().result && state.replay.result ? state.replay.result.text : null);
+/** The result by repetition, or null. */
+export const repetition = () => (currentPosition().result ? null : (state.replay.result?.text ?? null));
 
-export const hints = () => settings.hints && !state.puzzle;
+export const hintsShown = () => settings.hints && !state.puzzle;
 
-/** Whether values may be shown: there are some, and the player wants to see them. */
-export const valuesShown = () => hints() && answer().solved;
+/** Whether values are shown: there are some, and the hints are on. */
+export const valuesShown = () => hintsShown() && currentPosition().solved;
 
+/** Who moves for a player: "you", or a strength of the computer. */
 export const roleOf = (owner) => settings.roles[state.game]?.[owner] ?? "you";
 
-export const isTable = (role) => role !== "you";
+export const isComputer = (owner) => owner !== null && roleOf(owner) !== "you";
 
-export const tableMoves = () => here().to_move !== null && isTable(roleOf(here().to_move));
+export const computerToMove = () => isComputer(currentEntry().to_move);
 
-// Readable: none of these characters needs to be escaped in a query.
-const escapeText = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A|40|3B|24|3E|28|29)/gi, decodeURIComponent).replaceAll("%20", "+");
+// These characters need no escaping in a query, and the address stays readable.
+const encodeText = (text) =>
+  encodeURIComponent(text)
+    .replace(/%(2C|2F|3A|40|3B|24|3E|28|29)/gi, decodeURIComponent)
+    .replaceAll("%20", "+");
 
-export const spelled = (move) => move.replaceAll(" ", "_");
+/** A move's name in a link, where a space separates moves. */
+export const linkName = (move) => move.replaceAll(" ", "_");
 
-/** The address of what is shown: the game from where it began, with all its moves. */
+/** The address of the current view: the first position and all moves. */
 export function address() {
-  const path = `/${pathOf(state.game)}`;
-  const parts = [];
-  if (state.start !== null) parts.push(`position=${escapeText(state.start)}`);
-  if (state.moves.length) parts.push(`moves=${escapeText(state.moves.map(spelled).join(" "))}`);
-  if (state.ply !== state.moves.length) parts.push(`ply=${state.ply}`);
-  return parts.length ? `${path}?${parts.join("&")}` : path;
+  const parameters = [];
+  if (state.start !== null) parameters.push(`position=${encodeText(state.start)}`);
+  if (state.moves.length) parameters.push(`moves=${encodeText(state.moves.map(linkName).join(" "))}`);
+  if (state.ply !== state.moves.length) parameters.push(`ply=${state.ply}`);
+  return `/${pathOf(state.game)}${parameters.length ? `?${parameters.join("&")}` : ""}`;
 }

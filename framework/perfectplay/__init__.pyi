@@ -1,0 +1,46 @@
+from perfectplay_native.python_rules import PositionBatch as PositionBatch
+
+from .analysis.export import export_table as export_table
+from .analysis.formats import compare_gbl2 as compare_gbl2
+from .analysis.moves import Strength as Strength
+from .analysis.moves import best_line as best_line
+from .analysis.moves import choose_move as choose_move
+from .analysis.moves import rate_moves as rate_moves
+from .analysis.selection import Selection as Selection
+from .analysis.selection import random_positions as random_positions
+from .analysis.selection import select as select
+from .analysis.selection import value_columns as value_columns
+from .analysis.statistics import survey as survey
+from .errors import NotInTable as NotInTable
+from .errors import PerfectPlayError as PerfectPlayError
+from .errors import PluginError as PluginError
+from .errors import TableError as TableError
+from .errors import UsageError as UsageError
+from .game.board import Board as Board
+from .game.board import Cell as Cell
+from .game.board import Click as Click
+from .game.board import Piece as Piece
+from .game.board import Tray as Tray
+from .game.game import Game as Game
+from .game.game import Position as Position
+from .game.loading import installed_games as installed_games
+from .game.loading import load_game as load_game
+from .game.loading import make_game as make_game
+from .game.match import Match as Match
+from .game.match import load_match as load_match
+from .game.options import Option as Option
+from .game.spec import About as About
+from .game.spec import hookimpl as hookimpl
+from .prove.proof import Proof as Proof
+from .prove.proof import ProofOptions as ProofOptions
+from .prove.proof import prove_position as prove_position
+from .solve.solve import Solution as Solution
+from .solve.solve import solve_game as solve_game
+from .solve.verification import verify_table as verify_table
+from .table.locations import open_table as open_table
+from .table.table import Table as Table
+from .values import Outcome as Outcome
+from .values import Status as Status
+from .values import Value as Value
+
+__version__: str

@@ -1,1 +1,0 @@
-"""Boards and histograms, drawn for people."""

@@ -1,0 +1,160 @@
+"""Draws a Board as text, for a terminal. Each cell shows its top piece, with covered pieces below it in brackets.
+
+    0   1   2
+  ┌───┬───┬───┐
+0 │ S │   │   │
+  ├───┼───┼───┤
+1 │   │ L │   │
+  │   │(s)│   │
+  └───┴───┴───┘
+
+Cells that are not in rows and columns are drawn as points with their edges:
+
+X───────O───────·     a point shows its top piece, an empty one its name
+│ ╲     │     ╱ │
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from perfectplay.game.board import Board, Cell, Piece, headings
+
+Paint = Callable[[str, int | None], str]
+"""Returns a text in the colour of a player, 0 or 1; None for a neutral piece."""
+
+_MARKS = ("●", "○")
+
+
+def draw(board: Board, paint: Paint = lambda text, owner: text, *, over: bool = False) -> str:
+    """Return the board, the reserves, and who is to move, unless the game is over or a puzzle."""
+    mark = _needs_marks(board)
+    if _is_free(board):
+        lines = graph_lines(board, lambda piece: _piece(piece, mark), paint)
+    else:
+        lines = _grid(board, mark, paint)
+    lines = [*lines, *_reserves(board, mark, paint)]
+    if len(board.players) > 1 and not over:
+        lines.append(f"{_player(board, board.to_move, mark, paint)} to move")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _is_free(board: Board) -> bool:
+    """Return whether the cells are not in rows and columns."""
+    numbers = [board.rows, board.columns, *(number for cell in board.cells for number in (cell.row, cell.column))]
+    return bool(board.edges) or any(number != int(number) for number in numbers)
+
+
+def _grid(board: Board, mark: bool, paint: Paint) -> list[str]:
+    rows, columns = int(board.rows), int(board.columns)
+    cells = {(cell.row, cell.column): cell for cell in board.cells}
+    covered_shown = any(len(cell.stack) > 1 for cell in board.cells)
+    texts = {place: _cell_lines(cell, mark, covered_shown) for place, cell in cells.items()}
+    width = max([3, *(len(line) for lines in texts.values() for line in lines)])
+    height = 2 if covered_shown else 1
+    row_names, column_names = headings(board)
+    margin = max(map(len, row_names))
+    no_cell = ["░" * width] * height  # a hole in the board
+
+    def rule(left: str, middle: str, right: str) -> str:
+        return " " * (margin + 1) + left + middle.join(["─" * width] * columns) + right
+
+    lines = [" " * (margin + 2) + " ".join(name.center(width) for name in column_names), rule("┌", "┬", "┐")]
+    for row in range(rows):
+        if row:
+            lines.append(rule("├", "┼", "┤"))
+        for part in range(height):
+            name = row_names[row] if part == 0 else ""
+            contents = [texts.get((row, column), no_cell)[part].center(width) for column in range(columns)]
+            owners = [_top_owner(cells.get((row, column))) if part == 0 else None for column in range(columns)]
+            lines.append(f"{name:>{margin}} │" + "│".join(map(paint, contents, owners)) + "│")
+    lines.append(rule("└", "┴", "┘"))
+    return lines if any(column_names) else lines[1:]
+
+
+def _cell_lines(cell: Cell, mark: bool, covered_shown: bool) -> list[str]:
+    top = _piece(cell.stack[-1], mark) if cell.stack else ""
+    if not covered_shown:
+        return [top]
+    covered = " ".join(_piece(piece, mark) for piece in reversed(cell.stack[:-1]))
+    return [top, f"({covered})" if covered else ""]
+
+
+def _top_owner(cell: Cell | None) -> int | None:
+    return cell.stack[-1].owner if cell is not None and cell.stack else None
+
+
+def _reserves(board: Board, mark: bool, paint: Paint) -> list[str]:
+    lines = []
+    for owner in (0, 1, None):
+        trays = [tray for tray in board.trays if tray.piece.owner == owner]
+        if trays:
+            whose = "anyone" if owner is None else _player(board, owner, mark, paint)
+            left = "  ".join(f"{tray.count}×{_piece(tray.piece, mark)}" for tray in trays if tray.count)
+            lines.append(f"{whose} has {left or 'nothing'} in reserve")
+    return lines
+
+
+def _needs_marks(board: Board) -> bool:
+    """Return whether pieces of both players have the same label."""
+    pieces = [piece for cell in board.cells for piece in cell.stack] + [tray.piece for tray in board.trays]
+    labels = [{piece.label for piece in pieces if piece.owner == owner} for owner in (0, 1)]
+    return bool(labels[0] & labels[1])
+
+
+def _piece(piece: Piece, mark: bool) -> str:
+    return (_MARKS[piece.owner] if mark and piece.owner is not None else "") + piece.label
+
+
+def _player(board: Board, owner: int, mark: bool, paint: Paint) -> str:
+    return paint(board.players[owner] + (f" ({_MARKS[owner]})" if mark else ""), owner)
+
+
+# ---- points and edges ----
+
+_ACROSS, _DOWN = 8, 4
+"""Width and height of a cell in characters."""
+
+
+def graph_lines(board: Board, draw_piece: Callable[[Piece], str], paint: Callable[[str, int | None], str]) -> list[str]:
+    """Return the lines of a drawing with points and edges."""
+    canvas: dict[tuple[int, int], str] = {}
+    places = {cell.id: (round(cell.row * _DOWN), round(cell.column * _ACROSS)) for cell in board.cells}
+    for first, second in board.edges:
+        _draw_edge(canvas, places[first], places[second])
+    for cell in board.cells:
+        row, column = places[cell.id]
+        text = _text(cell, draw_piece)
+        owner = cell.stack[-1].owner if cell.stack else None
+        for offset, letter in enumerate(text):
+            canvas[row, column - len(text) // 2 + offset] = paint(letter, owner)
+    top, left = min(row for row, _ in canvas), min(column for _, column in canvas)
+    lines: list[str] = []
+    for row in range(top, max(row for row, _ in canvas) + 1):
+        columns = [column for at, column in canvas if at == row]
+        lines.append("".join(canvas.get((row, column), " ") for column in range(left, max(columns, default=left) + 1)))
+    return [f"  {line}" for line in lines]
+
+
+def _text(cell: Cell, draw_piece: Callable[[Piece], str]) -> str:
+    if not cell.stack:
+        return cell.label or cell.id
+    top, *covered = [draw_piece(piece) for piece in reversed(cell.stack)]
+    return f"{top}({' '.join(covered)})" if covered else f"[{top}]"
+
+
+def _draw_edge(canvas: dict[tuple[int, int], str], start: tuple[int, int], end: tuple[int, int]) -> None:
+    down, across = end[0] - start[0], end[1] - start[1]
+    steps = max(abs(down), abs(across))
+    if abs(down) * 4 < abs(across):
+        letter = "─"
+    elif abs(across) * 2 < abs(down):
+        letter = "│"
+    else:
+        letter = "╲" if (down > 0) == (across > 0) else "╱"
+    for step in range(1, steps):
+        row, column = start[0] + round(down * step / steps), start[1] + round(across * step / steps)
+        if (
+            letter in "─│" or row not in (start[0], end[0]) or abs(down) == 1
+        ):  # a diagonal is not drawn in the rows of its ends
+            canvas[row, column] = letter

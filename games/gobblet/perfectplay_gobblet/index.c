@@ -1,0 +1,259 @@
+/* Builds the tables of index.h and walks the index in order. */
+#include "index.h"
+
+uint64_t gobblet_planes_of_cell[64];
+uint16_t gobblet_line_completions[512];
+uint16_t gobblet_common_line_cells[512];
+uint16_t gobblet_ternary[512];
+const uint16_t gobblet_power_of_3[CELLS] = {1, 3, 9, 27, 81, 243, 729, 2187, 6561};
+
+uint16_t gobblet_config_of_code[CODES];
+uint64_t gobblet_bits_of_config[CONFIGS];
+uint16_t gobblet_image[SYMMETRIES][CONFIGS];
+uint16_t gobblet_type_first[TYPES + 1];
+
+uint16_t gobblet_orbit[SUBGROUPS][CONFIGS];
+uint8_t gobblet_to_representative[SUBGROUPS][CONFIGS];
+subgroup gobblet_stabilizer[SUBGROUPS][CONFIGS];
+uint16_t gobblet_orbit_count[SUBGROUPS][TYPES];
+uint16_t gobblet_representative[SUBGROUPS][TYPES][LARGEST_TYPE];
+
+uint32_t *gobblet_outer_offset[TIERS];
+uint32_t *gobblet_inner_offset[SUBGROUPS][TYPES][TYPES];
+
+/* ---- masks ---- */
+
+static const uint16_t lines[8] = {0007, 0070, 0700, 0111, 0222, 0444, 0421, 0124};
+
+static void build_masks(void) {
+    for (unsigned bits = 0; bits < 64; bits++)
+        for (unsigned plane = 0; plane < 6; plane++)
+            gobblet_planes_of_cell[bits] |= (uint64_t)(bits >> plane & 1) << (9 * plane);
+    for (unsigned mask = 0; mask < 512; mask++) {
+        gobblet_common_line_cells[mask] = ALL_CELLS;
+        for (int i = 0; i < 8; i++) {
+            const unsigned missing = lines[i] & ~mask;
+            if (!missing) gobblet_common_line_cells[mask] &= lines[i];
+            if (__builtin_popcount(missing) == 1) gobblet_line_completions[mask] |= (uint16_t)missing;
+        }
+        for (int cell = 0; cell < CELLS; cell++)
+            if (mask >> cell & 1) gobblet_ternary[mask] = (uint16_t)(gobblet_ternary[mask] + gobblet_power_of_3[cell]);
+    }
+}
+
+/* ---- configurations ---- */
+
+uint16_t gobblet_mover_mask[CONFIGS], gobblet_other_mask[CONFIGS];
+
+static uint64_t spread(unsigned mask) {
+    uint64_t bits = 0;
+    for (int cell = 0; cell < CELLS; cell++) bits |= (uint64_t)(mask >> cell & 1) << (6 * cell);
+    return bits;
+}
+
+static void build_configs(void) {
+    unsigned config = 0;
+    for (layer_type type = 0; type < TYPES; type++) {
+        gobblet_type_first[type] = (uint16_t)config;
+        for (unsigned mover = 0; mover < 512; mover++)
+            for (unsigned other = 0; other < 512; other++) {
+                if ((mover & other) || __builtin_popcount(mover) != type / 3 || __builtin_popcount(other) != type % 3)
+                    continue;
+                gobblet_mover_mask[config] = (uint16_t)mover;
+                gobblet_other_mask[config] = (uint16_t)other;
+                gobblet_bits_of_config[config] = spread(mover) | spread(other) << 1;
+                gobblet_config_of_code[code_of_masks(mover, other)] = (uint16_t)config++;
+            }
+    }
+    gobblet_type_first[TYPES] = (uint16_t)config;
+}
+
+/* ---- the symmetries of the square, as a group ---- */
+
+static uint8_t cell_image[SYMMETRIES][CELLS];   /* bit 2: transpose first; bit 1: flip rows; bit 0: flip columns */
+static uint8_t product[SYMMETRIES][SYMMETRIES]; /* product[a][b] applies b, then a */
+static uint8_t members[SUBGROUPS];              /* bit i: contains symmetry i */
+
+static void build_symmetries(void) {
+    for (unsigned s = 0; s < SYMMETRIES; s++)
+        for (unsigned cell = 0; cell < CELLS; cell++) {
+            unsigned row = cell / 3, column = cell % 3;
+            if (s & 4) {
+                const unsigned swap = row;
+                row = column;
+                column = swap;
+            }
+            if (s & 2) row = 2 - row;
+            if (s & 1) column = 2 - column;
+            cell_image[s][cell] = (uint8_t)(3 * row + column);
+        }
+    for (unsigned after = 0; after < SYMMETRIES; after++)
+        for (unsigned before = 0; before < SYMMETRIES; before++)
+            for (uint8_t s = 0; s < SYMMETRIES; s++) /* two corners identify a symmetry */
+                if (cell_image[s][0] == cell_image[after][cell_image[before][0]] &&
+                    cell_image[s][2] == cell_image[after][cell_image[before][2]])
+                    product[after][before] = s;
+}
+
+static int is_subgroup(unsigned set) {
+    if (!(set & 1)) return 0;
+    for (unsigned a = 0; a < SYMMETRIES; a++)
+        for (unsigned b = 0; b < SYMMETRIES; b++)
+            if ((set >> a & 1) && (set >> b & 1) && !(set >> product[a][b] & 1)) return 0;
+    return 1;
+}
+
+static void build_subgroups(void) { /* ordered by member set: TRIVIAL is first, SQUARE last */
+    unsigned count = 0;
+    for (unsigned set = 1; set < 256; set++)
+        if (is_subgroup(set)) members[count++] = (uint8_t)set;
+}
+
+static subgroup subgroup_of(unsigned set) {
+    subgroup group = 0;
+    while (members[group] != set) group++;
+    return group;
+}
+
+static unsigned mask_image(unsigned s, unsigned mask) {
+    unsigned result = 0;
+    for (unsigned cell = 0; cell < CELLS; cell++) result |= (mask >> cell & 1) << cell_image[s][cell];
+    return result;
+}
+
+static void build_orbits(void) {
+    for (unsigned s = 0; s < SYMMETRIES; s++)
+        for (unsigned config = 0; config < CONFIGS; config++)
+            gobblet_image[s][config] = gobblet_config_of_code[code_of_masks(mask_image(s, gobblet_mover_mask[config]),
+                                                                            mask_image(s, gobblet_other_mask[config]))];
+    for (unsigned group = 0; group < SUBGROUPS; group++)
+        for (unsigned type = 0; type < TYPES; type++)
+            for (unsigned config = gobblet_type_first[type]; config < gobblet_type_first[type + 1]; config++) {
+                unsigned least = config, by = 0, fixing = 0;
+                for (unsigned s = 0; s < SYMMETRIES; s++)
+                    if ((members[group] >> s & 1) && gobblet_image[s][config] < least)
+                        least = gobblet_image[s][config], by = s;
+                for (unsigned s = 0; s < SYMMETRIES; s++)
+                    if ((members[group] >> s & 1) && gobblet_image[s][least] == least) fixing |= 1u << s;
+                if (least == config) { /* a representative is the first of its orbit */
+                    gobblet_representative[group][type][gobblet_orbit_count[group][type]] = (uint16_t)config;
+                    gobblet_orbit[group][config] = gobblet_orbit_count[group][type]++;
+                } else {
+                    gobblet_orbit[group][config] = gobblet_orbit[group][least];
+                }
+                gobblet_to_representative[group][config] = (uint8_t)by;
+                gobblet_stabilizer[group][config] = subgroup_of(fixing);
+            }
+}
+
+/* ---- offsets ---- */
+
+/* Exactly the space that all offsets need. It is static because a library constructor cannot report an allocation
+ * failure. */
+static uint32_t offset_storage[78012];
+
+static uint32_t *new_offsets(unsigned count) {
+    static uint32_t *next = offset_storage;
+    uint32_t *offsets = next;
+    next += count + 1;
+    return offsets;
+}
+
+static void build_offsets(void) {
+    for (unsigned group = 0; group < SUBGROUPS; group++)
+        for (unsigned medium = 0; medium < TYPES; medium++)
+            for (unsigned small = 0; small < TYPES; small++) {
+                const unsigned count = gobblet_orbit_count[group][medium];
+                uint32_t *offsets = gobblet_inner_offset[group][medium][small] = new_offsets(count), sum = 0;
+                for (unsigned i = 0; i < count; i++) {
+                    offsets[i] = sum;
+                    sum +=
+                        gobblet_orbit_count[gobblet_stabilizer[group][gobblet_representative[group][medium][i]]][small];
+                }
+                offsets[count] = sum;
+            }
+    for (unsigned tier = 0; tier < TIERS; tier++) {
+        const unsigned large = tier / 81, medium = tier / 9 % 9, small = tier % 9;
+        const unsigned count = gobblet_orbit_count[SQUARE][large];
+        uint32_t *offsets = gobblet_outer_offset[tier] = new_offsets(count), sum = 0;
+        for (unsigned i = 0; i < count; i++) {
+            const subgroup left = gobblet_stabilizer[SQUARE][gobblet_representative[SQUARE][large][i]];
+            offsets[i] = sum;
+            sum += gobblet_inner_offset[left][medium][small][gobblet_orbit_count[left][medium]];
+        }
+        offsets[count] = sum;
+    }
+}
+
+__attribute__((constructor)) static void build_tables(void) {
+    build_masks();
+    build_configs();
+    build_symmetries();
+    build_subgroups();
+    build_orbits();
+    build_offsets();
+}
+
+/* ---- walking the index ---- */
+
+/* Returns the last of `count` entries i with offsets[i] <= value. */
+static unsigned last_at_most(const uint32_t *offsets, unsigned count, uint64_t value) {
+    unsigned low = 0, high = count;
+    while (high - low > 1) {
+        const unsigned middle = (low + high) / 2;
+        if (offsets[middle] <= value) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+static void enter_row(index_place *place) {
+    place->large = gobblet_representative[SQUARE][place->large_type][place->i];
+    const subgroup group = gobblet_stabilizer[SQUARE][place->large];
+    place->medium = gobblet_representative[group][place->medium_type][place->j];
+    place->rows = gobblet_orbit_count[group][place->medium_type];
+    const subgroup left = gobblet_stabilizer[group][place->medium];
+    place->smalls = gobblet_representative[left][place->small_type];
+    place->small_count = gobblet_orbit_count[left][place->small_type];
+}
+
+index_place gobblet_place_of_slot(pp_slot slot) {
+    const uint32_t tier = pp_slot_tier(slot);
+    index_place place = {.large_type = tier / 81, .medium_type = tier / 9 % 9, .small_type = tier % 9};
+    const uint64_t index = pp_slot_index(slot);
+    place.i = last_at_most(gobblet_outer_offset[tier], gobblet_orbit_count[SQUARE][place.large_type], index);
+    const subgroup group = gobblet_stabilizer[SQUARE][gobblet_representative[SQUARE][place.large_type][place.i]];
+    const uint32_t *rows = gobblet_inner_offset[group][place.medium_type][place.small_type];
+    const uint64_t inside = index - gobblet_outer_offset[tier][place.i];
+    place.j = last_at_most(rows, gobblet_orbit_count[group][place.medium_type], inside);
+    place.k = (unsigned)(inside - rows[place.j]);
+    enter_row(&place);
+    return place;
+}
+
+void gobblet_next_row(index_place *place) {
+    place->k = 0;
+    if (++place->j == place->rows) {
+        place->j = 0;
+        place->i++;
+    }
+    enter_row(place);
+}
+
+void gobblet_unrank_layers(pp_slot first, size_t count, pp_position *positions) {
+    index_place place = gobblet_place_of_slot(first);
+    for (;;) {
+        const unsigned large = place.large, medium = place.medium;
+        const uint64_t above = gobblet_bits_of_config[large] << 4 | gobblet_bits_of_config[medium] << 2;
+        const unsigned under_large = (unsigned)(gobblet_mover_mask[large] | gobblet_other_mask[large]);
+        const unsigned covered = under_large | gobblet_mover_mask[medium] | gobblet_other_mask[medium];
+        const unsigned visible = gobblet_mover_mask[large] | (gobblet_mover_mask[medium] & ~under_large);
+        for (; place.k < place.small_count && count; place.k++, count--) {
+            const unsigned small = place.smalls[place.k];
+            const int line = has_line(visible | (gobblet_mover_mask[small] & ~covered));
+            *positions++ = line ? PP_NO_POSITION : above | gobblet_bits_of_config[small];
+        }
+        if (!count) return;
+        gobblet_next_row(&place);
+    }
+}

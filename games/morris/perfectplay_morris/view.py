@@ -1,0 +1,37 @@
+"""The board that the terminal and the browser show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from perfectplay import Board, Cell, Click, Piece, Tray
+from perfectplay_morris.notation import Notation
+from perfectplay_morris.rules import MAN_LETTERS, NONE, PLAYER_NAMES, PLAYERS, Move, Parts
+
+_MEN = tuple(Piece(player, MAN_LETTERS[player], size=0.8) for player in PLAYERS)
+
+
+def draw_board(notation: Notation, position: int, moves: Iterable[int]) -> Board:
+    """Return a grid with a cell for each point, a tray for each player's men in hand, and clicks for `moves`."""
+    parts, geometry = Parts.of(position), notation.geometry
+    names = geometry.names
+    cells = []
+    for number, name, row, column in notation.points():
+        owner = parts.owner(number)
+        cells.append(Cell(name, row, column, () if owner is None else (_MEN[owner],)))
+    clicks = []
+    for number in moves:
+        move = Move.of(number)
+        source = MAN_LETTERS[parts.side] if move.source == NONE else names[move.source]
+        clicks.append(Click(number, target=names[move.target], source=source))
+    return Board(
+        rows=geometry.width,
+        columns=geometry.width,
+        cells=tuple(cells),
+        to_move=parts.side,
+        players=PLAYER_NAMES,
+        trays=tuple(Tray(MAN_LETTERS[player], _MEN[player], parts.in_hand[player]) for player in PLAYERS),
+        clicks=tuple(clicks),
+        edges=tuple((names[a], names[b]) for line in geometry.lines for a, b in pairwise(line)),
+    )
