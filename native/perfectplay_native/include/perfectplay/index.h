@@ -100,10 +100,7 @@ typedef struct {
     unsigned group; /* order of the symmetry group */
     pp_permutation *symmetry; /* each element, in the internal numbering; the first is the identity */
     pp_permutation inward, outward; /* from the author's cells to the internal ones and back */
-    uint64_t choose[PP_INDEX_CELLS + 1][PP_INDEX_CELLS + 1];
-    uint64_t (*rank)[PP_INDEX_CELLS + 1][256]; /* [byte][elements below][bits]: their part in a subset's number */
-    uint8_t (*gathered)[256];                  /* [among][bits] */
-    uint8_t (*scattered)[256];                 /* [among][bits] */
+    pp_subsets subsets;
     pp_index_step steps[PP_INDEX_CELLS * PP_INDEX_KINDS];
     unsigned step_count;
     pp_index_fold *folds;
@@ -144,35 +141,6 @@ static inline void pp_index_counts(const pp_index *x, unsigned tier, uint8_t *co
 /* The number of slots in a tier. */
 static inline uint64_t pp_index_size(const pp_index *x, unsigned tier) { return x->nodes[x->roots[tier]].size; }
 
-static inline uint64_t pp_index_gather(const pp_index *x, uint64_t mask, uint64_t among, unsigned bytes) {
-    uint64_t bits = x->gathered[among & 255][mask & 255];
-    unsigned shift = (unsigned)__builtin_popcountll(among & 255);
-    for (unsigned i = 1; i < bytes; i++) {
-        bits |= (uint64_t)x->gathered[among >> 8 * i & 255][mask >> 8 * i & 255] << shift;
-        shift += (unsigned)__builtin_popcountll(among >> 8 * i & 255);
-    }
-    return bits;
-}
-
-static inline uint64_t pp_index_scatter(const pp_index *x, uint64_t bits, uint64_t among, unsigned bytes) {
-    uint64_t mask = x->scattered[among & 255][bits & 255];
-    for (unsigned i = 1; i < bytes; i++) {
-        bits >>= __builtin_popcountll(among >> 8 * (i - 1) & 255);
-        mask |= (uint64_t)x->scattered[among >> 8 * i & 255][bits & 255] << 8 * i;
-    }
-    return mask;
-}
-
-static inline uint64_t pp_index_subset_rank(const pp_index *x, uint64_t bits, unsigned bytes) {
-    uint64_t number = x->rank[0][0][bits & 255];
-    unsigned below = (unsigned)__builtin_popcountll(bits & 255);
-    for (unsigned i = 1; i < bytes; i++) {
-        number += x->rank[i][below][bits >> 8 * i & 255];
-        below += (unsigned)__builtin_popcountll(bits >> 8 * i & 255);
-    }
-    return number;
-}
-
 /* The slot of the placement masks[kind], and in *stabilizer the number of symmetries that leave it unchanged. The masks
  * must be disjoint and their counts within the declared bounds. */
 static inline uint64_t pp_index_rank(const pp_index *x, const uint64_t *masks, unsigned *stabilizer) {
@@ -203,8 +171,8 @@ static inline uint64_t pp_index_rank(const pp_index *x, const uint64_t *masks, u
     for (unsigned kind = 0; kind < x->kinds; kind++) {
         if (!node->left[kind]) continue;
         const uint64_t mine = at[kind] & node->domain[kind], free = node->domain[kind] & ~occupied;
-        const uint64_t bits = pp_index_gather(x, mine >> start, free >> start, bytes);
-        within = within * node->choices[kind] + pp_index_subset_rank(x, bits, bytes);
+        const uint64_t bits = pp_gather(&x->subsets, mine >> start, free >> start, bytes);
+        within = within * node->choices[kind] + pp_subset_rank(&x->subsets, bits, bytes);
         occupied |= mine;
     }
     return number + within;
@@ -242,16 +210,6 @@ static inline const pp_index_node *pp_index_descend(const pp_index *x, unsigned 
     return node;
 }
 
-static inline uint64_t pp_index_subset_unrank(const pp_index *x, unsigned cells, unsigned count, uint64_t number) {
-    uint64_t bits = 0;
-    for (; count; count--) {
-        while (x->choose[--cells][count] > number) {}
-        bits |= UINT64_C(1) << cells;
-        number -= x->choose[cells][count];
-    }
-    return bits;
-}
-
 /* The placements of `count` slots from `first` on: masks[i * kinds + kind] for slot first + i. They are representatives of
  * their orbits: ranking one gives its slot. */
 static inline void pp_index_unrank(const pp_index *x, unsigned tier, uint64_t first, size_t count, uint64_t *masks) {
@@ -271,12 +229,12 @@ static inline void pp_index_unrank(const pp_index *x, unsigned tier, uint64_t fi
         for (unsigned kind = 0; kind < x->kinds; kind++) {
             if (leaf->left[kind]) {
                 free = leaf->domain[kind] & ~occupied;
-                bits = pp_index_subset_unrank(x, (unsigned)__builtin_popcountll(free), leaf->left[kind], digits[kind]);
+                bits = pp_subset_unrank(&x->subsets, (unsigned)__builtin_popcountll(free), leaf->left[kind], digits[kind]);
                 if (kind == last) {
                     run = leaf->choices[kind] - digits[kind];
                     break;
                 }
-                const uint64_t placed = pp_index_scatter(x, bits, free >> start, bytes) << start;
+                const uint64_t placed = pp_scatter(&x->subsets, bits, free >> start, bytes) << start;
                 at[kind] |= placed;
                 occupied |= placed;
             }
@@ -288,7 +246,7 @@ static inline void pp_index_unrank(const pp_index *x, unsigned tier, uint64_t fi
         for (; run; run--, bits = pp_subset_next(bits), masks += x->kinds) {
             for (unsigned kind = 0; kind < x->kinds; kind++) masks[kind] = fixed[kind];
             if (last < x->kinds) {
-                const uint64_t placed = pp_index_scatter(x, bits, free >> start, bytes) << start;
+                const uint64_t placed = pp_scatter(&x->subsets, bits, free >> start, bytes) << start;
                 masks[last] |= pp_permute(&x->outward, placed, x->bytes);
             }
         }
@@ -419,24 +377,7 @@ static inline pp_index_result pp_index_order_cells(pp_index *x) {
 }
 
 static inline pp_index_result pp_index_fill_tables(pp_index *x) {
-    for (unsigned n = 0; n <= PP_INDEX_CELLS; n++)
-        for (unsigned k = 0; k <= PP_INDEX_CELLS; k++) x->choose[n][k] = pp_choose(n, k);
-    x->rank = pp_index_new(x, x->bytes, sizeof *x->rank);
-    x->gathered = pp_index_new(x, 256, sizeof *x->gathered);
-    x->scattered = pp_index_new(x, 256, sizeof *x->scattered);
-    if (!x->rank || !x->gathered || !x->scattered) return PP_INDEX_LARGE_TABLES;
-    for (unsigned byte = 0; byte < x->bytes; byte++)
-        for (unsigned below = 0; below <= 8 * byte; below++)
-            for (unsigned bits = 0; bits < 256; bits++) {
-                unsigned k = below;
-                for (unsigned rest = bits; rest; rest &= rest - 1)
-                    x->rank[byte][below][bits] += x->choose[8 * byte + (unsigned)__builtin_ctz(rest)][++k];
-            }
-    for (unsigned among = 0; among < 256; among++)
-        for (unsigned bits = 0; bits < 256; bits++) {
-            x->gathered[among][bits] = (uint8_t)pp_gather_portable(bits, among);
-            x->scattered[among][bits] = (uint8_t)pp_scatter_portable(bits, among);
-        }
+    if (!pp_subsets_build(&x->subsets, x->cells)) return PP_INDEX_NO_MEMORY;
     for (unsigned i = 0; i < x->step_count; i++) {
         pp_index_step *step = &x->steps[i];
         if (!step->kinds) continue;
@@ -596,7 +537,7 @@ static inline void pp_index_fill_leaf(const pp_index *x, pp_index_node *node) {
         const int decided = !last && kind < step->first_kind; /* on this orbit, by an earlier step */
         node->domain[kind] = decided ? after_orbit : from_orbit & ~node->taken;
         const unsigned cells = (unsigned)__builtin_popcountll(node->domain[kind]);
-        node->choices[kind] = cells >= placed ? x->choose[cells - placed][node->left[kind]] : node->left[kind] == 0;
+        node->choices[kind] = cells >= placed ? x->subsets.choose[cells - placed][node->left[kind]] : node->left[kind] == 0;
         node->size = pp_index_multiply(node->size, node->choices[kind]);
         placed += node->left[kind];
     }
@@ -726,7 +667,8 @@ static inline void pp_index_free(pp_index *x) {
         free(x->folds[i].entry), free(x->folds[i].place), free(x->folds[i].code);
         free(x->folds[i].first), free(x->folds[i].stabilizer);
     }
-    free(x->symmetry), free(x->rank), free(x->gathered), free(x->scattered), free(x->folds), free(x->branches);
+    pp_subsets_free(&x->subsets);
+    free(x->symmetry), free(x->folds), free(x->branches);
     free(x->nodes), free(x->roots), free(x->images), free(x->inverse), free(x->subgroups), free(x->fold_of);
     free(x->buckets);
     *x = (pp_index){0};
