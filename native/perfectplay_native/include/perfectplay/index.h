@@ -59,21 +59,21 @@ typedef struct {
 /* A step decides which cells of one orbit hold each of some kinds. The pattern of these kinds on the orbit is a code, a
  * number in base kinds + 1 with one digit per cell. All kinds fit in one step unless the orbit is large. */
 typedef struct {
-    uint8_t start, cells;       /* the orbit, in the internal numbering of cells */
-    uint8_t first_kind, kinds;  /* kinds first_kind … first_kind + kinds - 1 */
-    uint32_t codes;             /* (kinds + 1) to the power of cells */
-    uint32_t *spread;           /* by subset of the orbit: the sum of (kinds + 1)^i over its cells i */
+    uint8_t start, cells;      /* the orbit, in the internal numbering of cells */
+    uint8_t first_kind, kinds; /* kinds first_kind … first_kind + kinds - 1 */
+    uint32_t codes;            /* (kinds + 1) to the power of cells */
+    uint32_t *spread;          /* by subset of the orbit: the sum of (kinds + 1)^i over its cells i */
 } pp_index_step;
 
 /* The patterns of a step up to a subgroup. A representative is the least code of its orbit. Representatives with the same
  * number of pieces of each kind and the same stabiliser have equally many completions; they form a class. Where an orbit
  * takes several steps, each representative is a class, because the next step depends on the cells that are taken. */
 typedef struct {
-    uint32_t *entry;       /* by code: class << 12 | symmetry that leads to the representative */
-    uint32_t *place;       /* by code: the place of the representative within its class */
-    uint32_t *code;        /* the representatives, class by class */
-    uint32_t *first;       /* by class: its first representative in `code` */
-    uint32_t *stabilizer;  /* by class: the subgroup that keeps a representative */
+    uint32_t *entry;      /* by code: class << 12 | symmetry that leads to the representative */
+    uint32_t *place;      /* by code: the place of the representative within its class */
+    uint32_t *code;       /* the representatives, class by class */
+    uint32_t *first;      /* by class: its first representative in `code` */
+    uint32_t *stabilizer; /* by class: the subgroup that keeps a representative */
     uint32_t classes;
 } pp_index_fold;
 
@@ -89,16 +89,16 @@ typedef struct {
     uint16_t stabilizer;     /* order of the subgroup */
     uint8_t step, leaf;
     uint8_t left[PP_INDEX_KINDS];
-    uint64_t taken;                  /* cells of the orbit that earlier steps have filled */
-    uint64_t domain[PP_INDEX_KINDS]; /* of a leaf: cells that each kind may use, if no other kind does */
+    uint64_t taken;                   /* cells of the orbit that earlier steps have filled */
+    uint64_t domain[PP_INDEX_KINDS];  /* of a leaf: cells that each kind may use, if no other kind does */
     uint64_t choices[PP_INDEX_KINDS]; /* of a leaf: subsets for each kind, given those of the kinds before it */
 } pp_index_node;
 
 typedef struct {
     unsigned cells, kinds, bytes;
     uint8_t least[PP_INDEX_KINDS], most[PP_INDEX_KINDS];
-    unsigned group; /* order of the symmetry group */
-    pp_permutation *symmetry; /* each element, in the internal numbering; the first is the identity */
+    unsigned group;                 /* order of the symmetry group */
+    pp_permutation *symmetry;       /* each element, in the internal numbering; the first is the identity */
     pp_permutation inward, outward; /* from the author's cells to the internal ones and back */
     pp_subsets subsets;
     pp_index_step steps[PP_INDEX_CELLS * PP_INDEX_KINDS];
@@ -229,7 +229,8 @@ static inline void pp_index_unrank(const pp_index *x, unsigned tier, uint64_t fi
         for (unsigned kind = 0; kind < x->kinds; kind++) {
             if (leaf->left[kind]) {
                 free = leaf->domain[kind] & ~occupied;
-                bits = pp_subset_unrank(&x->subsets, (unsigned)__builtin_popcountll(free), leaf->left[kind], digits[kind]);
+                bits =
+                    pp_subset_unrank(&x->subsets, (unsigned)__builtin_popcountll(free), leaf->left[kind], digits[kind]);
                 if (kind == last) {
                     run = leaf->choices[kind] - digits[kind];
                     break;
@@ -312,9 +313,11 @@ static inline pp_index_result pp_index_close_group(pp_index *x, const pp_index_s
     for (unsigned element = 0; element < x->group && result == PP_INDEX_OK; element++)
         for (unsigned g = 0; g < spec->generators && result == PP_INDEX_OK; g++) {
             uint8_t product[PP_INDEX_CELLS];
-            for (unsigned cell = 0; cell < x->cells; cell++) product[cell] = spec->generator[g][x->images[element][cell]];
+            for (unsigned cell = 0; cell < x->cells; cell++)
+                product[cell] = spec->generator[g][x->images[element][cell]];
             uint64_t place = pp_index_hash(product, x->cells) % BUCKETS;
-            while (bucket[place] && memcmp(x->images[bucket[place] - 1], product, x->cells)) place = (place + 1) % BUCKETS;
+            while (bucket[place] && memcmp(x->images[bucket[place] - 1], product, x->cells))
+                place = (place + 1) % BUCKETS;
             if (bucket[place]) continue;
             if (x->group == PP_INDEX_GROUP) result = PP_INDEX_LARGE_GROUP;
             else {
@@ -397,7 +400,8 @@ static inline uint32_t pp_index_subgroup(pp_index *x, const uint64_t *elements) 
     for (uint32_t i = 0; i < x->subgroup_count; i++)
         if (!memcmp(x->subgroups + (size_t)i * x->words, elements, x->words * sizeof *elements)) return i;
     uint32_t room = x->subgroup_room;
-    if (!pp_index_grow(x, (void **)&x->subgroups, x->subgroup_count, &room, x->words * sizeof *elements)) return UINT32_MAX;
+    if (!pp_index_grow(x, (void **)&x->subgroups, x->subgroup_count, &room, x->words * sizeof *elements))
+        return UINT32_MAX;
     if (room != x->subgroup_room) {
         uint32_t before = x->subgroup_room;
         if (!pp_index_grow(x, (void **)&x->fold_of, x->subgroup_count, &before, x->step_count * sizeof *x->fold_of))
@@ -537,7 +541,8 @@ static inline void pp_index_fill_leaf(const pp_index *x, pp_index_node *node) {
         const int decided = !last && kind < step->first_kind; /* on this orbit, by an earlier step */
         node->domain[kind] = decided ? after_orbit : from_orbit & ~node->taken;
         const unsigned cells = (unsigned)__builtin_popcountll(node->domain[kind]);
-        node->choices[kind] = cells >= placed ? x->subsets.choose[cells - placed][node->left[kind]] : node->left[kind] == 0;
+        node->choices[kind] =
+            cells >= placed ? x->subsets.choose[cells - placed][node->left[kind]] : node->left[kind] == 0;
         node->size = pp_index_multiply(node->size, node->choices[kind]);
         placed += node->left[kind];
     }

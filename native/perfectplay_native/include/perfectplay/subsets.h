@@ -51,11 +51,11 @@ static inline uint64_t pp_scatter_bits(uint64_t bits, uint64_t among) {
 /* ---- with tables ---- */
 
 typedef struct {
-    unsigned bytes;                   /* of a mask of all cells */
-    uint64_t (*choose)[65];           /* [n][k], as pp_choose */
-    uint64_t (*rank)[65][256];        /* [byte][elements in lower bytes][bits]: the byte's part in a subset's number */
-    uint8_t (*gathered)[256];         /* [among][bits] */
-    uint8_t (*scattered)[256];        /* [among][bits] */
+    unsigned bytes;            /* of a mask of all cells */
+    uint64_t (*choose)[65];    /* [n][k], as pp_choose */
+    uint64_t (*rank)[65][256]; /* [byte][elements in lower bytes][bits]: the byte's part in a subset's number */
+    uint8_t (*gathered)[256];  /* [among][bits] */
+    uint8_t (*scattered)[256]; /* [among][bits] */
 } pp_subsets;
 
 static inline void pp_subsets_free(pp_subsets *s) {
