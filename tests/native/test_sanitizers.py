@@ -90,6 +90,27 @@ def test_boundary_cases_and_functions_outside_a_solve(program: Callable[[str], s
     assert output[-1] == "all limits hold"
 
 
+TOOLKIT = """\
+tic-tac-toe: 8 symmetries, 2862 slots
+quixo 4x4: 8 symmetries, 5398083 slots
+three men's morris: 8 symmetries, 457 slots
+six men's morris: 16 symmetries, 1325809 slots
+nine men's morris: 16 symmetries, 8947989348 slots
+toolkit: checked
+"""
+
+
+@pytest.mark.parametrize("flags", [[], ["-mbmi2"]], ids=["tables", "bmi2"])
+def test_the_kernel_toolkit(flags: list[str], program: Callable[[str], str], tmp_path: Path):
+    """The headers in include/perfectplay, with table lookups and with the processor's pext and pdep."""
+    if flags and "bmi2" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("the processor has no BMI2")
+    source, output = str(HERE / "sanitize" / "toolkit.c"), str(tmp_path / "toolkit")
+    run_gcc([program("gcc"), *FLAGS, *flags, *sanitize_flags("address,undefined"), *INCLUDES, "-o", output, source])
+    finished = subprocess.run([output], capture_output=True, text=True)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, TOOLKIT, "")
+
+
 def test_every_failing_request_is_an_error_and_leaks_nothing(program: Callable[[str], str], build_and_run: Run):
     wrap = [f"-Wl,--wrap={name}" for name in WRAPPED]
     sources = ["allocations.c", "failing.c", "random_graph.c"]

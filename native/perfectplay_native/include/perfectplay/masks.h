@@ -1,0 +1,28 @@
+/* Images of bit masks under permutations of cells, with one table lookup per byte. */
+#ifndef PERFECTPLAY_MASKS_H
+#define PERFECTPLAY_MASKS_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* The image of every byte of a mask: 2 KiB for each 8 cells. */
+typedef struct {
+    uint64_t byte[8][256];
+} pp_permutation;
+
+/* Fill the table of the permutation that takes cell c to image[c]. */
+static inline void pp_permutation_fill(pp_permutation *p, unsigned cells, const uint8_t *image) {
+    memset(p, 0, sizeof *p);
+    for (unsigned cell = 0; cell < cells; cell++)
+        for (unsigned bits = 0; bits < 256; bits++)
+            if (bits >> cell % 8 & 1) p->byte[cell / 8][bits] |= UINT64_C(1) << image[cell];
+}
+
+/* The image of a mask of at most 8 * bytes cells. */
+static inline uint64_t pp_permute(const pp_permutation *p, uint64_t mask, unsigned bytes) {
+    uint64_t image = p->byte[0][mask & 255];
+    for (unsigned i = 1; i < bytes; i++) image |= p->byte[i][mask >> 8 * i & 255];
+    return image;
+}
+
+#endif
