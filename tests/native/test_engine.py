@@ -304,7 +304,7 @@ def test_decreasing_tiers_are_an_error(graph_module: ModuleType):
 
 def test_too_many_moves_are_an_error(graph_module: ModuleType):
     wide = plain_graph([list(range(1, 4098)), *([[]] * 4097)], dict.fromkeys(range(1, 4098), LOSS))
-    with pytest.raises(PerfectPlayError, match="'moves' returned 4,097 .* position 0.* 4,096"):
+    with pytest.raises(PerfectPlayError, match=r"'moves' returned 4,097 .* position 0.* 4,096"):
         solve_game(make_game(GraphPlugin(wide)), save=False)
     wider = plain_graph([[1] * 65_001, []], {1: LOSS})
     with pytest.raises(PerfectPlayError, match="max_moves is 65,001; it must be from 0 to 65,000"):
