@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ GIVEN_TABLES = "PERFECTPLAY_TEST_TABLES"
 LAYERS = {
     "": "unit",
     "agents": "engine",
+    "compile": "engine",
     "docs": "cli",
     "docs/test_references": "unit",
     "framework": "cli",
@@ -73,6 +74,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _name(path: Path) -> str:
     return "" if path == Path() else path.with_suffix("").as_posix()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep compiled rules out of the user's cache. All of pytest-xdist's workers share them."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(base / "cache"))
+        yield
 
 
 @pytest.fixture(scope="session")

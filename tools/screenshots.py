@@ -14,9 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.web.conftest import CHROMIUM_ARGUMENTS, mutorere, running, stones
-from tests.web.plugins import peg, promotion, treasure, twelve, wide
+from tests import zoo
+from tests.web.conftest import CHROMIUM_ARGUMENTS, running, stones
 from tests.web.test_every_state import STATES, WIDTHS, go, then
+from tests.zoo import peg, promotion, treasure, twelve, wide
 
 from perfectplay.game.loading import load_game, make_game
 from perfectplay.solve.solve import solve_game
@@ -45,7 +46,7 @@ def served_games(directory: Path, tables: Path) -> Library:
     for name in ("gobblet", "quantik"):
         if (tables / name).exists() and not (directory / name).exists():
             (directory / name).symlink_to((tables / name).resolve())
-    small = [mutorere(), stones()]
+    small = [zoo.make(zoo.MUTORERE), stones()]
     small += [make_game(each, name=each.__name__.rpartition(".")[2]) for each in (promotion, peg, twelve, treasure)]
     small += [load_game("morris", men="three"), load_game("kalah"), load_game("connect4", width=5, height=4)]
     small += [load_game("dots", rows=1), load_game("dots", columns=3)]

@@ -2,10 +2,10 @@ from perfectplay_native.python_rules import PositionBatch as PositionBatch
 
 from .analysis.export import export_table as export_table
 from .analysis.formats import compare_gbl2 as compare_gbl2
-from .analysis.moves import Strength as Strength
 from .analysis.moves import best_line as best_line
-from .analysis.moves import choose_move as choose_move
 from .analysis.moves import rate_moves as rate_moves
+from .analysis.opponent import Strength as Strength
+from .analysis.opponent import choose_move as choose_move
 from .analysis.selection import Selection as Selection
 from .analysis.selection import random_positions as random_positions
 from .analysis.selection import select as select
@@ -22,6 +22,7 @@ from .game.board import Click as Click
 from .game.board import Piece as Piece
 from .game.board import Tray as Tray
 from .game.game import Game as Game
+from .game.game import Move as Move
 from .game.game import Position as Position
 from .game.loading import installed_games as installed_games
 from .game.loading import load_game as load_game

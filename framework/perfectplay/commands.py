@@ -20,6 +20,7 @@ COMMANDS = {
     "verify": "Prove every value of a table from the rules.",
     "compact": "Compress a finished table.",
     "bench": "Measure the speed of a game, the engine and tables on this machine.",
+    "compile": "Show how a game's Python rules are translated to C, and how fast they are.",
     "rules": "Show a game's title, players, rules and options.",
     "new": "Create the project of a new game.",
     "check": "Check a game's rules for mistakes.",

@@ -29,6 +29,9 @@ class UsageError(PerfectPlayError):
 class PluginError(PerfectPlayError):
     """A plugin violates the specification in `game/spec.py`, or one of its hooks raised."""
 
+    position: int | None = None
+    """The position in which the engine found that the rules contradict themselves."""
+
 
 class TableError(PerfectPlayError):
     """A table cannot be opened, read or written."""

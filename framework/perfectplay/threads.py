@@ -17,8 +17,11 @@ from perfectplay_native.positions import Positions
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-SMALLEST_RANGE = 1 << 16
-"""Fewer positions than this are not worth a separate thread."""
+MAX_THREADS = 4096
+"""More threads than this are refused, because they would only take memory."""
+
+SMALLEST_RANGE, LARGEST_RANGE = 1 << 16, 1 << 19
+"""Fewer positions are not worth a separate thread. With more, temporary arrays would be too large to be reused."""
 
 
 class ThreadPool:
@@ -59,7 +62,8 @@ class ThreadPool:
         others: Sequence[Positions],
     ) -> list[Positions]:
         """Split sorted arrays into ranges of positions, and return the results of `work` for the ranges, in order."""
-        parts = min(self.count, sum(map(len, sets)) // SMALLEST_RANGE)
+        positions = sum(map(len, sets))
+        parts = min(max(self.count, positions // LARGEST_RANGE), positions // SMALLEST_RANGE)
         if parts < 2:
             return [work(list(sets), list(others))]
         longest = max(sets, key=len)

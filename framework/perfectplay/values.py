@@ -115,6 +115,10 @@ class Value:
         by = f" by {abs(self.score)}" if self.score else ""
         return f"{self.outcome.name.lower()}{by} in {self.remoteness}"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return f"<b>{self}</b>"
+
     def __lt__(self, other: object) -> bool:
         """Order values by the mover's preference, so that `max` is the best."""
         return self.preference() > other.preference() if isinstance(other, Value) else NotImplemented

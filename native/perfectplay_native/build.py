@@ -1,9 +1,9 @@
 """Builds kernels with cffi in API mode, for the bundled games and for third-party plugins alike.
 
-The whole build script of a plugin:
+The whole build script of a plugin, build_kernel.py in its package beside kernel.c:
 
     from perfectplay_native.build import game_ffi
-    ffi = game_ffi("my_game._kernel", sources=["my_game/kernel.c"], kernels=["my_kernel"])
+    ffi = game_ffi(__file__, kernels=["my_kernel"])
 
 This module imports only cffi, so it also runs before the engine is built.
 """
@@ -25,10 +25,14 @@ def read_declarations(header: Path) -> str:
     """Return the declarations of a header as cffi reads them.
 
     cffi has no preprocessor: of a constant it needs the name only, and other directives are left out. So are inline
-    functions, each of which must be on one line.
+    functions, each of which must be on one line. A header with more than that marks the part for cffi by the comments
+    "cdef" and "end cdef".
     """
+    text = header.read_text(encoding="utf-8")
+    if "/* cdef */" in text:
+        text = text[text.index("/* cdef */") : text.index("/* end cdef */")]
     lines = []
-    for line in header.read_text().splitlines():
+    for line in text.splitlines():
         words = line.split()
         if words[:1] == ["#define"] and len(words) > 2:
             lines.append(f"#define {words[1]} ...")
@@ -37,29 +41,50 @@ def read_declarations(header: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def game_ffi(
+def game_ffi(script: str, *, kernels: Sequence[str], header: str = "", compile_args: Sequence[str] = ()) -> FFI:
+    """Return an FFI that builds the module `_kernel` of the package that contains the build script.
+
+    It compiles all C files of the package's directory. Its lib has the named `kernels` (`const pp_kernel`) and
+    everything declared in `header`, a header of the package. `compile_args` follow the compiler's default arguments.
+    """
+    directory = Path(script).parent  # stays relative, as setuptools requires of sources
+    package = directory.resolve()
+    name = package.name
+    while (package.parent / "__init__.py").exists():
+        package = package.parent
+        name = f"{package.name}.{name}"
+    return kernel_ffi(
+        f"{name}._kernel",
+        sources=sorted(str(path) for path in directory.glob("*.c") if path.name != "_kernel.c"),
+        kernels=kernels,
+        header=directory / header if header else None,
+        depends=sorted(str(path) for path in directory.glob("*.h")),
+        compile_args=compile_args,
+    )
+
+
+def kernel_ffi(
     module: str,
     *,
     sources: Sequence[str],
     kernels: Sequence[str] = (),
-    cdef: str = "",
-    include_dirs: Sequence[str] = (),
+    header: Path | None = None,
     depends: Sequence[str] = (),
     compile_args: Sequence[str] = (),
 ) -> FFI:
-    """Return an FFI that builds `module` from C `sources`, with the named `kernels` (`const pp_kernel`) in its lib.
+    """Return an FFI that builds `module` from C `sources`, with the named kernels and the `header` in its lib.
 
-    `cdef` declares additional C functions for Python. The same text is compiled as C, so the compiler checks it.
-    `compile_args` follow the default arguments of the compiler.
+    The compiler includes the header, so it checks the declarations.
     """
-    declarations = cdef + "".join(f"extern const pp_kernel {name};\n" for name in kernels)
+    headers = [INCLUDE / "perfectplay.h", *([header] if header else [])]
+    declarations = "".join(f"extern const pp_kernel {name};\n" for name in kernels)
     return _module_ffi(
         module,
-        cdef=read_declarations(INCLUDE / "perfectplay.h") + declarations,
-        source=f'#include "perfectplay.h"\n{declarations}',
+        cdef="".join(map(read_declarations, headers)) + declarations,
+        source="".join(f'#include "{header.name}"\n' for header in headers) + declarations,
         sources=list(sources),
-        include_dirs=[str(INCLUDE), *include_dirs],
-        depends=[str(INCLUDE / "perfectplay.h"), *depends],
+        include_dirs=[str(header.parent) for header in headers],
+        depends=[*sorted(map(str, INCLUDE.rglob("*.h"))), *depends],
         extra_compile_args=[*COMPILE_ARGS, *compile_args],
     )
 

@@ -78,6 +78,8 @@ class Engine:
         `threads` None means one per processor. A kernel that is not `parallel` always gets one thread.
         """
         self.kernel = kernel
+        self._tier_count = tiers
+        self._sizes: dict[int, int] = {}  # of the defined tiers
         threads = (threads or os.cpu_count() or 1) if kernel.parallel else 1
         self._buffers: dict[int, list[Any]] = {}  # memory that the engine refers to, by tier
         engine = lib.pp_engine_new(kernel.c, tiers, threads)
@@ -119,14 +121,17 @@ class Engine:
     def define(self, tier: int, size: int, keys: Sequence[memoryview] | None = None) -> None:
         """Set the size of a tier and, for an enumerated game, its sorted keys in blocks."""
         engine = self.c  # keeps the engine alive until the buffers are recorded
+        self._require_tier(tier)
         buffers = None if keys is None else [ffi.from_buffer("uint64_t[]", block) for block in keys]
         pointers = ffi.NULL if buffers is None else ffi.new("uint64_t *[]", buffers)
         self.check(lib.pp_tier_define(engine, tier, size, pointers))
         self._buffers[tier] = [buffers]
+        self._sizes[tier] = size
 
     def attach(self, tier: int, width: int, blocks: Sequence[memoryview]) -> None:
         """Use finished values in the caller's memory, such as LMDB's memory map, without copying them."""
         engine = self.c
+        self._require_tier(tier)
         buffers = [ffi.from_buffer(block) for block in blocks]
         self.check(lib.pp_tier_attach(engine, tier, width, ffi.new("void *[]", buffers)))
         self.keep_alive(tier, buffers)
@@ -137,8 +142,10 @@ class Engine:
 
     def drop(self, tier: int) -> None:
         """Remove a tier, and release the memory that it refers to."""
+        self._require_tier(tier)
         lib.pp_tier_drop(self.c, tier)
         self._buffers.pop(tier, None)
+        self._sizes.pop(tier, None)
 
     def solve(
         self,
@@ -165,8 +172,9 @@ class Engine:
 
         Outcomes are packed, four to a byte (values.py).
         """
-        width = lib.pp_tier_width(self.c, tier)
         engine = self.c
+        self._require_tier(tier)
+        width = lib.pp_tier_width(engine, tier)
         # The memory belongs to the engine, so the array must keep the engine alive.
         values = ffi.gc(lib.pp_tier_values(engine, tier), lambda _, engine=engine: None)
         memory = ffi.buffer(values, stored_bytes(size, width))
@@ -211,8 +219,14 @@ class Engine:
         return values
 
     def positions(self, tier: int, first: int, count: int) -> Positions:
-        """Return the positions of consecutive slots of a tier, NO_POSITION if a slot is empty."""
+        """Return the positions of consecutive slots of a tier, NO_POSITION if a slot is empty.
+
+        Raises IndexError if the tier has fewer slots.
+        """
+        self._require_slots(tier, first, count)
         positions = np.empty(count, dtype=np.uint64)
+        if count == 0:  # `first` may be the end of the tier, for which a kernel need not have an answer
+            return positions
         lib.pp_positions_of_slots(self.c, slot_of(tier, first), count, pointer("pp_position[]", positions))
         return positions
 
@@ -241,10 +255,12 @@ class Engine:
 
     def verify(self, tier: int, *, examples: int = 10) -> tuple[int, list[Fault]]:
         """Return the number of values of a tier that contradict their children, and the first of them."""
+        self._require_tier(tier)
         return self._verify(lib.pp_verify, tier, examples=examples)
 
     def verify_slots(self, tier: int, first: int, count: int, *, examples: int) -> tuple[int, list[Fault]]:
         """Verify `count` slots of a tier from `first` on."""
+        self._require_slots(tier, first, count)
         return self._verify(lib.pp_verify_slots, tier, first, count, examples=examples)
 
     def _verify(self, function: Callable[..., int], *slots: int, examples: int) -> tuple[int, list[Fault]]:
@@ -257,6 +273,19 @@ class Engine:
         sample = ffi.new("pp_sample *")
         self.run(lib.pp_measure, self.c, pointer("pp_slot[]", runs), runs.size, parents, sample)
         return StepCosts(**{name: getattr(sample, name) for name in StepCosts.__slots__})
+
+    def _require_tier(self, tier: int) -> None:
+        if not 0 <= tier < self._tier_count:
+            raise IndexError(f"the engine has tiers 0 to {self._tier_count - 1}, not {tier}")
+
+    def _require_slots(self, tier: int, first: int, count: int) -> None:
+        """Raise IndexError if a tier does not have these slots. The tiers of a perfect index need no definition."""
+        self._require_tier(tier)
+        size = self._sizes.get(tier, 0)
+        if tier not in self._sizes and self.kernel.ranked and tier < self.kernel.tier_count:
+            size = self.kernel.tier_size(tier)
+        if not (first >= 0 and count >= 0 and first + count <= size):
+            raise IndexError(f"tier {tier} has {size:,} slots, not slots {first} to {first + count - 1}")
 
     def run(self, function: Callable[..., int], *arguments: Any) -> None:
         """Call an engine function that may call the kernel. Raises its error."""

@@ -59,6 +59,7 @@ class _Buffers(threading.local):
 
 
 _buffers = _Buffers()
+_crash_report: list[Any] = []
 _NO_CONTEXT = nullcontext()
 
 
@@ -73,7 +74,7 @@ class Kernel:
     kernel was built for another ABI or exceeds a limit.
     """
 
-    __slots__ = ("_keep", "c", "watcher")
+    __slots__ = ("_keep", "c", "layout", "watcher")
 
     parallel: ClassVar[bool] = True
     """Whether several threads may call it at the same time."""
@@ -97,7 +98,22 @@ class Kernel:
         self._keep = (ffi, pointer, context)
         self.c = _engine_ffi.cast("const pp_kernel *", int(ffi.cast("uintptr_t", pointer)))
         self.watcher: Watcher | None = None
+        self.layout: Any = None
+        """The layout of a declared index; None if the kernel has its own index or none."""
         self._check_limits()
+
+    def wrap(self, pointer: Any, layout: Any) -> None:
+        """Replace the C kernel by one that calls it and adds the index of a `Layout`."""
+        self._keep = (self._keep, pointer, layout)
+        self.c = _engine_ffi.cast("const pp_kernel *", pointer)
+        self.layout = layout
+        self._check_limits()
+
+    def report_crashes(self, game: str) -> None:
+        """If this process crashes from now on, print a line that names the game and the kernel's function."""
+        name = _engine_ffi.new("char[]", game.encode())
+        _crash_report[:] = [self, name]  # the handler uses both
+        lib.pp_report_crashes(self.c, name)
 
     def _check_limits(self) -> None:
         for name, least, most in (
@@ -256,7 +272,12 @@ class Kernel:
         return int(self.call("tier_size", tier))
 
     def unrank(self, tier: int, index: int) -> int | None:
-        """Return a position of a slot of a ranked game, or None if the slot is empty."""
+        """Return a position of a slot of a ranked game, or None if the slot is empty.
+
+        Raises ValueError if the tier does not have this slot.
+        """
+        if not (0 <= tier < self.tier_count and 0 <= index < self.c.tier_size(self.c, tier)):
+            raise ValueError(f"there is no slot {index} in tier {tier}")
         positions = _buffers.pp_position
         positions[1] = NO_POSITION
         self.call("unrank", slot_of(tier, index), 1, positions)

@@ -6,6 +6,7 @@ All of it runs in C and releases the interpreter lock.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -55,15 +56,20 @@ def union(sets: Sequence[Positions]) -> Positions:
     rest = [each for each in sets if len(each)]
     if len(rest) > 1 and sum(map(len, rest)) < _SHORT * len(rest):
         return sort_distinct(np.concatenate(rest))
-    while len(rest) > 1:  # in pairs, so that each position is copied only log2(len(sets)) times
-        pairs = zip(rest[::2], rest[1::2], strict=False)
-        rest = [*(_union(a, b) for a, b in pairs), *(rest[-1:] if len(rest) % 2 else [])]
-    return rest[0] if rest else np.empty(0, dtype=np.uint64)
-
-
-def _union(a: Positions, b: Positions) -> Positions:
-    both = np.empty(len(a) + len(b), dtype=np.uint64)
-    return both[: lib.pp_union(_keys(a), len(a), _keys(b), len(b), _keys(both))]
+    if len(rest) < 2:
+        return rest[0] if rest else np.empty(0, dtype=np.uint64)
+    # In pairs, so that each position is copied only log2(len(sets)) times, back and forth between two buffers, because
+    # the system has to clear the pages of a new one.
+    target, source = np.empty(sum(map(len, rest)), dtype=np.uint64), np.empty(0, dtype=np.uint64)
+    while len(rest) > 1:
+        merged, place = [], 0
+        for a, b in zip_longest(rest[::2], rest[1::2], fillvalue=source[:0]):
+            count = lib.pp_union(_keys(a), len(a), _keys(b), len(b), _keys(target[place:]))
+            merged.append(target[place : place + count])
+            place += count
+        rest = merged
+        target, source = source if len(source) else np.empty(place, dtype=np.uint64), target
+    return rest[0]
 
 
 def difference(positions: Positions, others: Sequence[Positions]) -> Positions:

@@ -15,11 +15,14 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from operator import index
 from types import TracebackType
 from typing import Any
 
 from perfectplay_native._engine import ffi, lib
+from perfectplay_native.declared_index import Layout
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import ABI, MAX_PYTHON_MOVES, MAX_PYTHON_TIERS, MAX_SCORE, NO_POSITION
 from perfectplay_native.memo import add_batch, check_batch
@@ -65,6 +68,17 @@ class PythonKernel(Kernel):
             raise MemoryError
         self._memo = ffi.gc(memo, lib.pp_memo_free)
         super().__init__(ffi, self._memo)
+
+    def with_index(self, layout: Layout) -> PythonKernel:
+        """Return a kernel with a declared index, which also replaces `canonicalize` in lists of children.
+
+        Images share a slot, so the engine needs no canonical form from Python. The memo then stores one position per
+        slot, the one that `unrank` returns.
+        """
+        kernel = PythonKernel(self.rules, rules_version=self.rules_version, explain=self.explain)
+        indexed = layout.add_to(kernel)
+        kernel.rules = replace(kernel.rules, image=partial(lib.pp_declared_canonical, indexed.c))
+        return indexed
 
     def callback_errors(self, stop: Callable[[], None] | None = None) -> AbstractContextManager[None]:
         return _EngineCall(self, self._local, stop)
@@ -245,8 +259,8 @@ def _tier(rules: PythonRules, position: int) -> int:
 @_callback("children")
 def _children(rules: PythonRules, position: int, out: Any) -> int:
     """List the canonical children. The engine calls it for ongoing positions only, so an empty list is an error."""
-    apply, canonicalize = rules.apply, rules.canonicalize
-    children = list({canonicalize(apply(position, move)) for move in list(rules.moves(position))})
+    apply, image = rules.apply, rules.image or rules.canonicalize
+    children = list({image(apply(position, move)) for move in list(rules.moves(position))})
     children.sort()
     if not children or children[-1] >= NO_POSITION:
         raise OverflowError("no children, or out of range")
@@ -266,7 +280,7 @@ def _expand_many(pointer: Any, positions: Any, count: int) -> None:
     """Add everything that a solve needs to know about some positions to the memo."""
     kernel: PythonKernel = ffi.from_handle(pointer.context)
     rules = kernel.rules
-    status, moves, apply, canonicalize = rules.status, rules.moves, rules.apply, rules.canonicalize
+    status, moves, apply, image = rules.status, rules.moves, rules.apply, rules.image or rules.canonicalize
     mover, score = rules.mover if rules.players == 2 else None, rules.score
     statuses: list[int] = []
     movers: list[int] = []
@@ -280,7 +294,7 @@ def _expand_many(pointer: Any, positions: Any, count: int) -> None:
             statuses.append(result)
             if not result:
                 # Copied first: a game may return the same list every time, and change it when `apply` calls `moves`.
-                children += [canonicalize(apply(position, move)) for move in list(moves(position))]
+                children += [image(apply(position, move)) for move in list(moves(position))]
                 if not 0 < len(children) - (ends[-1] if ends else 0) <= MAX_PYTHON_MOVES:
                     raise OverflowError("no children, or too many")
             ends.append(len(children))

@@ -54,3 +54,5 @@ class PythonRules:
     score: Callable[[int], int] | None = None
     walk: Callable[[], Iterable[PositionBatch]] | None = None
     players: int = 2
+    image: Callable[[int], int] | None = None
+    """The position that stands for all images in a declared index. It replaces `canonicalize` in lists of children."""

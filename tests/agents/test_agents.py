@@ -13,7 +13,7 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 
-from perfectplay import Status, UsageError, load_game, solve_game
+from perfectplay import Status, Strength, UsageError, load_game, solve_game
 from perfectplay.agents import PettingZooOpponent, TablePlayer, evaluate_policy
 from perfectplay.agents import player as evaluation
 from perfectplay.agents.openspiel import OpenSpielBot
@@ -122,6 +122,16 @@ def test_mistakes_and_temperature_weaken_the_player(table):
 def test_wrong_strengths_are_rejected(table, options, words):
     with pytest.raises(UsageError, match=words):
         TablePlayer(table, **options)
+
+
+def test_a_player_with_a_strength_is_the_opponent_of_choose_move(table, positions):
+    perfect = evaluate_policy(table, TablePlayer(table, strength=Strength.PERFECT).probabilities, positions)
+    casual = evaluate_policy(table, TablePlayer(table, strength=Strength.CASUAL).probabilities, positions)
+    assert perfect.kept == pytest.approx(1)
+    assert casual.kept < 1
+    assert casual.by_remoteness[1].blunders == 0, "an immediate win is easy to see"
+    with pytest.raises(UsageError, match="either a strength"):
+        TablePlayer(table, strength=Strength.CASUAL, mistakes=0.1)
 
 
 def test_wrong_policies_are_rejected(table):

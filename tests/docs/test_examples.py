@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-EXAMPLES = {"tictactoe", "connect4-python", "mutorere", "tapatan"}
+EXAMPLES = {"tictactoe", "connect4-python", "mutorere", "tapatan", "teeko"}
 
 
 def games(fresh) -> dict[str, dict]:
@@ -35,16 +35,20 @@ def examples(fresh):
 
 
 def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
-    for advice in fresh.run("solve new first-try"), fresh.run("solve new quick --c"):
+    results = {"second player wins in 6 plies": ("first-try", "quick"), "draw in 9 plies": ("placing", "quick-placing")}
+    for options in ("first-try", "quick --c", "placing --indexed", "quick-placing --c --indexed"):
+        advice = fresh.run(f"solve new {options}")
         assert any(command.startswith("pip install") for command in follow_advice(advice, fresh))
     assert "already exists" in fresh.run("mkdir taken && solve new taken", code=2)
     assert "built-in command" in fresh.run("solve new verify", code=2)
     assert "lower-case letters" in fresh.run("solve new Chess", code=2)
-    for name, kind in {"first-try": "Python", "quick": "C kernel"}.items():
-        assert games(fresh)[name]["kind"] == kind
+    for verdict, name in [(verdict, name) for verdict, names in results.items() for name in names]:
+        assert games(fresh)[name]["kind"] == ("C kernel" if name.startswith("quick") else "Python, compiled")
         assert "passed" in fresh.run(f"cd {name} && pytest -q -p no:cacheprovider")
         assert f"{name}: all " in fresh.run(f"solve check {name}")
-        assert "Second player wins in 6 plies" in fresh.run(f"solve {name}")
+        printed = fresh.run(f"solve {name}")
+        assert verdict in printed.lower()
+        assert ("index             declared" in printed) == name.endswith("placing")
         for lint in (["check"], ["format", "--check"]):
             command = [sys.executable, "-m", "ruff", *lint, str(fresh.work / name)]
             done = subprocess.run(command, capture_output=True, text=True)
@@ -54,6 +58,11 @@ def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
 def test_tic_tac_toe_takes_at_most_sixty_lines():
     plugin = ROOT / "docs/examples/tictactoe/perfectplay_tictactoe/plugin.py"
     assert len(plugin.read_text().splitlines()) <= 60
+
+
+def test_teeko_with_its_index_takes_at_most_120_lines():
+    plugin = ROOT / "docs/examples/teeko/perfectplay_teeko/plugin.py"
+    assert len(plugin.read_text().splitlines()) <= 120
 
 
 def test_connect_four_in_python_and_in_c_are_the_same_game(examples):
@@ -67,8 +76,8 @@ def test_connect_four_in_python_and_in_c_are_the_same_game(examples):
 
 def test_installed_examples_are_listed_and_pass_their_checks(examples):
     found = games(examples)
-    assert found["tictactoe"]["kind"] == "Python"
-    assert found["connect4-python"]["kind"] == "Python"
+    assert found["tictactoe"]["kind"] == "Python, compiled"
+    assert found["connect4-python"]["kind"] == "Python, compiled"
     assert [option["name"] for option in found["connect4-python"]["options"]] == [
         "width",
         "height",
@@ -103,7 +112,8 @@ def test_a_conflict_between_two_packages_names_both(examples):
 
 def test_an_uninstalled_game_is_gone(examples):
     examples.run(
-        "pip uninstall -y perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere perfectplay-tapatan"
+        "pip uninstall -y "
+        "perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere perfectplay-tapatan perfectplay-teeko"
     )
     assert not EXAMPLES & games(examples).keys()
     assert "unknown game 'tictactoe'" in examples.run("solve tictactoe", code=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,20 @@ def test_every_kernel_field_is_documented():
 def test_the_glossary_explains_terms_in_the_output(term):
     glossary = (DOCS / "glossary.md").read_text().lower()
     assert re.search(rf"^(\*\*|#+ |\| \**|- \*\*){term}", glossary, re.MULTILINE), term
+
+
+def test_the_examples_of_the_toolkit_hold(tmp_path: Path):
+    """The page describes every header of the toolkit, and its examples run under the sanitizers."""
+    headers = {path.name for path in (INCLUDE / "perfectplay").glob("*.h")} - {"index_build.h"}
+    section = KERNEL[KERNEL.index("## The toolkit") : KERNEL.index("## Slots and turns")]
+    titles = " ".join(re.findall(r"^### .*: (.*)$", section, re.MULTILINE))
+    assert set(re.findall(r"\w+\.h", titles)) == set(re.findall(r"^\| `(\w+\.h)` \|", section, re.MULTILINE)) == headers
+    examples = re.findall(r"^```c\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    assert len(examples) == 6
+    includes = "".join(f'#include "perfectplay/{name}"\n' for name in sorted(headers))
+    body = "".join(f"{{\n{example}}}\n" for example in examples)
+    source = f"#include <assert.h>\n{includes}int main(void) {{\n{body}return 0;\n}}\n"
+    (tmp_path / "examples.c").write_text(source)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", f"-I{INCLUDE}"]
+    subprocess.run(["cc", *flags, "examples.c", "-o", "examples"], cwd=tmp_path, check=True)
+    subprocess.run([str(tmp_path / "examples")], check=True)

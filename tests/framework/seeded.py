@@ -11,22 +11,25 @@ A table of mistakes is a text file, with \\n for line breaks:
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
-import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from perfectplay_native._engine import ffi
 
-from perfectplay import hookimpl, make_game
+from perfectplay import make_game
 from perfectplay.errors import PluginError
 from perfectplay.game.game import Game
-from perfectplay.testing import run_checks
+from perfectplay.testing import Effort, run_checks
 from perfectplay_native.build import INCLUDE
 from perfectplay_native.kernel import Kernel
 
-TAPATAN = Path(__file__).parent.parent.parent / "docs" / "examples" / "tapatan" / "perfectplay_tapatan"
+from ..zoo import EXAMPLES
+
+TAPATAN = EXAMPLES / "tapatan" / "perfectplay_tapatan"
+TAPATAN_KERNEL = Path(__file__).with_name("tapatan_kernel.c")
 
 
 class Mistake(NamedTuple):
@@ -54,21 +57,24 @@ def _parse(lines: list[str]) -> Iterator[Mistake]:
             yield Mistake(game, old, new.removeprefix(" "), law, following[2:] if following[:1] == "?" else "")
 
 
+def indexed_example(name: str) -> tuple[str, list[str]]:
+    """Return the source of an example with the index that docs/indexed.md adds, and the lines that it adds."""
+    source = (EXAMPLES / f"{name}/perfectplay_{name}/plugin.py").read_text()
+    added: list[str] = []
+    for diff in re.findall(
+        rf"^```diff {name}\.py\n(.*?)^```$", (EXAMPLES.parent / "indexed.md").read_text(), re.M | re.S
+    ):
+        lines = diff.splitlines(keepends=True)
+        old, new = ("".join(line[1:] for line in lines if line[0] in kinds) for kinds in (" -", " +"))
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+        added += [line for line in lines if line[0] == "+" and line.strip("+\n")]
+    return source, added
+
+
 def replace_once(source: str, old: str, new: str) -> str:
     assert old in source
     return source.replace(old, new)
-
-
-def module(source: str) -> types.ModuleType:
-    made = types.ModuleType("seeded")
-    exec(source, vars(made))
-    return made
-
-
-def plugin(**hooks: Callable[..., object]) -> types.ModuleType:
-    made = types.ModuleType("seeded")
-    vars(made).update({name: hookimpl(hook) for name, hook in hooks.items()})
-    return made
 
 
 def report(make: Callable[[], Game]) -> dict[str, str]:
@@ -77,7 +83,8 @@ def report(make: Callable[[], Game]) -> dict[str, str]:
         game = make()
     except PluginError as error:
         return {"load": str(error)}
-    return {each.law: each.breach or each.hint or "" for each in run_checks(game) if each.breach or each.hint}
+    results = run_checks(game, Effort(seconds=0.3)).results
+    return {each.law: each.breach or each.hint or "" for each in results if each.breach or each.hint}
 
 
 def report_plugin(source: object, **options: object) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -65,8 +66,8 @@ def test_games_lists_games_and_errors(solve):
     assert result.exit_code == 0
     rows = [line.split() for line in result.stdout.splitlines()]
     assert rows[0] == ["GAME", "TITLE", "VERSION", "RULES", "TABLE"]
-    assert ["stones", "1.0", "Python", "not", "solved"] in rows
-    nim = rows.index(["nim", "1.0", "Python", "not", "solved"])
+    assert ["stones", "1.0", "Python,", "compiled", "not", "solved"] in rows
+    nim = rows.index(["nim", "1.0", "Python,", "compiled", "not", "solved"])
     assert rows[nim + 1] == ["options:", "--stones", "7", "--last", "wins", "--no-quick-end"]
     assert "broken is broken: cannot import installed_try_broken: ZeroDivisionError" in result.stdout
     games = {game["name"]: game for game in json.loads(solve("games", "--json").stdout)}
@@ -74,7 +75,7 @@ def test_games_lists_games_and_errors(solve):
         "name": "stones",
         "title": "stones",
         "version": "1.0",
-        "kind": "Python",
+        "kind": "Python, compiled",
         "options": [],
         "tables": [],
         "broken": None,
@@ -84,7 +85,7 @@ def test_games_lists_games_and_errors(solve):
     assert "ZeroDivisionError" in games["broken"]["broken"]
     solve("stones")
     rows = [line.split() for line in solve("games").stdout.splitlines()]
-    assert ["stones", "1.0", "Python", "solved"] in rows
+    assert ["stones", "1.0", "Python,", "compiled", "solved"] in rows
     (stones,) = [game for game in json.loads(solve("games", "--json").stdout) if game["name"] == "stones"]
     assert stones["tables"] == [{"options": {}, "status": "complete", "compact": False}]
 
@@ -237,6 +238,12 @@ def test_verify_proves_a_table_or_finds_wrong_values(solve):
         (["show", "stones", "8"], 2, ["'8' is not a position of stones"]),
         (["show", "tictactoe", "XX"], 2, ["nine of . X O"]),
         (["--threads", "2", "stones"], 2, ["--threads"]),
+        (["stones", "--threads", "1" + "0" * 20], 2, ["--threads", "4096"]),
+        (["stones", "--memory", "99999999999T"], 2, ["--memory", "'99999999999T' is not a size"]),
+        (["stones", "--memory", "9" * 400], 2, ["--memory"]),
+        (["plan", "stones", "--seconds", "nan"], 2, ["--seconds", "nan is not a finite number"]),
+        (["plan", "stones", "--seconds", "inf"], 2, ["--seconds", "inf"]),
+        (["prove", "stones", "--checkpoint", "inf"], 2, ["--checkpoint", "inf"]),
     ],
 )
 def test_bad_input_is_one_line_on_stderr(solve, arguments, code, words):
@@ -253,6 +260,22 @@ def test_an_internal_error_is_one_line(solve, monkeypatch):
     assert "Traceback" in solve("show", "stones").stderr
 
 
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [
+        (RuntimeError("can't start new thread"), "ulimit -v"),
+        (ImportError(f"fcntl.so: cannot open shared object file: {os.strerror(errno.EMFILE)}"), "ulimit -n"),
+    ],
+)
+def test_a_small_limit_of_the_process_is_named(solve, monkeypatch, error, word):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("perfectplay.cli.show.rate_moves", fail)
+    solve("stones")
+    assert_one_line_error(solve("show", "stones"), 1, word)
+
+
 # ---- in a separate process ----
 
 
@@ -262,7 +285,7 @@ def test_a_process_lists_installed_games_and_a_closed_pipe_is_not_an_error(insta
     environment = {**os.environ, "PYTHONPATH": str(install.path), "PERFECTPLAY_PLUGINS": "stones"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1].split()[:3] == ["stones", "1.0", "Python"]
+    assert done.stdout.splitlines()[1].split()[:4] == ["stones", "1.0", "Python,", "compiled"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stdout
         assert process.stderr

@@ -16,10 +16,11 @@ from click.testing import CliRunner
 from perfectplay import load_game
 from perfectplay.cli import root
 from perfectplay.errors import PluginError
-from perfectplay.testing import BrokenLaws, check_game, law_names, laws, run_checks
+from perfectplay.testing import BrokenLaws, Effort, check_game, law_names, laws, run_checks
 from perfectplay.values import Status
 
-from .seeded import plugin, replace_once, report_plugin
+from .. import zoo
+from .seeded import replace_once, report_plugin
 
 
 def not_idempotent(code: str) -> str:
@@ -32,9 +33,9 @@ def test_correct_games_pass(request, name):
 
 
 def test_a_kernel_with_an_index_passes():
-    results = {result.law: result for result in run_checks(load_game("gobblet"))}
+    results = {result.law: result for result in run_checks(load_game("gobblet"), Effort(seconds=1)).results}
     assert all(result.breach is None for result in results.values())
-    assert all(results[law].applies for law in ("kernel", "rank", "retract", "tiers", "board"))
+    assert all(results[law].applies for law in ("functions", "rank", "retract", "tiers", "board"))
 
 
 def test_missing_and_misspelt_hooks_are_reported_before_any_check(codes):
@@ -47,7 +48,7 @@ def test_missing_and_misspelt_hooks_are_reported_before_any_check(codes):
 def test_an_endless_game_is_reported(monkeypatch):
     monkeypatch.setattr(laws, "MAX_SECONDS", 300)  # a busy machine would stop earlier
     found = report_plugin(
-        plugin(
+        zoo.module_of(
             start=lambda: 0,
             moves=lambda position: [1],
             apply=lambda position, move: position + 1,
@@ -70,7 +71,7 @@ def test_an_endless_game_is_reported(monkeypatch):
 def test_parents_must_be_the_inverse_of_moves(steps, message):
     """Steps to the left and right on a ring of ten places."""
     found = report_plugin(
-        plugin(
+        zoo.module_of(
             start=lambda: 0,
             moves=lambda position: [1, 9],
             apply=lambda position, move: (position + move) % 10,
@@ -86,7 +87,7 @@ def test_parents_must_be_the_inverse_of_moves(steps, message):
 def test_a_mistake_deep_in_the_game_is_shown_where_it_begins():
     """Climb 1 to 9 of 300 rungs per move. `undo` is wrong from rung 200; only playouts reach it."""
     found = report_plugin(
-        plugin(
+        zoo.module_of(
             start=lambda: 0,
             moves=lambda position: list(range(1, 10)) if position < 300 else [],
             apply=lambda position, move: position + move,
@@ -113,7 +114,7 @@ def test_solve_check_prints_the_results_and_exits_with_1_after_a_breach(install,
     install("bad", not_idempotent(codes.tic_tac_toe))
     good = CliRunner().invoke(root, ["check", "good"])
     assert good.exit_code == 0
-    assert "good: all 12 applicable checks passed" in good.output
+    assert "good: all 13 applicable checks passed" in good.output
     bad = CliRunner().invoke(root, ["check", "bad"])
     assert bad.exit_code == 1
     width = max(map(len, law_names()))
@@ -146,4 +147,4 @@ def test_the_pytest_plugin_does_not_load_the_engine():
 
 
 def test_the_names_of_the_laws_are_distinct():
-    assert len(law_names()) == len(set(law_names())) == 22
+    assert len(law_names()) == len(set(law_names())) == 25

@@ -12,7 +12,6 @@ import pytest
 
 EXTRAS = {
     "cbor": ["cbor2"],
-    "check": ["hypothesis"],
     "parquet": ["pyarrow"],
     "plot": ["matplotlib"],
     "web": ["httptools", "msgspec", "starlette", "uvicorn", "uvloop"],
@@ -79,7 +78,6 @@ def test_a_game_is_solved_shown_verified_and_compacted_without_any_extra(solve_w
     ("command", "words"),
     [
         (["serve"], "`solve serve` needs uvicorn: pip install 'perfectplay[web]'"),
-        (["check", "stones"], "checking a game needs hypothesis: pip install 'perfectplay[check]'"),
         (["export", "stones", "parquet", "x"], "parquet needs pyarrow: pip install 'perfectplay[parquet]'"),
         (["stats", "stones", "--plot", "x.png"], "needs matplotlib: pip install 'perfectplay[plot]'"),
     ],

@@ -5,8 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import resource
+import shlex
 import signal
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -15,6 +18,9 @@ import pytest
 from perfectplay import export_table, open_table, solve_game
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.files import atomic_write
+from perfectplay.game.loading import load_game
+from perfectplay.game.match import load_match
+from perfectplay.table.gbl2 import read_header
 from perfectplay.table.locations import table_path
 
 
@@ -35,6 +41,83 @@ def test_a_fifo_is_written_to_and_not_replaced(tmp_path):
     reader.join()
     assert received == [b"hello"]
     assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def write_to(name: object, text: str, output: str, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
+    """Write a text in a separate process whose standard output is redirected in a shell, as `| cat` or `>> FILE`."""
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom perfectplay.files import atomic_write\n"
+        "with atomic_write(Path(sys.argv[1])) as part:\n    part.write_text(sys.argv[2])\n"
+    )
+    words = shlex.join([sys.executable, "-c", code, str(name), text])
+    return subprocess.run(f"{words} {output}", shell=True, cwd=tmp_path, capture_output=True)
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_standard_output_is_written_through(tmp_path, name):
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    (tmp_path / "log").write_text("before ")
+    assert write_to(name, "piped", "| cat", tmp_path).stdout == b"piped"
+    done = write_to(name, "appended", ">> log", tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "log").read_text() == "before appended"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link", "log"]
+
+
+def test_a_closed_pipe_ends_the_export_quietly(install, codes, tmp_path):
+    install("tictactoe", codes.tic_tac_toe)
+    environment = {**os.environ, "PYTHONPATH": str(install.path), "PERFECTPLAY_TABLES": str(tmp_path / "tables")}
+    solve = shlex.join([sys.executable, "-m", "perfectplay"])
+    script = f"{solve} tictactoe >/dev/null && {solve} export tictactoe csv - | head -1"
+    done = subprocess.run(script, shell=True, capture_output=True, env=environment, cwd=tmp_path, text=True)
+    assert done.stdout == "position,text,to_move,outcome,remoteness\n"
+    assert "internal error" not in done.stderr
+    whole = subprocess.run(
+        f"{solve} export tictactoe csv -", shell=True, capture_output=True, env=environment, text=True
+    )
+    assert len(whole.stdout.splitlines()) == 766
+    assert "-: 765 positions" in whole.stderr
+    refused = subprocess.run(f"{solve} export tictactoe csv - --json", shell=True, capture_output=True, env=environment)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path):
+    file = tmp_path / "secret.csv"
+    file.write_text("old")
+    file.chmod(0o600)
+    with atomic_write(file) as part:
+        part.write_text("new")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_an_interrupt_during_the_removal_leaves_no_temporary_file(tmp_path):
+    """The second Ctrl-C may arrive while the temporary file is removed."""
+    code = (
+        "from pathlib import Path\nfrom perfectplay.files import atomic_write\n"
+        "unlink = Path.unlink\n"
+        "def interrupt(path, missing_ok=False):\n    Path.unlink = unlink\n    raise KeyboardInterrupt\n"
+        "with atomic_write(Path('out.csv')) as part:\n    Path.unlink = interrupt\n    raise KeyboardInterrupt\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert "KeyboardInterrupt" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("read", [read_header, lambda path: load_match(load_game("connect4"), path)])
+def test_a_fifo_is_not_waited_for(tmp_path, read):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(UsageError, match="not a regular file"):
+        read(tmp_path / "fifo")
+
+
+def test_a_name_that_is_not_valid_text_can_be_exported_to(tic_tac_toe, tmp_path):
+    pytest.importorskip("pyarrow")
+    solve_game(tic_tac_toe, directory=tmp_path).table.close()
+    with open_table(tic_tac_toe, table_path(tic_tac_toe, tmp_path)) as table:
+        for kind in ("csv", "gbl2", "sqlite", "parquet"):
+            name = os.fsencode(tmp_path) + b"/caf\xe9." + kind.encode()
+            export_table(table, kind, Path(os.fsdecode(name)))
+            assert os.stat(name).st_size > 0
 
 
 def test_a_symbolic_link_is_followed_and_kept(tmp_path):

@@ -13,6 +13,8 @@ from perfectplay.errors import PluginError, UsageError
 from perfectplay.game.loading import load_game, make_game
 from perfectplay.values import Status
 
+from .. import zoo
+
 
 def changed(codes, old, new):
     """Subtraction with one mistake in it."""
@@ -214,12 +216,6 @@ def test_engine_rules_follow_all_moves_at_once(codes):
             position = children[len(children) // 2] if children else position
 
 
-def test_rules_version_is_the_plugins(codes):
-    assert make_game(codes.module_of(codes.subtraction + "\nRULES_VERSION = 3")).rules_version == 3
-    with pytest.raises(PluginError, match="RULES_VERSION"):
-        make_game(codes.module_of(codes.subtraction + "\nRULES_VERSION = 'new'"))
-
-
 # ---- variants ----
 
 
@@ -357,42 +353,7 @@ def test_a_kernel_without_a_required_function_is_rejected(kernel_plugin):
 # ---- turns, puzzles, scores ----
 
 
-TURNS = '''
-"""Take one or two stones, one each in turn, but after taking two a player moves again; stones taken are points."""
-from perfectplay import About, Status, hookimpl
-
-@hookimpl
-def start(): return 5 << 8  # stones << 8 | first player's lead + 8 << 1 | mover
-
-def parts(position): return position >> 8, (position >> 1 & 127) - 8 if position != 5 << 8 else 0, position & 1
-
-@hookimpl
-def moves(position): return [taken for taken in (1, 2) if taken <= position >> 8]
-
-@hookimpl
-def apply(position, move):
-    stones, lead, mover = parts(position)
-    lead += move if mover == 0 else -move
-    return stones - move << 8 | lead + 8 << 1 | (mover if move == 2 else 1 - mover)
-
-@hookimpl
-def mover(position): return position & 1
-
-@hookimpl
-def score(position): return parts(position)[1] * (-1 if position & 1 else 1)
-
-@hookimpl
-def status(position):
-    if position >> 8: return Status.ONGOING
-    won = score(position)
-    return Status.WON if won > 0 else Status.LOST if won < 0 else Status.DRAWN
-
-@hookimpl
-def players(): return ["Ann", "Bob"]
-
-@hookimpl
-def about(): return About("Two again", "Take stones.")
-'''
+TURNS = zoo.read("turns")
 
 
 def test_a_game_has_a_mover_and_a_score(codes):
@@ -470,3 +431,10 @@ def test_title_rules_and_names_may_come_from_one_hook(codes):
     assert game("()").players == ("First", "Second")
     with pytest.raises(PluginError, match=r"hook 'about' .*expected two different names"):
         game("('Ann', 'Ann')")
+
+
+@pytest.mark.parametrize("depth", [400, 20_000])
+def test_a_deeply_nested_option_is_refused(depth):
+    name = "misere(game=" * depth + "tic_tac_toe()" + ")" * depth
+    with pytest.raises(UsageError, match="--game cannot be read"):
+        load_game("openspiel", game=name)

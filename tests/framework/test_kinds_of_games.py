@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from perfectplay import Outcome, Status, Value, load_game, make_game, solve_game, verify_table
 from perfectplay.testing import check_game
-from perfectplay_native.build import game_ffi
+from perfectplay_native.build import kernel_ffi
+from perfectplay_native.kernel import Kernel
 
-from .kinds import plain
-from .kinds.kalah import Kalah
-from .kinds.othello import Othello
-
-HERE = Path(__file__).parent / "kinds"
-EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
+from .. import zoo
+from ..native.conftest import build_module
+from ..zoo import EXAMPLES, HERE, references
+from ..zoo.othello import Othello
 
 SCORED = {
-    "dots 1×1": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=1), plain.dots(1, 1)),
-    "dots 1×3": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=3), plain.dots(1, 3)),
-    "dots 2×2": (lambda: load_game(str(EXAMPLES / "dots.py")), plain.dots(2, 2)),
-    "kalah(1, 5)": (lambda: make_game(Kalah(1, 5), name="kalah"), plain.kalah(1, 5)),
-    "kalah(2, 2)": (lambda: make_game(Kalah(2, 2), name="kalah"), plain.kalah(2, 2)),
-    "kalah(2, 3)": (lambda: make_game(Kalah(2, 3), name="kalah"), plain.kalah(2, 3)),
-    "kalah(3, 2)": (lambda: make_game(Kalah(3, 2), name="kalah"), plain.kalah(3, 2)),
-    "othello 4×4": (lambda: make_game(Othello(4), name="othello"), plain.othello(4)),
+    "dots 1×1": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=1), references.dots(1, 1)),
+    "dots 1×3": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=3), references.dots(1, 3)),
+    "dots 2×2": (lambda: load_game(str(EXAMPLES / "dots.py")), references.dots(2, 2)),
+    "kalah(1, 5)": (lambda: load_game("kalah", pits=1, seeds=5), references.kalah(1, 5)),
+    "kalah(2, 2)": (lambda: load_game("kalah", pits=2, seeds=2), references.kalah(2, 2)),
+    "kalah(2, 3)": (lambda: load_game("kalah", pits=2, seeds=3), references.kalah(2, 3)),
+    "kalah(3, 2)": (lambda: load_game("kalah", pits=3, seeds=2), references.kalah(3, 2)),
+    "othello 4×4": (lambda: make_game(Othello(4), name="othello"), references.othello(4)),
 }
 
 
@@ -36,7 +34,7 @@ def test_scores_and_plies_equal_those_of_a_plain_solver(name):
     make, (rules, start) = SCORED[name]
     game = make()
     check_game(game)
-    values = plain.solve(rules, start)
+    values = references.solve(rules, start)
     pairs = _walk_together(game, rules, start)
     with solve_game(game, save=False).table as table:
         for position, state in pairs.items():
@@ -111,23 +109,9 @@ def _as_text(board: str) -> str:
 
 @pytest.fixture(scope="module")
 def lights(tmp_path_factory):
-    import importlib.util
-
-    from perfectplay import hookimpl
-    from perfectplay_native.kernel import Kernel
-
-    place = tmp_path_factory.mktemp("lights")
-    ffi = game_ffi("compiled_lights_kernel", sources=[str(HERE / "lights.c")], kernels=["lights_kernel"])
-    spec = importlib.util.spec_from_file_location("compiled_lights_kernel", ffi.compile(tmpdir=str(place)))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-    class Lights:
-        @hookimpl
-        def kernel(self):
-            return Kernel(module.ffi, module.lib.lights_kernel)
-
-    return make_game(Lights(), name="lights")
+    ffi = kernel_ffi("compiled_lights_kernel", sources=[str(HERE / "lights.c")], kernels=["lights_kernel"])
+    module = build_module(ffi, "compiled_lights_kernel", tmp_path_factory.mktemp("lights"))
+    return make_game(zoo.module_of(kernel=lambda: Kernel(module.ffi, module.lib.lights_kernel)), name="lights")
 
 
 def test_lights_out_can_be_solved_a_quarter_of_the_time_with_at_most_15_presses(lights):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import types
 
 import pytest
 
@@ -11,21 +10,9 @@ from perfectplay import load_game, make_game, solve_game
 from perfectplay.errors import PluginError
 from perfectplay.testing import check_game, run_checks
 
-STONES = """
-from perfectplay import Status, hookimpl
+from .. import zoo
 
-@hookimpl
-def start(): return 20
-
-@hookimpl
-def moves(position): return [taken for taken in (1, 2, 3) if taken <= position]
-
-@hookimpl
-def apply(position, move): return position - move
-
-@hookimpl
-def status(position): return Status.ONGOING if position else Status.LOST
-"""
+STONES = zoo.read("subtraction", {"return 7": "return 20", "<= 7": "<= 20", "(1, 2)": "(1, 2, 3)"})
 
 TUPLES = """
 from perfectplay import Status, hookimpl
@@ -85,73 +72,10 @@ def number_of(board):
     return BOARDS.index(board)
 """
 
-HEXAPAWN = """
-from perfectplay import Status, hookimpl
-
-def board_of(position): return [position // 3**cell % 3 for cell in range(9)]
-def turn(position): return position // 3**9
-def pack(board, turn): return sum(owner * 3**cell for cell, owner in enumerate(board)) + turn * 3**9
-
-def has_arrived(position):
-    board, opponent = board_of(position), 2 - turn(position)
-    return opponent in (board[6:] if opponent == 2 else board[:3])
-
-@hookimpl
-def start(): return pack([2, 2, 2, 0, 0, 0, 1, 1, 1], 0)
-
-@hookimpl
-def moves(position):
-    board, mine = board_of(position), 1 + turn(position)
-    forward = -3 if mine == 1 else 3
-    found = []
-    for cell in [] if has_arrived(position) else range(9):
-        ahead = cell + forward
-        if board[cell] != mine or not 0 <= ahead < 9:
-            continue
-        found += [10 * cell + ahead] if board[ahead] == 0 else []
-        for side in (-1, 1):
-            if 0 <= cell % 3 + side < 3 and board[ahead + side] == 3 - mine:
-                found.append(10 * cell + ahead + side)
-    return found
-
-@hookimpl
-def apply(position, move):
-    board = board_of(position)
-    source, target = divmod(move, 10)
-    board[target], board[source] = board[source], 0
-    return pack(board, 1 - turn(position))
-
-@hookimpl
-def status(position):
-    return Status.LOST if has_arrived(position) else Status.ONGOING
-"""
-
+HEXAPAWN = zoo.read("hexapawn")
 STUCK = "Status.LOST if has_arrived(position) or not moves(position) else"
 
-JUGS = """
-from perfectplay import Status, hookimpl
-
-@hookimpl
-def start(): return 0
-
-def poured(position, move):
-    five, three = divmod(position, 4)
-    across = min(five, 3 - three) if move == 4 else -min(three, 5 - five)
-    return [(5, three), (five, 3), (0, three), (five, 0), (five - across, three + across)][min(move, 4)]
-
-@hookimpl
-def moves(position):
-    return [] if position // 4 == 4 else [move for move in range(6) if apply(position, move) != position]
-
-@hookimpl
-def apply(position, move):
-    five, three = poured(position, move)
-    return 4 * five + three
-
-@hookimpl
-def status(position): return Status.WON if position // 4 == 4 else Status.ONGOING
-"""
-
+JUGS = zoo.read("jugs")
 NAIVE = {
     "positions are tuples": (TUPLES, {}, "load", "a position is an int; `Grid` and `Fields` in perfectplay.authoring"),
     "a set of moves": (
@@ -297,17 +221,11 @@ def changed(source: str, changes: dict[str, str]) -> str:
     return source
 
 
-def module(source: str, changes: dict[str, str]) -> types.ModuleType:
-    result = types.ModuleType("naive")
-    exec(changed(source, changes), vars(result))
-    return result
-
-
 @pytest.mark.parametrize("mistake", NAIVE)
 def test_a_mistake_is_reported_with_a_correction(mistake):
     source, changes, law, message = NAIVE[mistake]
     try:
-        results = run_checks(make_game(module(source, changes)))
+        results = run_checks(make_game(zoo.module_of(changed(source, changes)))).results
     except PluginError as error:
         found = {"load": str(error)}
     else:
@@ -320,7 +238,7 @@ def test_mistakes_that_appear_in_another_process_are_reported(mistake, tmp_path)
     source, changes, message = IN_FILES[mistake]
     file = tmp_path / "naive.py"
     file.write_text(changed(source, changes))
-    found = {each.law: each.breach for each in run_checks(load_game(str(file)))}
+    found = {each.law: each.breach for each in run_checks(load_game(str(file))).results}
     assert re.search(message, found.pop("pure") or "")
     assert not any(found.values())
 
@@ -335,18 +253,16 @@ def test_variants_with_separate_options_pass():
     ids=["stones", "tic-tac-toe", "hexapawn"],
 )
 def test_without_the_mistake_all_checks_pass(source):
-    check_game(module(source, {}))
+    check_game(zoo.module_of(source))
 
 
 def test_a_shared_list_of_moves_is_copied():
     """`apply` changed the list by calling `moves` while the engine iterated over it, which gave wrong values."""
-    shared = module(
-        "LEGAL = []" + STONES,
-        {
-            "def moves(position): return": "def moves(position):\n    LEGAL[:] =",
-            "if taken <= position]": "if taken <= position]\n    return LEGAL",
-            "return position - move": "return position - move if moves(position - move) else 0",
-        },
-    )
+    changes = {
+        "def moves(position): return": "def moves(position):\n    LEGAL[:] =",
+        "if taken <= position]": "if taken <= position]\n    return LEGAL",
+        "return position - move": "return position - move if moves(position - move) else 0",
+    }
+    shared = zoo.module_of("LEGAL = []\n" + changed(STONES, changes))
     with solve_game(make_game(shared), save=False).table as table:
         assert [str(table.probe(stones)) for stones in (4, 7, 20)] == ["loss in 2", "win in 3", "loss in 10"]

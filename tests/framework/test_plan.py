@@ -7,20 +7,21 @@ import re
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from perfectplay import load_game, solve_game
 from perfectplay.cli import root
 from perfectplay.errors import PluginError
+from perfectplay.files import free_disk
 from perfectplay.game.engine import game_kernel
 from perfectplay.game.loading import make_game
 from perfectplay.memory import Available
 from perfectplay.plan import plan as planning
-from perfectplay.plan import sizes
 from perfectplay.plan.estimate import count_positions, estimate_positions
 from perfectplay.plan.plan import plan_solve
-from perfectplay.plan.sizes import Shape, free_disk
+from perfectplay.plan.sizes import Shape
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
 from perfectplay.threads import ThreadPool
@@ -33,6 +34,12 @@ def solve(monkeypatch, tmp_path):
     """Run `solve …` with tables of its own."""
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path / "tables"))
     return lambda *words: CliRunner().invoke(root, words, prog_name="solve")
+
+
+def estimate_from_start(kernel, **options):
+    """Estimate the positions of a game of which only the start is known."""
+    start = kernel.canonicalize(kernel.start())
+    return estimate_positions(kernel, {kernel.tier(start): np.array([start], dtype=np.uint64)}, **options)
 
 
 EXACT = [
@@ -73,9 +80,9 @@ LARGE = [
 
 @pytest.mark.parametrize(("game", "options", "positions", "sample"), LARGE, ids=lambda value: str(value))
 def test_a_sample_estimates_within_a_factor_of_two(game, options, positions, sample):
-    count = estimate_positions(game_kernel(load_game(game, **options)), sample=sample)
+    count = estimate_from_start(game_kernel(load_game(game, **options)), sample=sample)
     assert count.kind == "estimate"
-    assert positions / 2 < count.positions < positions * 2
+    assert positions / 2 < count.tiers.slots < positions * 2
 
 
 class _Enough(Exception):
@@ -98,38 +105,38 @@ def test_explorers_go_on_from_what_was_counted():
         with pytest.raises(_Enough):
             enumeration.run()
         counted = sum(record.size for record in store.key_records().values())
-        rest = estimate_positions(kernel, sample=300, found=enumeration.unfinished())
+        rest = estimate_positions(kernel, enumeration.unfinished(), sample=300)
     assert rest.kind == "estimate"
-    assert 12_706_262 / 2 < counted + rest.positions < 12_706_262 * 2
-    assert estimate_positions(kernel, sample=300).positions < 12_706_262 / 2
+    assert 12_706_262 / 2 < counted + rest.tiers.slots < 12_706_262 * 2
+    assert estimate_from_start(kernel, sample=300).tiers.slots < 12_706_262 / 2
 
 
 def test_a_sample_that_holds_everything_is_a_count():
-    count = estimate_positions(game_kernel(load_game("connect4")), sample=10**6)
-    assert (count.kind, count.positions) == ("exact", 80_541)
+    count = estimate_from_start(game_kernel(load_game("connect4")), sample=10**6)
+    assert (count.kind, count.tiers.slots) == ("exact", 80_541)
 
 
 def test_too_small_a_sample_is_a_lower_bound():
-    count = estimate_positions(game_kernel(load_game("connect4", width=7, height=6)), sample=300)
+    count = estimate_from_start(game_kernel(load_game("connect4", width=7, height=6)), sample=300)
     assert count.kind == "lower bound"
-    assert count.positions < 4_531_985_219_092
+    assert count.tiers.slots < 4_531_985_219_092
 
 
 def test_the_same_seed_gives_the_same_estimate():
     kernel = game_kernel(load_game("quantik"))
-    assert estimate_positions(kernel, sample=500).tiers == estimate_positions(kernel, sample=500).tiers
-    assert estimate_positions(kernel, sample=500).tiers != estimate_positions(kernel, sample=500, seed=1).tiers
+    assert estimate_from_start(kernel, sample=500).tiers == estimate_from_start(kernel, sample=500).tiers
+    assert estimate_from_start(kernel, sample=500).tiers != estimate_from_start(kernel, sample=500, seed=1).tiers
 
 
 def test_a_game_in_python_with_cycles_is_counted(tic_tac_toe):
     count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=60, memory=1 << 30)
-    assert (count.kind, count.positions) == ("exact", 765)
+    assert (count.kind, count.tiers.slots) == ("exact", 765)
 
 
 def test_a_game_too_slow_to_sample_has_at_least_what_was_counted(tic_tac_toe):
     count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=0.001, memory=1 << 30)
     assert count.kind == "lower bound"
-    assert 1 <= count.positions < 765
+    assert 1 <= count.tiers.slots < 765
 
 
 def test_the_rules_fault_is_said_as_a_solve_says_it(codes):
@@ -168,6 +175,30 @@ def test_plan_says_what_fits_and_how_to_begin(solve):
     assert done.stderr == "Counting and measuring …\n"
 
 
+@pytest.mark.parametrize(
+    "game",
+    [
+        ("kalah", "--pits", "6", "--seeds", "4"),
+        ("connect4", "--width", "7", "--height", "6"),
+        ("dots", "--rows", "4", "--columns", "4"),
+    ],
+)
+def test_plan_of_a_game_too_large_to_estimate_gives_no_time_and_no_advice(solve, game):
+    text = solve("plan", *game, "--seconds", "1").stdout
+    assert "unknown, probably far more than" in text
+    assert "time       unknown\n" in text
+    assert "`" not in text
+    plan = json.loads(solve("plan", *game, "--seconds", "1", "--json", "--quiet").stdout)
+    assert plan["counted"] == "lower bound"
+    assert {plan[key] for key in ("cpu_seconds", "seconds", "method", "values", "command")} == {None}
+
+
+def test_opening_of_a_game_with_cycles_may_take_two_bytes_per_value():
+    """Of nine men's morris, values of the opening are as remote as those of the sub-spaces that it leads to."""
+    assert replace(SHAPE, cyclic_slots=1).table_bytes == SHAPE.table_bytes
+    assert replace(SHAPE, cyclic_slots=0).table_bytes < SHAPE.table_bytes
+
+
 def test_plan_as_json(solve):
     plan = json.loads(solve("plan", "dots", "--json", "--quiet").stdout)
     assert (plan["positions"], plan["counted"], plan["method"]) == (756, "exact", "memory")
@@ -186,7 +217,7 @@ def test_what_does_not_fit_is_advised_against(monkeypatch):
 
 
 def test_a_solve_warns_once_of_a_disk_that_is_too_small(tmp_path, monkeypatch):
-    monkeypatch.setattr(sizes, "free_disk", lambda path: 1000)
+    monkeypatch.setattr("perfectplay.solve.solve.free_disk", lambda path: 1000)
     warnings: list[str] = []
     solve_game(load_game("quixo", width=3, height=3), directory=tmp_path, warn=warnings.append).table.close()
     assert len(warnings) == 1
@@ -202,7 +233,7 @@ def test_a_solve_that_fits_is_not_warned_of(tmp_path):
 
 
 def test_the_command_warns_on_stderr_unless_it_is_to_be_quiet(solve, monkeypatch):
-    monkeypatch.setattr(sizes, "free_disk", lambda path: 10)
+    monkeypatch.setattr("perfectplay.solve.solve.free_disk", lambda path: 10)
     output = solve("dots", "--json", "--force")
     assert output.stderr.startswith("warning: the table takes about")
     assert json.loads(output.stdout)["positions"] == 756

@@ -108,12 +108,14 @@ def test_a_flag_cannot_have_the_negation_of_a_commands_option(install, codes):
 def test_rules_version_comes_from_the_variant_or_the_module(codes):
     in_module = codes.variants + "\nRULES_VERSION = 4\n"
     in_object = codes.variants.replace("class Variant:", "class Variant:\n    RULES_VERSION = 5")
+    assert make_game(codes.module_of(codes.subtraction + "\nRULES_VERSION = 3\n")).rules_version == 3
     assert make_game(codes.module_of(in_module)).rules_version == 4
     assert make_game(codes.module_of(in_object)).rules_version == 5
     both = make_game(codes.module_of(in_object + "\nRULES_VERSION = 4\n"))
     assert both.rules_version == 5  # the variant takes precedence
-    with pytest.raises(PluginError, match="RULES_VERSION is 0; expected an int from 1 up"):
-        make_game(codes.module_of(codes.variants + "\nRULES_VERSION = 0\n"))
+    for wrong in ("0", "'new'"):
+        with pytest.raises(PluginError, match=f"RULES_VERSION is {wrong}; expected an int from 1 up"):
+            make_game(codes.module_of(codes.variants + f"\nRULES_VERSION = {wrong}\n"))
 
 
 def test_kernel_and_module_must_have_the_same_rules_version():
@@ -136,7 +138,7 @@ def test_a_table_of_other_code_of_an_installed_game_is_rejected(install, codes, 
     for line in ("show", "stones"), ("stones",):
         refused = solve(*line)
         assert refused.exit_code == 1
-        assert "was made before the code of stones changed: delete it and solve again" in refused.stderr
+        assert "was made before the code of stones changed: replace it with `solve stones --force`" in refused.stderr
 
 
 def test_a_game_with_a_rules_version_may_change_its_code(install, codes):

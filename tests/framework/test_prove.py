@@ -18,12 +18,14 @@ from perfectplay import Outcome, PluginError, Proof, ProofOptions, UsageError, l
 from perfectplay import prove_position as prove_with_options
 from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError
+from perfectplay.prove import proof as proof_module
 from perfectplay.prove.proof import proof_path, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
 from perfectplay.table.lmdb_store import LmdbStore
 
 SOLVE = str(Path(sys.executable).with_name("solve"))
 DRAWN_GOBBLET = 43980465112106
+ROOT = Path(__file__).parents[2]
 DRAW = 2
 """The search's code of a draw."""
 
@@ -144,6 +146,48 @@ def test_the_next_run_starts_with_the_proven_outcomes(gobblet, tmp_path):
     other = prove_position(gobblet, DRAWN_GOBBLET, directory=tmp_path)
     assert other.counts.unique > other.known_before == first.counts.unique
     assert len(read_outcomes(first.file)) == other.counts.unique
+
+
+def test_runs_at_the_same_time_keep_the_outcomes_of_each_other(tic_tac_toe, tmp_path, monkeypatch):
+    """Another run begins and ends after this one has read the file."""
+    first, second = tic_tac_toe.encode("X...O...."), tic_tac_toe.encode("X.......O")
+    path = proof_path(tic_tac_toe, tmp_path)
+    expected: dict[int, int] = {}
+    load = proof_module._ProofFile.load
+
+    def load_and_prove_the_other(file, search):
+        count = load(file, search)
+        monkeypatch.setattr(proof_module._ProofFile, "load", load)
+        prove_position(tic_tac_toe, second, directory=tmp_path)
+        expected.update(read_outcomes(path))
+        return count
+
+    monkeypatch.setattr(proof_module._ProofFile, "load", load_and_prove_the_other)
+    prove_position(tic_tac_toe, first, directory=tmp_path)
+    both = read_outcomes(path)
+    prove_position(tic_tac_toe, first, directory=tmp_path / "alone")
+    expected.update(read_outcomes(proof_path(tic_tac_toe, tmp_path / "alone")))
+    assert len(expected) > len(read_outcomes(proof_path(tic_tac_toe, tmp_path / "alone")))
+    assert both == expected
+
+
+def test_two_processes_prove_at_the_same_time(tmp_path):
+    positions = ["X...O....", "X.......O"]
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom tests import zoo\n"
+        "from perfectplay import ProofOptions, prove_position\n"
+        "game = zoo.make('tictactoe')\n"
+        "options = ProofOptions(directory=Path(sys.argv[1]), checkpoint=0.001)\n"
+        "prove_position(game, game.encode(sys.argv[2]), options)\n"
+    )
+    runs = [subprocess.Popen([sys.executable, "-c", code, tmp_path, each], cwd=ROOT) for each in positions]
+    assert [run.wait() for run in runs] == [0, 0]
+    (file,) = tmp_path.glob("*.gbl2")
+    for each in positions:
+        alone = tmp_path / "alone" / each
+        subprocess.run([sys.executable, "-c", code, alone, each], cwd=ROOT, check=True)
+        (other,) = alone.glob("*.gbl2")
+        assert read_outcomes(other).items() <= read_outcomes(file).items()
 
 
 def test_outcomes_are_stored_for_the_first_player_and_read_for_the_mover(tic_tac_toe, tmp_path):

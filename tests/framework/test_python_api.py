@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import itertools
 from importlib.metadata import version
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -24,9 +27,10 @@ from perfectplay import (
     open_table,
     rate_moves,
     solve_game,
+    survey,
     value_columns,
 )
-from perfectplay.game.board import svg
+from perfectplay.game.drawing import Drawing, draw_svg
 
 DOCS = Path(__file__).parents[2] / "docs"
 X_WINS = "XX.OO...."
@@ -148,19 +152,19 @@ def test_a_notebook_shows_the_board(game):
 
 def test_points_on_lines_and_highlights_are_drawn():
     cells = (Cell("a", 0, 0, (Piece(1, "<b>"),)), Cell("b", 0.5, 1.5))
-    picture = svg(Board(1, 2, cells, to_move=0, edges=(("a", "b"),)))
+    picture = draw_svg(Board(1, 2, cells, to_move=0, edges=(("a", "b"),)))
     assert picture.count("<line ") == 1
     assert "&lt;b&gt;" in picture
-    squares = svg(Board(1, 2, cells, to_move=0, highlight=("b",)))
-    assert squares.count("<rect ") == 2
-    assert squares.count("#fef08a") == 1
+    squares = draw_svg(Board(1, 2, cells, to_move=0, highlight=("b",)))
+    assert squares.count('<rect class="cell"') == 2
+    assert squares.count("#ffe58a") == 1
 
 
 def test_cells_have_their_size_and_blocks_fill_them():
     cells = (Cell("a", 0, 0, (Piece(None, "|", shape="block"),), height=2), Cell("b", 0, 1, width=0.5))
-    picture = svg(Board(2, 2, cells, to_move=0))
-    assert 'width="48" height="96" fill="grey"' in picture
-    assert 'width="24" height="48" fill="none"' in picture
+    picture = draw_svg(Board(2, 2, cells, to_move=0))
+    assert 'width="100" height="200" fill="#868d9b"' in picture
+    assert 'width="42" height="92" rx="12"' in picture
     assert "|</text>" not in picture
 
 
@@ -168,7 +172,117 @@ def test_a_game_without_a_board_has_no_picture(subtraction):
     assert subtraction.position()._repr_svg_() is None
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("gobblet", ".,.,./.,sL,./.,.,.:blue", ".,.,./.,mL,./.,.,.:blue"),  # a covered piece and a reserve
+        ("quantik", None, None),  # shapes
+        ("kalah", None, None),  # seeds
+        ("morris", None, None),  # points on lines, men in hand
+        ("dots", None, None),
+    ],
+)
+def test_different_positions_have_different_pictures(name, first, second):
+    game = perfectplay.load_game(name)
+    if first is None:
+        positions = [game.position(), *(move.child for move in game.position().moves)]
+    else:
+        positions = [game.position(first), game.position(second)]
+    pictures = [position.svg() for position in positions]
+    assert len(set(pictures)) == len(set(positions)) > 1
+    for picture in pictures:
+        ElementTree.fromstring(picture)
+
+
+def test_a_picture_has_arrows_marks_and_a_size_and_can_be_turned(game):
+    start = game.position()
+    after = start.apply("b2")
+    plain = after.svg()
+    assert 'width="320"' in after.svg(size=320)
+    assert after.svg(lastmove=start.moves["b2"]) != plain
+    assert after.svg(arrows=["a1"]).count('class="arrow"') == 1
+    assert after.svg(arrows=[after.moves["a1"], ("a1", "c3")]).count('class="arrow"') == 2
+    corner = start.apply("a1")
+    assert corner.svg(flipped=True) != corner.svg()
+    for wrong in ({"arrows": ["b2"]}, {"arrows": [("a1", "z9")]}, {"lastmove": "b2"}, {"size": 0}):
+        with pytest.raises(UsageError):
+            after.svg(**wrong)
+
+
+def test_a_board_whose_pieces_fall_is_never_turned():
+    board = Board(2, 1, (Cell("a", 0, 0), Cell("b", 1, 0, (Piece(0, "X"),))), to_move=0)
+    assert draw_svg(board, Drawing(flipped=True)) != draw_svg(board)
+    board = dataclasses.replace(board, upright=True)
+    assert draw_svg(board, Drawing(flipped=True)) == draw_svg(board)
+
+
+def test_equal_positions_are_equal_across_loads():
+    one, other = (perfectplay.load_game("gobblet").position() for _ in range(2))
+    assert one == other
+    assert one != perfectplay.load_game("quantik").position(0)
+    assert hash(one) == hash(other)
+    assert one == 0
+    assert bool(one)
+    assert copy.copy(one) == one
+
+
+def test_moves_have_names_values_and_children(game, table):
+    position = game.position(X_WINS)
+    moves = position.moves
+    assert "c3" in moves
+    assert "a3" not in moves
+    assert moves["c3"].child.is_over
+    assert f"{moves['c3']:>4}" == "  c3"
+    with pytest.raises(KeyError):
+        moves["a3"]
+    values = position.values(table)
+    assert next(iter(values)) == moves["c3"]
+    assert values[moves["c3"]] == moves["c3"].value(table) == Value(Outcome.WIN, 1)
+    assert position.best(table).name == "c3"
+    assert repr(position.best(table)) == "<Move c3>"
+    assert game.position("XXXOO....").best(table) is None
+    assert position.to_move == 0
+
+
+def test_a_match_takes_names_and_returns_positions(game):
+    match = Match(game)
+    after = match.push("b2")
+    assert isinstance(after, Position)
+    assert after == match.position == game.position().apply("b2")
+    match.play(after.moves["a1"])
+    assert [move.name for move in match.moves] == ["b2", "a1"]
+    assert repr(match) == "<Match of tictactoe: b2 a1>"
+    assert "<svg" in match._repr_html_()
+    with pytest.raises(UsageError, match="b2"):
+        match.push("b2")
+
+
+def test_results_are_named_moves_and_positions(game, table):
+    line = best_line(game, table, game.encode(X_WINS))
+    assert repr(line) == "<Line, win in 1: c3>"
+    assert isinstance(line.end, Position)
+    assert all(isinstance(step.position, Position) for step in line.steps)
+    rated = rate_moves(game, table, game.start())
+    assert str(rated[0]).startswith("draw in 9: ")
+    found = survey(table)
+    assert all(isinstance(position, Position) for position in found.longest_wins)
+    assert repr(found).startswith("<Survey of 765 positions: ")
+    for shown in (line, rated, found, table, table[game.position()]):
+        ElementTree.fromstring(f"<div>{shown._repr_html_()}</div>")
+
+
 # ---- tables ----
+
+
+def test_a_table_is_indexed_by_positions_and_texts(game, table):
+    assert table[game.position(X_WINS)] == table[X_WINS] == table[game.encode(X_WINS)] == Value(Outcome.WIN, 1)
+    assert repr(table) == "<Table of tictactoe: 765 positions>"
+    with pytest.raises(KeyError):
+        table[2**63]
+    with pytest.raises(UsageError, match="gobblet"):
+        table[perfectplay.load_game("gobblet").position()]
+    with pytest.raises(TypeError):
+        iter(table)
 
 
 def test_a_table_has_a_length_and_contains_positions(game, table):

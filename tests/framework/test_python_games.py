@@ -6,40 +6,14 @@ import re
 
 import pytest
 
-from perfectplay import Status, Value, hookimpl, make_game, open_table, solve_game, verify_table
+from perfectplay import Status, Value, make_game, open_table, solve_game, verify_table
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.memory import Available
 from perfectplay.solve import options as budget
 from perfectplay.table.locations import table_path
 from perfectplay.tiers import enumeration
 
-
-class Stones:
-    """Take one or two stones; a player who cannot move has lost."""
-
-    @hookimpl
-    def start(self):
-        return 7
-
-    @hookimpl
-    def moves(self, position):
-        return [taken for taken in (1, 2) if taken <= position]
-
-    @hookimpl
-    def apply(self, position, move):
-        return position - move
-
-    @hookimpl
-    def undo(self, position, move):
-        return position + move
-
-    @hookimpl
-    def canonicalize(self, position):
-        return position
-
-    @hookimpl
-    def status(self, position):
-        return Status.ONGOING if position else Status.LOST
+from .. import zoo
 
 
 def solve(game, **options):
@@ -49,8 +23,8 @@ def solve(game, **options):
 
 
 def changed(**hooks):
-    """Return Stones with other hooks."""
-    return type("Changed", (Stones,), {name: hookimpl(function) for name, function in hooks.items()})()
+    """Return the subtraction game with other hooks, and with all positions valid."""
+    return zoo.module_of(zoo.read("subtraction"), **{"valid": lambda position: True, **hooks})
 
 
 def test_tic_tac_toe_is_a_draw_in_nine_and_proven(tic_tac_toe):
@@ -81,18 +55,18 @@ def test_every_value_equals_that_of_a_plain_recursion(tic_tac_toe):
 def failing_at_four(function):
     """Return the hook with an error in position 4."""
 
-    def of_position(self, position):
-        return {}["no such key"] if position == 4 else function(self, position)
+    def of_position(position):
+        return {}["no such key"] if position == 4 else function(position)
 
-    def of_move(self, position, move):
-        return {}["no such key"] if position == 4 else function(self, position, move)
+    def of_move(position, move):
+        return {}["no such key"] if position == 4 else function(position, move)
 
-    return of_move if function is Stones.apply else of_position
+    return of_move if function.__name__ == "apply" else of_position
 
 
 @pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize", "status", "tier"])
 def test_an_exception_names_the_game_the_hook_and_the_position(hook):
-    function = (lambda self, position: 7 - position) if hook == "tier" else getattr(Stones, hook)
+    function = (lambda position: 7 - position) if hook == "tier" else getattr(changed(), hook)
     words = f"^stones: hook '{hook}' raised KeyError: 'no such key' in position 4; run `solve check stones`$"
     with pytest.raises(PluginError, match=words):
         solve(changed(**{hook: failing_at_four(function)}))
@@ -102,47 +76,47 @@ def test_an_exception_names_the_game_the_hook_and_the_position(hook):
     ("hooks", "message"),
     [
         (
-            {"apply": lambda self, position, move: position - move if position > 5 else position << 64},
+            {"apply": lambda position, move: position - move if position > 5 else position << 64},
             r"stones: hook 'apply' returned \d+ in position 5: a position must fit 64 bits, from 0 to 2\*\*64-2",
         ),
         (
-            {"apply": lambda self, position, move: position - move if position > 5 else -1},
+            {"apply": lambda position, move: position - move if position > 5 else -1},
             "stones: hook 'apply' returned -1 in position 5: a position must fit 64 bits",
         ),
         (
-            {"canonicalize": lambda self, position: position if position > 5 else 2**64 - 1},
+            {"canonicalize": lambda position: position if position > 5 else 2**64 - 1},
             r"hook 'canonicalize' returned 18446744073709551615 in position 5: a position must fit",
         ),
         (
-            {"apply": lambda self, position, move: position - move if position > 5 else position / 2},
+            {"apply": lambda position, move: position - move if position > 5 else position / 2},
             r"hook 'apply' returned 2.5 in position 5: a position is an int",
         ),
         (
-            {"moves": lambda self, position: [1] if position > 5 else None},
+            {"moves": lambda position: [1] if position > 5 else None},
             "hook 'moves' returned None in position 5: expected a list of moves",
         ),
         (
-            {"moves": lambda self, position: [1] if position > 5 else []},
+            {"moves": lambda position: [1] if position > 5 else []},
             "'status' returned ONGOING in position 5, but hook 'moves' returned no move; 'status' must return LOST",
         ),
         (
-            {"status": lambda self, position: Status.ONGOING if position > 5 else 9},
+            {"status": lambda position: Status.ONGOING if position > 5 else 9},
             "hook 'status' returned 9 in position 5: expected a Status",
         ),
         (
-            {"valid": lambda self, position: position > 5, "apply": lambda self, position, move: position - 9},
+            {"valid": lambda position: position > 5, "apply": lambda position, move: position - 9},
             "hook 'apply' returned -2 in position 7: a position must fit",
         ),
         (
-            {"tier": lambda self, position: position},
+            {"tier": lambda position: position},
             r"stones: tiers must never go back: move \d leads from position 7 in tier 7 to position \d in tier \d",
         ),
         (
-            {"tier": lambda self, position: 0 if position > 5 else 70_000},
+            {"tier": lambda position: 0 if position > 5 else 70_000},
             "hook 'tier' returned 70000 in position 5: a game in Python has tiers below 65,536",
         ),
         (
-            {"moves": lambda self, position: list(range(1, 5000))},
+            {"moves": lambda position: list(range(1, 5000))},
             "hook 'moves' returned 4,999 results in position 7; the limit is 4,096",
         ),
     ],
@@ -155,7 +129,7 @@ def test_a_wrong_result_is_reported_with_its_position(hooks, message):
 def test_a_hook_that_fails_occasionally_is_named():
     calls = []
 
-    def fail_once(self, position):
+    def fail_once(position):
         calls.append(position)
         if len(calls) == 9:
             raise RuntimeError("occasional")
@@ -166,7 +140,7 @@ def test_a_hook_that_fails_occasionally_is_named():
 
 
 def test_an_endless_game_is_stopped_with_the_likely_reason():
-    counting = changed(apply=lambda self, position, move: position + 1, moves=lambda self, position: [1])
+    counting = changed(apply=lambda position, move: position + 1, moves=lambda position: [1])
     with pytest.raises(PluginError, match=r"stones: .* new positions .* after 16,384 moves.* move counter"):
         solve(counting)
 
@@ -174,15 +148,15 @@ def test_an_endless_game_is_stopped_with_the_likely_reason():
 def test_full_memory_suggests_a_remedy(monkeypatch):
     monkeypatch.setattr(budget, "available_memory", lambda: Available(4096, "a test"))
     tree = changed(
-        apply=lambda self, position, move: 2 * position + move,
-        moves=lambda self, position: [0, 1] if position < 2**40 else [],
+        apply=lambda position, move: 2 * position + move,
+        moves=lambda position: [0, 1] if position < 2**40 else [],
     )
     with pytest.raises(PerfectPlayError, match=r"memory is full after [\d,]+ positions.* lmdb.*`solve check stones`"):
         solve(tree)
 
 
 def test_a_long_game_within_the_limit_is_not_endless():
-    long = changed(start=lambda self: 2 * 800)
+    long = changed(start=lambda: 2 * 800)
     with solve(long).table as table:
         assert table.statistics.positions == 1601
     assert enumeration.MAX_LEVELS == 1 << 14
@@ -198,7 +172,7 @@ def test_python_games_solve_on_disk_and_verify_too(tmp_path, tic_tac_toe):
 
 def test_an_exception_while_probing_names_the_hook():
     broken = []
-    game = make_game(changed(canonicalize=lambda self, position: 1 // 0 if broken else position), name="stones")
+    game = make_game(changed(canonicalize=lambda position: 1 // 0 if broken else position), name="stones")
     with solve(game).table as table:
         broken.append(True)
         with pytest.raises(PluginError, match=re.escape("hook 'canonicalize' raised ZeroDivisionError")):
@@ -207,9 +181,7 @@ def test_an_exception_while_probing_names_the_hook():
 
 def test_solving_after_a_change_of_rules_replaces_the_table(tmp_path):
     for stones in (12, 5):
-        shorter = changed(
-            start=lambda self, stones=stones: stones, tier=lambda self, position, stones=stones: stones - position
-        )
+        shorter = changed(start=lambda stones=stones: stones, tier=lambda position, stones=stones: stones - position)
         game = make_game(shorter, name="stones")
         solve_game(game, directory=tmp_path).table.close()
         with open_table(game, table_path(game, tmp_path)) as table:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -153,6 +154,46 @@ def test_the_command_starts_ray_and_stops_it(tmp_path: Path):
     assert made["hash"] == right.hash
     again = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
     assert again["already_solved"]
+
+
+WATCHED = """
+import json, os, sys
+from perfectplay.cluster import driver
+from perfectplay.cli import main
+
+start = driver.ClusterSteps.solve_components
+
+def look_and_start(steps):
+    _ = steps.pool
+    import psutil  # Ray brings it
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    addresses = {each.laddr.ip for one in family for each in one.net_connections("inet") if each.status == "LISTEN"}
+    token = os.environ["RAY_AUTH_TOKEN"]
+    json.dump({"addresses": sorted(addresses), "mode": os.environ["RAY_AUTH_MODE"], "token": token}, sys.stderr)
+    print(file=sys.stderr)
+    start(steps)
+
+driver.ClusterSteps.solve_components = look_and_start
+main()
+"""
+"""A driver that prints where Ray listens."""
+
+
+def test_a_local_ray_is_private_and_leaves_nothing_behind(tmp_path: Path, request: pytest.FixtureRequest):
+    temporary, home = Path(tempfile.mkdtemp()), tmp_path / "home"  # Ray needs a short path
+    request.addfinalizer(temporary.rmdir)  # fails if anything is left
+    home.mkdir()
+    arguments = ["morris", "--men", "three", "--backend", "ray", "--workers", "1", "--dir", str(tmp_path / "tables")]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment |= {"HOME": str(home), "RAY_TMPDIR": str(temporary)}
+    command = [sys.executable, "-c", WATCHED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(next(line for line in done.stderr.splitlines() if line.startswith("{")))
+    assert {address.removeprefix("::ffff:") for address in report["addresses"]} == {"127.0.0.1"}
+    assert report["mode"] == "token"
+    assert len(report["token"]) == 64
+    assert not (home / ".ray").exists(), "no token is stored"
 
 
 def test_options_that_workers_do_not_support_are_refused(tmp_path: Path):

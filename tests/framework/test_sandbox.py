@@ -18,12 +18,16 @@ from perfectplay.game.loading import make_game
 from perfectplay.testing import BrokenLaws, check_game, checks, run_checks, sandbox
 from perfectplay.testing.sandbox import CallLog
 
-from .seeded import TAPATAN, build_kernel, replace_once
+from .seeded import TAPATAN, TAPATAN_KERNEL, build_kernel, replace_once
 
 PLUGIN = """
 from perfectplay_native._engine import ffi
 from perfectplay_native.kernel import Kernel
 import ctypes, pathlib
+
+@hookimpl
+def tier(position):
+    return position.bit_count()
 
 @hookimpl
 def kernel():
@@ -38,7 +42,7 @@ def tapatan(tmp_path):
     """Makes a game file with a change in its kernel, and returns the command that checks it."""
 
     def make(old: str, new: str) -> list[str]:
-        build_kernel(replace_once((TAPATAN / "kernel.c").read_text(), old, new), tmp_path)
+        build_kernel(replace_once(TAPATAN_KERNEL.read_text(), old, new), tmp_path)
         shutil.copy(TAPATAN / "rules.py", tmp_path / "tapatan.py")
         with (tmp_path / "tapatan.py").open("a") as file:
             file.write(PLUGIN)
@@ -157,7 +161,7 @@ def test_an_endless_hook_is_reported_with_its_position(codes, monkeypatch, way):
     monkeypatch.setattr(sandbox, "PATIENCE", 2 if "2 seconds" in reason else 300)  # filling memory may take long
     monkeypatch.setattr(sandbox, "MEMORY", 64 << 20)
     game = make_game(codes.module_of(insert_in_moves(codes.subtraction, body)))
-    found = {each.law: each.breach or each.hint or "" for each in run_checks(game)}
+    found = {each.law: each.breach or each.hint or "" for each in run_checks(game).results}
     assert re.search(f"hook 'moves' {reason}.* in position 3", found["hooks"])
     if "RecursionError" not in reason:  # an ordinary error, which does not end the process
         assert re.search(r"during the check '\w+' of position 3; set PERFECTPLAY_DEBUG=1 ", found["hooks"])
@@ -192,6 +196,6 @@ def test_a_position_that_cannot_be_formatted_is_shown_as_a_number(codes, monkeyp
     monkeypatch.setattr(sandbox, "PATIENCE", 1)
     monkeypatch.setattr(checks, "NAMING_PATIENCE", 1)
     more = "\n@hookimpl\ndef encode(text): return int(text)\n@hookimpl\ndef decode(position):\n    while True: pass\n"
-    breach = run_checks(make_game(codes.module_of(codes.subtraction + more)))[0].breach
+    breach = run_checks(make_game(codes.module_of(codes.subtraction + more))).results[0].breach
     assert breach is not None
     assert re.match("hook 'decode' did not return within 1 seconds in position 7 during the check 'text' of", breach)

@@ -18,7 +18,7 @@ from perfectplay.testing import sandbox
 from perfectplay_dots.plugin import DotsAndBoxes
 from perfectplay_native.kernel import Kernel
 
-from .seeded import TAPATAN, Mistake, build_kernel, load_kernel, read_mistakes, replace_once, report
+from .seeded import TAPATAN, TAPATAN_KERNEL, Mistake, build_kernel, load_kernel, read_mistakes, replace_once, report
 
 OPTIONAL_FUNCTIONS = """
 static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t wanted, uint8_t *codes, pp_slot *slots,
@@ -48,8 +48,7 @@ static size_t parents(const pp_kernel *self, pp_position position, pp_position *
 
 const pp_kernel tapatan_kernel"""
 SOURCE = (
-    (TAPATAN / "kernel.c")
-    .read_text()
+    TAPATAN_KERNEL.read_text()
     .replace("const pp_kernel tapatan_kernel", OPTIONAL_FUNCTIONS)
     .replace(".retract = retract,", ".retract = retract,\n    .survey = survey,\n    .parents = parents,")
 )
@@ -95,7 +94,7 @@ CRASHES = [
     (
         "return moves(self, position, legal) ?",
         "void _exit(int);\n    if (tier(self, position) == 3) _exit(0);\n    return moves(self, position, legal) ?",
-        rf"ended the process with exit code 0 in 'status' of {HERE} during the check 'room' of {HERE};",
+        rf"ended the process with exit code 0 in 'status' of {HERE} during the check 'kernel' of {HERE};",
     ),
 ]
 """Changes that crash or hang the process, and the message."""
@@ -108,9 +107,13 @@ class Tapatan:
         sys.path.insert(0, str(TAPATAN.parent))
         from perfectplay_tapatan import rules
 
-        for name in ("start", "tier", "valid", "moves", "apply", "status", "encode", "decode", "format_move"):
+        for name in ("start", "valid", "moves", "apply", "status", "encode", "decode", "format_move"):
             setattr(self, name, getattr(rules, name))
         self._library = library
+
+    @hookimpl
+    def tier(self, position):
+        return position.bit_count()
 
     @hookimpl
     def kernel(self):

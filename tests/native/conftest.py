@@ -12,7 +12,7 @@ import pytest
 from cffi import FFI
 
 import perfectplay_native
-from perfectplay_native.build import engine_ffi, game_ffi
+from perfectplay_native.build import engine_ffi, kernel_ffi
 from perfectplay_native.kernel import Kernel
 
 from .naive_search import NaiveSearch
@@ -34,13 +34,8 @@ def build_module(ffi: FFI, name: str, directory: Path) -> ModuleType:
 @pytest.fixture(scope="session")
 def graph_module(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     """The cffi module of graph_kernel.c, built like the kernel of a third party."""
-    header = (HERE / "graph_kernel.h").read_text()
-    ffi = game_ffi(
-        "compiled_graph_kernel",
-        sources=[str(HERE / "graph_kernel.c")],
-        cdef=header[header.index("/* cdef */") : header.index("/* end cdef */")],
-        include_dirs=[str(HERE)],
-    )
+    sources, header = [str(HERE / "graph_kernel.c")], HERE / "graph_kernel.h"
+    ffi = kernel_ffi("compiled_graph_kernel", sources=sources, header=header)
     return build_module(ffi, "compiled_graph_kernel", tmp_path_factory.mktemp("graph_kernel"))
 
 

@@ -1,4 +1,4 @@
-/* The data and functions of the graph game. conftest.py passes the part between the marks to cffi. */
+/* The data and functions of the graph game.. */
 #ifndef GRAPH_KERNEL_H
 #define GRAPH_KERNEL_H
 

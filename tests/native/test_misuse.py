@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from perfectplay.errors import UsageError
 from perfectplay.game.loading import load_game
+from perfectplay.solve.solve import solve_game
 from perfectplay_native.engine import Engine
 from perfectplay_native.errors import EngineError
 from perfectplay_native.kernel import Kernel
@@ -56,3 +58,38 @@ def test_unused_numbers_have_no_position():
     for number in (-1, 2, 2**40):
         with pytest.raises(IndexError):
             numbering.position(number)
+
+
+@pytest.mark.parametrize("name", ["connect4", "quixo", "morris"])
+def test_ranges_outside_a_tier_are_refused(name: str):
+    """An empty range at the end of a tier once divided by zero in Quixo's kernel."""
+    options = {"connect4": {"width": 3, "height": 3}, "quixo": {"width": 3, "height": 3}, "morris": {"men": "three"}}
+    with solve_game(load_game(name, **options[name]), save=False).table as table:
+        for tier, record in table.records.items():
+            assert table.positions(tier, record.size, 0).size == 0
+            assert table.engine.positions(tier, record.size, 0).size == 0
+            for first, count in ((record.size, 1), (0, record.size + 1), (-1, 1), (0, -1), (2**63, 1)):
+                with pytest.raises(UsageError):
+                    table.positions(tier, first, count)
+                with pytest.raises(IndexError):
+                    table.engine.positions(tier, first, count)
+                with pytest.raises(IndexError):
+                    table.engine.verify_slots(tier, first, count, examples=1)
+        for tier in (-1, max(table.records) + 1000, 2**32, 2**70):
+            with pytest.raises(UsageError):
+                table.positions(tier, 0, 0)
+            for call in (
+                lambda tier: table.engine.positions(tier, 0, 0),
+                lambda tier: table.engine.verify(tier),
+                lambda tier: table.engine.values(tier, 0),
+                lambda tier: table.engine.define(tier, 1),
+                lambda tier: table.engine.attach(tier, 1, []),
+                lambda tier: table.engine.drop(tier),
+            ):
+                with pytest.raises(IndexError):
+                    call(tier)
+                if table.kernel.ranked:
+                    with pytest.raises(ValueError, match="no slot"):
+                        table.kernel.unrank(tier, 0)
+        for empty in ([], np.empty(0, dtype=np.uint64), np.empty((0, 3), dtype=np.int64)):
+            assert table.probe_many(empty).size == 0

@@ -4,18 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from perfectplay.cluster import driver
 from perfectplay.cluster.schedule import Schedule
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
+from perfectplay.solve.options import Callbacks, Cluster
 from perfectplay.tiers.order import Component
 from perfectplay.values import Status
 from perfectplay_native.share import Layout
 
 from .local_pool import LocalPool, solve_locally
+
+
+def test_a_failed_enumeration_does_not_silence_the_reports_of_the_workers(monkeypatch: pytest.MonkeyPatch):
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("failed")
+
+    def start_pool(*arguments: Any) -> InstantPool:
+        report_functions.append(arguments[-1])
+        return InstantPool()
+
+    report_functions: list[Any] = []
+    reports: list[str] = []
+    state: Any = SimpleNamespace(
+        store=SimpleNamespace(info=SimpleNamespace(status="enumerating")),
+        options=SimpleNamespace(memory=None),
+        game=None,
+        callbacks=Callbacks(),
+        slots_done=0,
+        report=lambda phase, *numbers: reports.append(phase),
+    )
+    monkeypatch.setattr(driver, "enumerate_tiers", fail)
+    steps = driver.ClusterSteps(state, cluster=Cluster(), start_pool=start_pool)
+    with pytest.raises(RuntimeError, match="failed"):
+        steps.enumerate()
+    report_functions[0]()
+    assert reports == ["solving"]
 
 
 class InstantPool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import subprocess
 import tarfile
 import threading
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.testclient import TestClient
 
 from perfectplay.game.game import Game
@@ -24,30 +23,27 @@ from perfectplay.solve.solve import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 
-from .plugins import peg, promotion, shapes, treasure, twelve, wide
-
-CODES = runpy.run_path(str(Path(__file__).parents[1] / "framework" / "conftest.py"))
+from .. import zoo
+from ..zoo import peg, promotion, shapes, treasure, twelve, wide
 
 
 def game_of(code: str, name: str) -> Game:
-    module = types.ModuleType(name)
-    exec(code, vars(module))
-    return make_game(module, name=name)
+    return make_game(zoo.module_of(code), name=name)
 
 
 def tic_tac_toe() -> Game:
-    return game_of(CODES["TIC_TAC_TOE"], "tictactoe")
+    return zoo.make("tictactoe")
 
 
 def stones() -> Game:
     """Take one or two stones from seven. Eight and nine are valid positions that cannot be reached."""
-    return game_of(CODES["SUBTRACTION"].replace("position <= 7", "position <= 9"), "stones")
+    return zoo.make("subtraction", {"position <= 7": "position <= 9"}, name="stones")
 
 
 @pytest.fixture(scope="session")
 def games() -> types.SimpleNamespace:
-    """Functions that make the small games, and their source texts."""
-    return types.SimpleNamespace(tic_tac_toe=tic_tac_toe, stones=stones, codes=CODES, game_of=game_of)
+    """Functions that make the small games."""
+    return types.SimpleNamespace(tic_tac_toe=tic_tac_toe, stones=stones, game_of=game_of)
 
 
 @pytest.fixture(scope="session")
@@ -111,14 +107,6 @@ def serve() -> Iterator[Callable[[Library], str]]:
         yield serve
 
 
-def mutorere() -> Game:
-    """The example with a star-shaped board."""
-    path = Path(__file__).parents[2] / "docs" / "examples" / "mutorere" / "perfectplay_mutorere" / "plugin.py"
-    module = types.ModuleType("mutorere")
-    exec(path.read_text(encoding="utf-8"), vars(module))
-    return make_game(module, name="mutorere")
-
-
 @pytest.fixture(scope="session")
 def kinds_server(gobblet_tables: Path, quantik_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Games of every kind: boards, star, graph, pits, edges, promotion, text, puzzles, scores; some are unsolved."""
@@ -126,11 +114,12 @@ def kinds_server(gobblet_tables: Path, quantik_tables: Path, tmp_path_factory: p
     (directory / "gobblet").symlink_to(gobblet_tables / "gobblet")
     (directory / "quantik").symlink_to(quantik_tables / "quantik")
     modules = (promotion, peg, treasure, twelve, shapes)
-    small = [mutorere(), stones(), *(make_game(each, name=_name(each)) for each in modules)]
+    small = [zoo.make(zoo.MUTORERE), stones(), *(make_game(each, name=_name(each)) for each in modules)]
     small += [load_game("morris", men="three"), load_game("kalah"), load_game("dots", rows=1)]
     for game in small:
         solve_game(game, directory=directory).table.close()
-    unsolved = [make_game(wide, name="wide"), load_game("dots"), load_game("connect4")]
+    unsolved = [make_game(wide, name="wide"), load_game("dots"), load_game("connect4"), load_game("morris", men="six")]
+    unsolved.append(load_game("quixo", width=3, height=3))
     library = Library(directory, [load_game("gobblet"), load_game("quantik"), *small, *unsolved])
     with running(library) as address:
         yield address
@@ -142,6 +131,10 @@ def _name(module: types.ModuleType) -> str:
 
 
 # ---- a real browser ----
+
+PATIENCE = 30_000
+"""Milliseconds. A busy machine may be slow."""
+expect.set_options(timeout=PATIENCE)
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -182,7 +175,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.on(
             "console",
             lambda message: (

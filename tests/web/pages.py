@@ -22,6 +22,11 @@ def expect_verdict(page: Page, text: str | re.Pattern[str]) -> None:
     expect(page.locator("#verdict p")).to_have_text(text)
 
 
+def expect_left(page: Page, number: int) -> None:
+    """Expect the details under the verdict to give this number of plies."""
+    expect(page.locator("#unknown")).to_have_text(f"{number} plies to the end" if number > 1 else "1 ply to the end")
+
+
 def notice(page: Page) -> Locator:
     return page.locator("#notice")
 

@@ -39,7 +39,7 @@ def test_the_focus_stays_in_board_moves_and_history(open_page: OpenPage, small_s
 def test_the_focus_stays_in_editor_rules_and_links(open_page: OpenPage, gobblet_server: str, small_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet")
     page.click("#setup summary")
-    for name in ("Orange M", "Remove"):
+    for name in ("Orange medium", "Remove"):
         piece = page.locator(f'#setup-pieces [aria-label="{name}"]')
         piece.press("Enter")
         expect(piece).to_have_attribute("aria-pressed", "true")
@@ -91,7 +91,7 @@ def test_cells_are_reached_and_pressed_by_keyboard(open_page: OpenPage, gobblet_
     page = open_page(f"{gobblet_server}/gobblet")
     cell(page, "orange-L").press("Enter")
     assert cell(page, "orange-L").get_attribute("aria-pressed") == "true"
-    expect(cell(page, "(1,1)")).to_have_accessible_name("(1,1), empty. L(1,1): Win in 13")
+    expect(cell(page, "(1,1)")).to_have_accessible_name("(1,1), empty. L(1,1): Win in 7 moves")
     cell(page, "(1,1)").press("Enter")
     expect_plies(page, 1)
     page.goto(f"{small_server}/tictactoe")
@@ -172,7 +172,7 @@ def test_the_computers_move_is_announced(open_page: OpenPage, small_server: str)
 def test_covered_pieces_can_be_read_by_touch(open_page: OpenPage, gobblet_server: str) -> None:
     page = open_page(f"{gobblet_server}/gobblet?position=Sm,.,./.,.,./.,.,.:orange", has_touch=True)
     page.tap('[data-place="(0,0)"]')
-    expect(notice(page)).to_contain_text("Blue m over Orange S")
+    expect(notice(page)).to_contain_text("Blue medium over Orange small")
 
 
 CONTRAST = """() => {

@@ -26,8 +26,9 @@ from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 from perfectplay.web.operations import describe
 
+from .. import zoo
+from ..zoo import twelve
 from .conftest import tic_tac_toe
-from .plugins import twelve
 
 
 def check_schema(name: str, answer: Any) -> None:
@@ -41,6 +42,7 @@ GETS = {
     "evaluate": "Evaluation",
     "best-move": "BestMove",
     "line": "Line",
+    "choose": "Choice",
     "moves": "Moves",
     "state/export": "State",
     "game": "SessionGame",
@@ -112,6 +114,19 @@ def test_symmetric_moves_share_a_group(client: TestClient) -> None:
     for move in moves:
         groups.setdefault(move["group"], set()).add(move["move"])
     assert sorted(map(len, groups.values())) == [1, 4, 4]
+
+
+def test_the_computers_move_depends_on_its_strength(client: TestClient) -> None:
+    def chosen(**query: object) -> set[str]:
+        answers = [client.get("/api/tictactoe/choose", params={**query, "seed": seed}) for seed in range(30)]
+        assert {answer.status_code for answer in answers} == {200}
+        return {answer.json()["move"] for answer in answers}
+
+    assert chosen(position="XX.OO....", strength="casual") == {"c3"}, "an immediate win is easy to see"
+    assert len(chosen(position="XX.OO....", strength="random")) > 1
+    assert chosen(moves="a1") == {"b2"}, "only the centre holds the draw"
+    assert chosen(position="XXXOO....") == {None}
+    assert client.get("/api/tictactoe/choose?strength=weak").status_code == 422
 
 
 def test_the_best_line_leads_to_the_end(client: TestClient) -> None:
@@ -271,9 +286,11 @@ def test_reading_creates_no_session(client: TestClient) -> None:
         ("/api/tictactoe/find?kind=best", 422, "any, win, loss, draw, puzzle"),
         ("/api/tictactoe/find?kind=win&remoteness=99", 404, "no such position: win in 99"),
         ("/api/tictactoe/find?remoteness=-1", 422, "whole number"),
-        ("/api/tictactoe/replay?moves=b2+b2", 400, "move 2 of the link"),
+        ("/api/tictactoe/replay?moves=b2+b2", 400, "move 2: "),
         ("/api/tictactoe/replay?moves=b2&ply=2", 422, "at most the number of moves, 1"),
         ("/api/tictactoe/replay?ply=x", 422, "ply: expected a whole number"),
+        ("/api/tictactoe/replay?moves=b2&ply=1e0", 422, "ply: expected a whole number"),
+        ("/api/tictactoe/find?kind=win&remoteness=1.0", 422, "remoteness: expected a whole number"),
         ("/docs", 404, "there is no game called 'docs'"),
         ("/openapi.json", 404, "/api"),
         ("/foo", 404, "there is no game called 'foo'"),
@@ -414,8 +431,7 @@ def test_a_server_open_to_others_does_not_solve(tmp_path: Path, games: types.Sim
 def test_variants_with_a_table_are_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games: types.SimpleNamespace
 ) -> None:
-    module = types.ModuleType("variants")
-    exec(games.codes["VARIANTS"], vars(module))
+    module = zoo.module_of(zoo.read("variants"))
 
     def load(name: str, **options: object) -> Any:
         return make_game(module, name=name, **options)

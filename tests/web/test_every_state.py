@@ -68,9 +68,7 @@ def show_not_found(page: Page, server: str) -> None:
 
 
 def show_puzzle(page: Page, server: str) -> None:
-    go("/gobblet?position=1649275928706")(page, server)
-    page.evaluate("() => history.replaceState({ ...history.state, puzzle: '1649275928706' }, '')")
-    page.reload()
+    go("/gobblet?position=1649275928706&puzzle=1")(page, server)
     page.wait_for_function("() => document.querySelector('#verdict p').textContent.startsWith('Puzzle: ')")
 
 

@@ -10,47 +10,29 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from perfectplay import Status, hookimpl, make_game, solve_game
+from perfectplay import Game, make_game, solve_game
 from perfectplay.errors import Interrupted
 from perfectplay.table.table import Table
 from perfectplay.web import library as library_module
 from perfectplay.web.library import Library
 
+from .. import zoo
 from ..framework.damage import stop_after_tiers
 from .pages import OpenPage
 
 STONES = 3000
 
 
-class Stones:
-    """Take one or two stones; the player who takes the last one wins."""
-
-    RULES_VERSION = 1
-
-    @hookimpl
-    def start(self) -> int:
-        return STONES
-
-    @hookimpl
-    def moves(self, position: int) -> list[int]:
-        return [1, 2][: min(2, position)]
-
-    @hookimpl
-    def apply(self, position: int, move: int) -> int:
-        return position - move
-
-    @hookimpl
-    def status(self, position: int) -> Status:
-        return Status.ONGOING if position else Status.LOST
-
-    @hookimpl
-    def tier(self, position: int) -> int:
-        return STONES - position
+def make_stones() -> Game:
+    """Take one or two of many stones, each number of them in a separate tier."""
+    source = zoo.read("subtraction", {"7": str(STONES)})
+    tiers = f"\nRULES_VERSION = 1\n@hookimpl\ndef tier(position): return {STONES} - position\n"
+    return make_game(zoo.module_of(source + tiers), name="stones")
 
 
 def test_a_finished_table_replaces_an_unfinished_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop = stop_after_tiers(monkeypatch, STONES // 2)
-    game = make_game(Stones(), name="stones")
+    game = make_stones()
     with pytest.raises(Interrupted):
         solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
     library = Library(tmp_path, games=[game])
@@ -69,7 +51,7 @@ def test_the_page_asks_again_for_unknown_values_of_an_unfinished_table(
     open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = stop_after_tiers(monkeypatch, STONES // 2)
-    game = make_game(Stones(), name="stones")
+    game = make_stones()
     with pytest.raises(Interrupted):
         solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
     page = open_page(serve(Library(tmp_path, games=[game])) + "/stones")
@@ -79,14 +61,14 @@ def test_the_page_asks_again_for_unknown_values_of_an_unfinished_table(
     expect(page.locator("#history li")).to_have_count(2)
     solve_game(game, backend="lmdb", directory=tmp_path).table.close()
     page.click("#undo")
-    expect(verdict).to_have_text("Second player wins in 2,000 plies (1,000 of its moves)")
+    expect(verdict).to_have_text("Second player wins in 1,000 moves")
     page.click("#redo")
     expect(verdict).not_to_contain_text("Not in the table")
     expect(page.locator("#line .step")).not_to_have_count(0)
 
 
 def test_requests_wait_while_a_table_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    game = make_game(Stones(), name="stones")
+    game = make_stones()
     served = Library(tmp_path, games=[game]).games[game.identity]
     solve_game(game, directory=tmp_path).table.close()
     opening, resume, open_table = threading.Event(), threading.Event(), library_module.open_table

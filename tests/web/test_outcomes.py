@@ -17,8 +17,8 @@ from perfectplay.solve.solve import solve_game
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 
+from ..zoo import peg, twelve
 from .pages import OpenPage, expect_plies, play, texts
-from .plugins import peg, twelve
 from .test_api import check_schema
 
 

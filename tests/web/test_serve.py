@@ -26,6 +26,7 @@ def test_serve_prints_its_address_and_answers(tmp_path: Path) -> None:
         with urllib.request.urlopen(f"{address[0]}/gobblet", timeout=10) as page:
             assert b"<title>perfectplay</title>" in page.read()
         server.terminate()
+        assert server.wait(60) == 0, "SIGTERM ends the server in order"
     assert [(game["name"], game["state"]) for game in games] == [("gobblet", "unsolved")]
 
 

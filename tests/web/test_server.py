@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 import socket
 import threading
 import time
@@ -20,6 +21,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from perfectplay.game.loading import load_game
+from perfectplay.solve.solve import solve_game
 from perfectplay.table.compact import CompactTable
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.locations import open_table
@@ -29,6 +31,8 @@ from perfectplay.web.api import OPERATIONS
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
 from perfectplay.web.operations import describe
+
+from .. import zoo
 
 
 @contextmanager
@@ -124,7 +128,9 @@ def test_a_connection_is_used_for_many_requests(library: Library, open_to_others
 def test_the_page_is_small_and_its_files_are_cached(client: TestClient) -> None:
     head = client.get("/tictactoe").text.partition("</head>")[0]
     linked = list(dict.fromkeys(re.findall(r'(?:href|src)="([^"]+)"', head)))
-    scripts = {f"/static/{path.name}" for path in app_module.STATIC.iterdir() if path.name != "index.html"}
+    scripts = {f"/static/{path.name}" for path in app_module.STATIC.iterdir()} - {
+        f"/static/{name}" for name in ("index.html", *app_module.LATER)
+    }
     assert scripts | {"/static/vocabulary.js", "/api/games", "/api/tictactoe/replay?ply=0"} == set(linked)
     total = 0
     for path in ["/tictactoe", *linked]:
@@ -173,6 +179,21 @@ def test_a_server_open_to_others_checks_the_host_name(library: Library) -> None:
 
 
 # ---- many positions ----
+
+
+def test_long_headers_are_refused(client: TestClient) -> None:
+    assert client.get("/api/games", headers={"x": "a" * 30_000}).status_code == 200
+    assert client.get("/api/games", headers={"x": "a" * 120_000}).status_code == 431
+
+
+def test_a_table_that_is_removed_while_it_is_open_is_still_served(games: types.SimpleNamespace, tmp_path: Path) -> None:
+    game = games.tic_tac_toe()
+    solve_game(game, directory=tmp_path).table.close()
+    client = TestClient(make_app(Library(tmp_path, [game])))
+    shutil.rmtree(tmp_path / "tictactoe")
+    for path in ("overview", "evaluate", "position", "find", "solve"):
+        assert client.get(f"/api/tictactoe/{path}").status_code == 200, path
+    assert client.get("/api/games").json()["games"][0]["state"] == "ready"
 
 
 def test_many_positions_are_probed_at_once(client: TestClient, games: types.SimpleNamespace) -> None:
@@ -257,9 +278,11 @@ def test_an_address_may_omit_default_options(tmp_path: Path) -> None:
         assert (answer.status_code, answer.headers["location"]) == (307, f"/{whole}?moves=a+b(1)&ply=1"), short
         assert client.get(f"/{whole}").status_code == 200
         assert client.get(f"/api/{short}/position").json()["game"] == whole
-    for wrong in ("dot", "dots-", "dots-rows", "dots-rows=0", "dots-rows=1-rows=2", "dots-rows=1-x=2", "dots2"):
+    for wrong in ("dot", "dots-", "dots-rows", "dots-rows=1-rows=2", "dots2"):
         assert client.get(f"/{wrong}").status_code == 404, wrong
         assert client.get(f"/api/{wrong}/position").status_code == 404, wrong
+    for refused in ("dots-rows=0", "dots-rows=1-x=2"):
+        assert client.get(f"/{refused}").status_code == client.get(f"/api/{refused}/position").status_code == 422
     library.close()
 
 
@@ -277,7 +300,7 @@ def test_a_sessions_games_are_limited(client: TestClient, monkeypatch: pytest.Mo
 
 def test_white_space_in_a_moves_name_is_kept(games: types.SimpleNamespace, small_tables: Path) -> None:
     hook = "\n@hookimpl\ndef format_move(position, move): return f'take\u00a0{move} now'\n"
-    game = games.game_of(games.codes["SUBTRACTION"] + hook, "stones")
+    game = games.game_of(zoo.read("subtraction") + hook, "stones")
     client = TestClient(make_app(Library(small_tables, [game])))
     answer = client.get("/api/stones/replay", params={"moves": "take\u00a02_now take\u00a01_now"}).json()
     assert [entry["move"] for entry in answer["timeline"]] == [None, "take\u00a02 now", "take\u00a01 now"]

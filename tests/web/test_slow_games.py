@@ -14,6 +14,8 @@ from perfectplay import Game
 from perfectplay.game.hooks import Hooks
 from perfectplay.web.library import Library
 
+from .. import zoo
+
 
 def get(address: str, body: dict[str, str] | None = None) -> int:
     data = None if body is None else json.dumps(body).encode()
@@ -93,7 +95,7 @@ def encode(text): return int(text)
 @hookimpl
 def decode(position): return str(position)
 """
-    stones = games.game_of(games.codes["SUBTRACTION"] + hooks, "stones")
+    stones = games.game_of(zoo.read("subtraction") + hooks, "stones")
     server = serve(Library(small_tables, [stones, games.tic_tac_toe()]))
     called, resume, call = threading.Event(), threading.Event(), Hooks.call
 
@@ -111,7 +113,7 @@ def decode(position): return str(position)
 def test_a_move_to_an_impossible_position_is_reported_as_the_games_error(
     games, small_tables, serve, wrong: str
 ) -> None:
-    code = games.codes["SUBTRACTION"].replace(
+    code = zoo.read("subtraction").replace(
         "def apply(position, move): ", f"def apply(position, move):\n    if position == 2: return {wrong}\n    "
     )
     server = serve(Library(small_tables, [games.game_of(code, "stones")]))
@@ -125,7 +127,7 @@ def test_a_move_to_an_impossible_position_is_reported_as_the_games_error(
 @pytest.mark.parametrize("fault", ["SystemExit", "KeyError"])
 @pytest.mark.parametrize("hook", ["moves(position)", "format_move(position, move)"])
 def test_a_hook_that_exits_or_raises_affects_one_answer(games, small_tables, serve, hook: str, fault: str) -> None:
-    code = games.codes["SUBTRACTION"] + "\n@hookimpl\ndef format_move(position, move): return str(move)\n"
+    code = zoo.read("subtraction") + "\n@hookimpl\ndef format_move(position, move): return str(move)\n"
     broken = code.replace(f"def {hook}: ", f"def {hook}:\n    if position == 2: raise {fault}\n    ")
     server = serve(Library(small_tables, [games.game_of(broken, "stones")]))
     for question in ("moves/evaluated", "position"):

@@ -2,4 +2,4 @@
 
 from setuptools import setup
 
-setup(cffi_modules=["build_kernel.py:ffi"])
+setup(cffi_modules=["perfectplay_tapatan/build_kernel.py:ffi"])

@@ -13,6 +13,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from perfectplay.analysis.moves import rate_moves
+from perfectplay.analysis.opponent import Strength, move_probabilities
 from perfectplay.errors import UsageError
 from perfectplay.table.table import Table
 from perfectplay.values import Outcome, Status, Value
@@ -32,17 +33,28 @@ class TablePlayer:
 
     `mistakes` is the share of moves that are chosen at random from all legal moves. With a `temperature`, the
     probability of a move is proportional to exp(points / temperature), where points are the score, or 1 for a win, 0
-    for a draw and -1 for a loss. The same seed gives the same games. An instance must not be shared between threads.
+    for a draw and -1 for a loss. With a `strength` the player is the opponent of `choose_move`, which sets problems and
+    overlooks only what is hard to see. The same seed gives the same games. An instance must not be shared between
+    threads.
     """
 
     def __init__(
-        self, table: Table, *, mistakes: float = 0.0, temperature: float = 0.0, seed: int | None = None
+        self,
+        table: Table,
+        *,
+        strength: Strength | None = None,
+        mistakes: float = 0.0,
+        temperature: float = 0.0,
+        seed: int | None = None,
     ) -> None:
+        if strength is not None and (mistakes or temperature):
+            raise UsageError("choose either a strength, or a share of mistakes and a temperature")
         if not 0 <= mistakes <= 1:
             raise UsageError(f"the share of mistakes must be from 0 to 1, not {mistakes}")
         if not (temperature >= 0 and math.isfinite(temperature)):
             raise UsageError(f"the temperature must be a number from 0 up, not {temperature}")
         self.table = table
+        self._strength = strength
         self._mistakes, self._temperature = mistakes, temperature
         self._random = random.Random(seed)
 
@@ -55,8 +67,12 @@ class TablePlayer:
 
     def probabilities(self, position: int) -> dict[int, float]:
         """Return the probability of each legal move. Raises NotInTable if the table lacks the value of one."""
+        if self._strength is not None:
+            chosen = move_probabilities(self.table.game, self.table, position, self._strength)
+            shares = {int(move): share for move, share in chosen.items()}
+            return {move: shares.get(move, 0.0) for move in self.table.game.moves(position)}
         rated = [
-            (move, each.value) for each in rate_moves(self.table.game, self.table, position) for move in each.moves
+            (int(move), each.value) for each in rate_moves(self.table.game, self.table, position) for move in each.moves
         ]
         if not rated:
             return {}
@@ -134,7 +150,7 @@ def evaluate_policy(table: Table, policy: Policy, positions: Iterable[int]) -> E
 
 
 def _rate(table: Table, position: int, answer: int | Mapping[int, float], result: Evaluation) -> None:
-    values = {move: each.value for each in rate_moves(table.game, table, position) for move in each.moves}
+    values = {int(move): each.value for each in rate_moves(table.game, table, position) for move in each.moves}
     best = min(values.values(), key=Value.preference)
     depth = result.by_remoteness.setdefault(best.remoteness, Depth())
     result.positions += 1

@@ -249,7 +249,7 @@ def _write(path: Path, table: Table, rows: Rows, vocabulary: Vocabulary, stop: t
         "vocabulary": json.dumps(asdict(vocabulary)),
     }
     schema = arrow.schema(list(columns.items()), metadata=metadata)
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+    with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for first in range(0, len(rows), BATCH):
             _check_stop(stop)
             part = rows[first : first + BATCH]

@@ -32,7 +32,7 @@ from perfectplay.analysis.selection import (
     value_columns,
 )
 from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError, did_you_mean
-from perfectplay.files import atomic_write
+from perfectplay.files import atomic_write, scratch_directory
 from perfectplay.game import plugins
 from perfectplay.threads import Progress
 from perfectplay.tiers.external_set import Run, merge_portions
@@ -138,7 +138,7 @@ def export_table(
 ) -> ExportReport:
     """Write the selected positions of a finished table (by default all) to a file in one of the `exporters()` formats.
 
-    The file appears with its final name only when it is complete.
+    The file appears with its final name only when it is complete. `-` is standard output.
 
     Raises UsageError for an unknown format or tier, TableError for an unfinished table, Interrupted when `stop` is set.
     """
@@ -148,10 +148,11 @@ def export_table(
         raise UsageError(f"unknown format '{format}'{did_you_mean(format, formats)} (available: {available})")
     table.require_complete()
     started = time.monotonic()
-    source = Source(table, selection or Selection(), path.absolute().parent, progress, stop)
+    source = Source(table, selection or Selection(), scratch_directory(path), progress, stop)
     with atomic_write(path) as part:
         formats[format](part, source)
-    return ExportReport(path, source.count, path.stat().st_size, time.monotonic() - started)
+        size = part.stat().st_size
+    return ExportReport(path, source.count, size, time.monotonic() - started)
 
 
 # ---- sorting rows by position: sorted runs in temporary files, merged while they are read ----

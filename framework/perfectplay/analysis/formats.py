@@ -129,7 +129,8 @@ def write_parquet(path: Path, source: Source) -> None:
     if source.table.scored:
         types["score"] = arrow.int16()
     schema = arrow.schema(list(types.items()), metadata=_metadata(source))
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+    # Arrow itself cannot open a file whose name is not valid UTF-8.
+    with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for rows in merge_small_parts(source.rows(), ROW_GROUP):
             movers = source.game.movers(rows["position"])
             data = [

@@ -1,22 +1,21 @@
-"""Rates the moves of a position by a table: for showing, judging and choosing moves, and for best lines."""
+"""Rates the moves of a position by a table: for showing and judging moves, and for best lines."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex, TypeVar
 
 from perfectplay.errors import PLUGIN_FAULTS, NotInTable
 from perfectplay.game.engine import explain_fault
+from perfectplay.game.game import Game, Move, Position
+from perfectplay.game.notebook import html_table
 from perfectplay.game.wording import counted, plies
 from perfectplay.values import NO_POSITION_CODE, Outcome, Status, Value
 
 if TYPE_CHECKING:
-    from perfectplay.game.game import Game
     from perfectplay.table.table import Table
 
 _SORTS_LAST = (9,)
@@ -40,8 +39,23 @@ class RatedMove(NamedTuple):
 class RatedMoves:
     """Moves that are equivalent by symmetry, and their value for the player who makes them."""
 
-    moves: list[int]
+    moves: list[Move]
     value: Value
+
+    def __str__(self) -> str:
+        return f"{self.value}: {' '.join(map(str, self.moves))}"
+
+
+class RatedList(list[RatedMoves]):
+    """The result of `rate_moves`: groups of moves, best first."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        rows = [(each.value, "  ".join(move.name for move in each.moves)) for each in self]
+        return html_table(("value", "moves"), rows)
 
 
 Rated = TypeVar("Rated", RatedMove, RatedMoves)
@@ -74,21 +88,22 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
     return [rated[index] for index in sorted(range(len(moves)), key=sort_keys.__getitem__)]
 
 
-def rate_moves(game: Game, table: Table, position: int, *, known_only: bool = False) -> list[RatedMoves]:
+def rate_moves(game: Game, table: Table, position: SupportsIndex, *, known_only: bool = False) -> RatedList:
     """Rate the legal moves of a position, grouped by symmetry, from best to worst.
 
     Raises NotInTable if the table has no value for a move. With `known_only` such moves are left out instead.
     """
+    position = Position(game, position)
     groups: dict[int, RatedMoves] = {}
-    for each in rate_each_move(game, table, position):
+    for each in rate_each_move(game, table, int(position)):
         if each.value is not None:
-            groups.setdefault(each.group, RatedMoves([], each.value)).moves.append(each.move)
+            groups.setdefault(each.group, RatedMoves([], each.value)).moves.append(Move(position, each.move))
         elif not known_only:
             raise NotInTable(
-                f"{game.name}: the table has no value for a move of position {position}; "
+                f"{game.name}: the table has no value for a move of position {int(position)}; "
                 f"if it is finished, {game.advice}"
             )
-    return list(groups.values())
+    return RatedList(groups.values())
 
 
 def best_of(rated: Sequence[Rated]) -> list[Rated]:
@@ -162,6 +177,8 @@ def judge(best: Value | None, value: Value | None, *, puzzle: bool = False) -> J
         return Judgement(mark, f"throws the {best.outcome.name.lower()} away: now a {value.outcome.name.lower()}")
     if value.score < best.score:
         return Judgement("?", f"gives {best.score - value.score} away")
+    if best.score:
+        return _NO_MARK  # in a game for points only the points count
     delay = (value.remoteness or 0) - (best.remoteness or 0)
     if value.outcome is Outcome.WIN and delay > 0:
         return Judgement("?!", f"wins {plies(delay)} later than necessary")
@@ -189,28 +206,47 @@ def _judge_puzzle_move(best: Value, value: Value) -> Judgement:
 class Step:
     """One ply of a line: the position, its value, and all best moves. The line follows the first of them."""
 
-    position: int
+    position: Position
     value: Value
     best: list[RatedMoves]
 
     @property
-    def move(self) -> int:
+    def move(self) -> Move:
         return self.best[0].moves[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Line:
     """Best play by both sides, from a position to the end."""
 
     steps: list[Step]
-    end: int
+    end: Position
     """The position after the last step."""
     end_value: Value
     repeats: int | None
     """In an endless line, the step whose position has occurred again, up to symmetry; otherwise None."""
 
+    @property
+    def moves(self) -> list[Move]:
+        return [step.move for step in self.steps]
 
-def best_line(game: Game, table: Table, position: int, *, limit: int | None = None) -> Line:
+    def __str__(self) -> str:
+        return " ".join(move.name for move in self.moves)
+
+    def __repr__(self) -> str:
+        value = self.steps[0].value if self.steps else self.end_value
+        return f"<Line, {value}: {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: each move with its value and the number of equally good ones."""
+        rows = [
+            (number, step.move.name, step.value, sum(len(each.moves) for each in step.best) - 1)
+            for number, step in enumerate(self.steps, start=1)
+        ]
+        return html_table(("ply", "move", "value", "equally good"), rows)
+
+
+def best_line(game: Game, table: Table, position: SupportsIndex, *, limit: int | None = None) -> Line:
     """Follow best play from a position to the end of the game. An endless draw is followed until it repeats.
 
     The winner plays for the quickest win, the loser for the slowest loss. With a table of outcomes each move only
@@ -222,7 +258,10 @@ def best_line(game: Game, table: Table, position: int, *, limit: int | None = No
     ...     line = best_line(game, table, game.start())
     >>> len(line.steps)
     13
+    >>> line.steps[0].move, line.steps[0].position
+    (<Move L(0,0)>, <Position of gobblet: .,.,./.,.,./.,.,.:orange>)
     """
+    position = Position(game, position)
     steps: list[Step] = []
     seen: dict[int, int] = {}
     while True:
@@ -233,29 +272,4 @@ def best_line(game: Game, table: Table, position: int, *, limit: int | None = No
             return Line(steps, position, value, seen.get(canonical))
         seen[canonical] = len(steps)
         steps.append(Step(position, value, best_moves(game, position, rated)))
-        position = game.apply(position, steps[-1].move)
-
-
-# ---- an opponent ----
-
-
-class Strength(StrEnum):
-    """How well an opponent plays."""
-
-    PERFECT = "perfect"
-    STRONG = "strong"
-    CASUAL = "casual"
-    RANDOM = "random"
-
-    @property
-    def slips(self) -> float:
-        """The probability of a random move instead of a best one."""
-        return {"perfect": 0.0, "strong": 0.1, "casual": 0.35, "random": 1.0}[self.value]
-
-
-def choose_move(game: Game, table: Table, position: int, strength: Strength, rng: random.Random) -> int:
-    """Choose a move as an opponent of this strength: a random one of the best moves, or of all moves."""
-    if rng.random() < strength.slips:
-        return rng.choice(game.moves(position))
-    rated = rate_moves(game, table, position)
-    return rng.choice([move for each in best_moves(game, position, rated) for move in each.moves])
+        position = position.apply(steps[-1].move)

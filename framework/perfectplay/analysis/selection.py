@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,10 +198,12 @@ def value_columns(codes: npt.ArrayLike) -> dict[str, Column]:
 # ---- random positions ----
 
 MIN_PUZZLE_MOVES = 4
-"""Minimum number of moves, up to symmetry, in a random puzzle."""
+"""Number of moves, up to symmetry, that a random puzzle has in a game with that many."""
 MIN_PUZZLE_PLIES = 3
 """Minimum number of plies to the win, if the game has wins of that length. Shorter wins are too obvious."""
 _PUZZLE_TRIES = 3_000
+_PUZZLES_PER_LEVEL = 9
+"""How many puzzles are compared to find one of a level."""
 
 
 def random_positions(table: Table, count: int, seed: int | None = None) -> Positions:
@@ -253,24 +256,40 @@ def random_of_value(table: Table, value: Value, seed: int) -> int | None:
     return None
 
 
-def random_puzzle(table: Table, seed: int) -> int | None:
+class PuzzleLevel(StrEnum):
+    """How difficult a puzzle is, compared with others of the same game."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+def random_puzzle(table: Table, seed: int, level: PuzzleLevel | None = None) -> int | None:
     """Return a won position with several moves of which exactly one, up to symmetry, wins.
 
-    A win that is not too short is preferred; a table of outcomes has no lengths. Returns None if none of a few thousand
-    random positions qualifies.
+    Long wins among many moves are preferred; a table of outcomes has no lengths. With a level, the easiest, the middle
+    or the hardest of several puzzles is chosen. Returns None if none of a few thousand random positions qualifies.
     """
     longest = table.statistics.longest_win or 0
-    fallback = None
+    puzzles: list[tuple[bool, int, int]] = []  # whether it is good, its difficulty, the position
+    wanted = 1 if level is None else _PUZZLES_PER_LEVEL
     for position in map(int, random_positions(table, _PUZZLE_TRIES, seed)):
         value = table.get(position)
         if value is None or value.outcome is not Outcome.WIN:
             continue
-        is_long = value.remoteness is None or value.remoteness >= min(MIN_PUZZLE_PLIES, longest)
-        if not is_long and fallback is not None:
-            continue
         rated = rate_moves(table.game, table, position, known_only=True)
-        if len(rated) >= MIN_PUZZLE_MOVES and sum(each.value.outcome is Outcome.WIN for each in rated) == 1:
-            if is_long:
-                return position
-            fallback = position
-    return fallback
+        if len(rated) < 2 or sum(each.value.outcome is Outcome.WIN for each in rated) != 1:
+            continue
+        is_long = value.remoteness is None or value.remoteness >= min(MIN_PUZZLE_PLIES, longest)
+        is_good = is_long and len(rated) >= MIN_PUZZLE_MOVES
+        puzzles.append((is_good, (1 + (value.remoteness or 0)) * len(rated), position))
+        if sum(good for good, _, _ in puzzles) == wanted:
+            break
+    if not puzzles:
+        return None
+    best = max(good for good, _, _ in puzzles)
+    ranked = sorted((difficulty, position) for good, difficulty, position in puzzles if good == best)
+    if level is None and not best:
+        return ranked[-1][1]
+    places = {None: 0, PuzzleLevel.EASY: 0, PuzzleLevel.MEDIUM: len(ranked) // 2, PuzzleLevel.HARD: -1}
+    return ranked[places[level]][1]

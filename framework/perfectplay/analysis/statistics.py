@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from perfectplay.analysis.selection import Selection, random_positions, select
 from perfectplay.game.engine import run_in_background
+from perfectplay.game.game import Position
+from perfectplay.game.notebook import html_table
 from perfectplay.table.records import Statistics
 from perfectplay.threads import Progress
-from perfectplay.tiers.order import components
+from perfectplay.tiers.order import TierScan, components, tier_graph
 from perfectplay.values import Outcome, Status, Value
 from perfectplay_native.engine import Engine
 from perfectplay_native.values import count_codes
@@ -44,7 +46,7 @@ class Branching:
     """The maximum in the sample."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Survey:
     """The result of `survey`. Values are for the side to move. A slot that two positions share counts once."""
 
@@ -57,9 +59,23 @@ class Survey:
     """The number of tiers; None if it is not known yet."""
     bytes: int
     """Size of the table on disk; 0 for a table in memory."""
-    longest_wins: list[int] = field(default_factory=list)
+    longest_wins: list[Position] = field(default_factory=list)
     """Some of the positions with the longest win."""
     branching: Branching | None = None
+
+    def __repr__(self) -> str:
+        total, kind = self.total, "reachable positions" if self.reachable else "positions"
+        longest = "" if total.longest_win is None else f", longest win in {total.longest_win}"
+        return (
+            f"<Survey of {total.positions:,} {kind}: {total.wins:,} won, {total.losses:,} lost, "
+            f"{total.draws:,} drawn{longest}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the counts, and the positions by plies to the end."""
+        rows = [(plies, *counts.values()) for plies, counts in self.by_remoteness.items()]
+        plies = html_table(("plies to the end", "won", "lost", "tied"), rows)
+        return self.total.html("Reachable positions" if self.reachable else "All positions") + plies
 
     @property
     def by_remoteness(self) -> dict[int, dict[str, int]]:
@@ -107,18 +123,20 @@ def survey(
 
 
 def _tiers_known(table: Table) -> int | None:
+    if table.kernel.layout is not None:
+        return len(table.records) if table.complete else None
     if table.kernel.ranked:
         return table.kernel.tier_count
     return None if table.info.status == "enumerating" else len(table.keys)
 
 
-def _longest_wins(table: Table, reached: Reached, longest: int | None) -> list[int]:
+def _longest_wins(table: Table, reached: Reached, longest: int | None) -> list[Position]:
     if longest is None:
         return []
-    by_slot: dict[object, int] = {}  # lists one of two positions that share a slot
+    by_slot: dict[object, Position] = {}  # lists one of two positions that share a slot
     for rows in select(table, Selection(outcome=Outcome.WIN, remoteness=longest)):
         for position in filter(reached.__contains__, map(int, rows["position"])):
-            by_slot.setdefault(table.slot(position), position)
+            by_slot.setdefault(table.slot(position), table.game.position(position))
             if len(by_slot) == LONGEST_SHOWN:
                 return list(by_slot.values())
     return list(by_slot.values())
@@ -190,7 +208,7 @@ def _bitmaps(
     """Mark the reachable slots of every tier by breadth-first passes over the tiers in the order of play."""
     kernel = table.kernel
     sizes = {tier: record.size for tier, record in table.records.items()}
-    graph = {tier: kernel.tier_children(tier) or [t for t in sizes if t >= tier] for tier in sizes}
+    graph = tier_graph(kernel, table.keys, TierScan(threads=threads))
     reached = [np.zeros(-(-sizes.get(tier, 0) // 64), dtype=np.uint64) for tier in range(kernel.tier_count)]
     engine = Engine(kernel, tiers=kernel.tier_count, threads=threads)
     started, tiers_done, positions = time.monotonic(), 0, table.statistics.positions

@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import getitem
+from operator import contains, getitem, lshift
 from typing import Any
 
 from perfectplay.game.board import Board, Cell, Click, Piece
@@ -232,6 +232,11 @@ class Grid:
         self._shifts = [cell * self.bits for cell in range(self.size)]
         self._mask = (1 << self.bits) - 1
 
+    @property
+    def cell_bits(self) -> list[range]:
+        """The bits of each cell in a position, lowest first."""
+        return [range(shift, shift + self.bits) for shift in self._shifts]
+
     # ---- packing ----
 
     def pack(self, cells: Sequence[int]) -> int:
@@ -338,9 +343,38 @@ class Fields:
             raise ValueError(f"the fields need {self.bits} bits, but a position has {POSITION_BITS}")
         record: Any = namedtuple("Fields", list(sizes))  # type: ignore[misc]  # the names are known only at run time
         self._record = record
+        # The same for all numbers in a row, for packing quickly.
+        self._order = tuple(sizes)
+        self._all_shifts = [shift for shifts, _, _ in self._shifts for shift in shifts]
+        self._all_ranges = [range(limit) for shifts, limit, _ in self.layout.values() for _ in shifts]
+
+    @property
+    def layout(self) -> dict[str, tuple[tuple[int, ...], int, bool]]:
+        """For each field its shifts, its number of values, and whether it is a tuple. Compiled rules use it."""
+        limits = [size[1] if isinstance(size, tuple) else size for size in self._sizes.values()]
+        fields = zip(self._sizes, self._shifts, limits, strict=True)
+        return {name: (shifts, limit, many) for name, (shifts, _, many), limit in fields}
+
+    @property
+    def record(self) -> Any:
+        """The class of the named tuples that `unpack` returns."""
+        return self._record
 
     def pack(self, **values: Any) -> int:
         """Return these values as an integer. Raises ValueError if one is missing, unknown or out of range."""
+        if tuple(values) == self._order:
+            numbers: list[int] = []
+            for value, (_, _, many) in zip(values.values(), self._shifts, strict=True):
+                if many:
+                    numbers += value
+                else:
+                    numbers.append(value)
+            if len(numbers) == len(self._all_shifts) and all(map(contains, self._all_ranges, numbers)):
+                return sum(map(lshift, numbers, self._all_shifts))
+        return self._pack_slowly(values)
+
+    def _pack_slowly(self, values: Mapping[str, Any]) -> int:
+        """Pack values in any order, one by one, and name the one that is wrong."""
         if values.keys() != self._sizes.keys():
             raise ValueError(f"expected the fields {', '.join(self._sizes)}, not {', '.join(values) or 'none'}")
         position = 0
@@ -364,6 +398,20 @@ class Fields:
             else:
                 values.append((position >> shifts[0]) & mask)
         return self._record(*values)
+
+    def bits_of(self, *names: str) -> list[range]:
+        """Return the bits of each number in these fields, lowest first. Raises KeyError for an unknown field.
+
+        >>> Fields(ring=(2, 3), centre=3, to_move=2).bits_of("ring", "centre")
+        [range(0, 2), range(2, 4), range(4, 6)]
+        """
+        places = dict(zip(self._sizes, self._shifts, strict=True))
+        return [
+            range(shift, shift + mask.bit_length())
+            for name in names
+            for shift in places[name][0]
+            for mask in [places[name][1]]
+        ]
 
     def fits(self, position: int) -> bool:
         """Return whether all fields are in range and no higher bits are set. Useful for the hook `valid`."""

@@ -5,6 +5,7 @@ Games and commands are imported only when they are needed, so that `solve --help
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -101,6 +102,10 @@ def _report(error: Exception) -> int:
         text, code = _format_usage_error(error), error.exit_code
     elif isinstance(error, ValueError) and "null byte" in str(error):
         text, code = "a path cannot contain a NUL character", UsageError.exit_code
+    elif isinstance(error, RuntimeError) and "start new thread" in str(error):
+        text = "cannot start a thread; raise the limit on memory (ulimit -v) or on processes (ulimit -u)"
+    elif isinstance(error, ImportError) and os.strerror(errno.EMFILE) in str(error):
+        text = "too many open files; raise the limit (ulimit -n)"
     elif isinstance(error, MemoryError):
         text = "not enough memory" + (f": {error}" if str(error) else "")
     elif isinstance(error, OSError) and error.strerror:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import signal
@@ -18,6 +19,7 @@ import click
 from perfectplay.errors import Interrupted, PerfectPlayError, PluginError
 from perfectplay.game import plugins, wording
 from perfectplay.game.options import Option, spell
+from perfectplay.threads import MAX_THREADS
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
@@ -31,6 +33,7 @@ _OPTIONS = "perfectplay.game_options"
 _LINE = "perfectplay.line"
 _STDOUT = "perfectplay.stdout"
 _QUIET = "perfectplay.quiet"
+_COMPILE = "perfectplay.compile"
 
 
 # ---- commands on a game ----
@@ -100,7 +103,8 @@ class GameCommand(click.Command):
         values = {each.option.name: ctx.params.pop(each.destination) for each in ctx.meta.get(_OPTIONS, [])}
         options = {name: value for name, value in values.items() if value is not None}
         with redirect_stdout(sys.stderr):
-            ctx.params["game"] = self.build(plugin, options)
+            game = ctx.params["game"] = self.build(plugin, options)
+        game.compile_rules = ctx.meta.get(_COMPILE, True)
         return super().invoke(ctx)
 
     def load(self, name: str) -> Plugin:
@@ -113,7 +117,10 @@ class GameCommand(click.Command):
         """Create the variant of the game that these options choose."""
         from perfectplay.game.loading import build_game
 
-        return build_game(plugin, options)
+        game = build_game(plugin, options)
+        if game.kernel is not None:
+            game.kernel.report_crashes(game.command_word)
+        return game
 
 
 def complete_game(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -142,14 +149,24 @@ def read_size(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     if value is None:
         return None
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", value.strip().lower())
-    size = int(float(match[1]) * 1024 ** " kmgt".index(match[2] or " ")) if match else 0
-    if size <= 0:
+    size = float(match[1]) * 1024 ** " kmgt".index(match[2] or " ") if match else 0.0
+    if not 1 <= size < 1 << 60:  # an exbibyte: the engine counts bytes in 64 bits
         raise click.BadParameter(f"{value!r} is not a size; write it as 256M or 2G", ctx, param)
-    return size
+    return int(size)
+
+
+class FiniteFloat(click.FloatRange):
+    """A number in a range, which excludes nan and inf."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
 
 
 threads_option = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (default: all cores)."
+    "--threads", type=click.IntRange(1, MAX_THREADS), metavar="N", help="Threads to use (default: all cores)."
 )
 directory_option = click.option(
     "--dir",
@@ -167,6 +184,28 @@ quiet_option = click.option(
     callback=lambda ctx, param, value: ctx.meta.__setitem__(_QUIET, value),
     help="Show no progress.",
 )
+
+
+compile_option = click.option(
+    "--compile/--no-compile",
+    expose_value=False,
+    default=True,
+    callback=lambda ctx, param, value: ctx.meta.__setitem__(_COMPILE, value),
+    help="Translate rules in Python to C if possible (the default), or call them in Python.",
+)
+
+
+def note_rules(game: Game) -> None:
+    """Compile the rules of a game in Python. If that is not possible, print the reason to standard error."""
+    from perfectplay.compile.kernel import find_obstacle
+
+    print_obstacle(find_obstacle(game))
+
+
+def print_obstacle(obstacle: str | None) -> None:
+    """Print why rules are not compiled to standard error, if they are not."""
+    if obstacle is not None:
+        click.echo(click.style(f"rules not compiled: {obstacle}", dim=True), err=True)
 
 
 def is_quiet() -> bool:

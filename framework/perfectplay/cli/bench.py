@@ -11,8 +11,17 @@ from pathlib import Path
 import click
 import numpy as np
 
-from perfectplay.cli._common import GameCommand, directory_option, is_quiet, json_option, print_json, quiet_option
-from perfectplay.game.engine import game_kernel
+from perfectplay.cli._common import (
+    GameCommand,
+    compile_option,
+    directory_option,
+    is_quiet,
+    json_option,
+    note_rules,
+    print_json,
+    quiet_option,
+)
+from perfectplay.compile.kernel import solving_kernel
 from perfectplay.game.game import Game
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import TableReader
@@ -27,10 +36,12 @@ from perfectplay_native.positions import Positions, children_of_many, rule_codes
 
 @click.command("bench", cls=GameCommand)
 @directory_option
+@compile_option
 @quiet_option
 @json_option
 def command(game: Game, directory: Path | None, as_json: bool) -> None:
     """Measure the speed of GAME, and of its table if it is solved, on one core."""
+    note_rules(game)
     lines = []
     for line in run_benchmarks(game, directory, announce=_announce):
         lines.append({"what": line.what, "value": line.value, "unit": line.unit})
@@ -69,17 +80,17 @@ def run_benchmarks(
     `announce` is called before each step, because some of them take a while.
     """
     announce("random games")
-    kernel = game_kernel(game)
-    sample = _random_positions(kernel, SAMPLE if game.kernel is not None else SAMPLE // 100)
+    kernel = solving_kernel(game)
+    sample = random_positions(kernel, SAMPLE if kernel.cheap else SAMPLE // 100)
     announce("settling and expanding positions")
-    yield Measurement("positions settled by rule", _rate(lambda: _settle(kernel, sample)), "positions/s")
-    yield Measurement("positions expanded", _rate(lambda: _expand(kernel, sample)), "positions/s")
+    yield Measurement("positions settled by rule", measure_rate(lambda: _settle(kernel, sample)), "positions/s")
+    yield Measurement("positions expanded", measure_rate(lambda: expand_all(kernel, sample)), "positions/s")
     announce("the game's benchmarks")
     for what, value, unit in game.benchmarks():
         yield Measurement(what, value, unit)
     path = table_path(game, directory)
     if has_table(path):
-        with open_table(game, path) as table:
+        with open_table(game, path, kernel=kernel) as table:
             yield from _table_benchmarks(table, sample, announce)
     announce("writing and reading blocks")
     yield from _block_benchmarks()
@@ -89,9 +100,11 @@ def _table_benchmarks(table: Table, sample: Positions, announce: Callable[[str],
     positions = table.statistics.positions
     announce("probing the table")
     table.probe_many(sample)  # warm up
-    yield Measurement("probes, many at once", _rate(lambda: len(table.probe_many(sample))), "probes/s")
+    yield Measurement("probes, many at once", measure_rate(lambda: len(table.probe_many(sample))), "probes/s")
     few = sample[:2000].tolist()
-    yield Measurement("probes, one by one", _rate(lambda: sum(table.probe(p) is not None for p in few)), "probes/s")
+    yield Measurement(
+        "probes, one by one", measure_rate(lambda: sum(table.probe(p) is not None for p in few)), "probes/s"
+    )
     if table.info.compact:
         yield Measurement("compact table", table.size_on_disk / positions, "bytes/position")
         return
@@ -103,7 +116,7 @@ def _table_benchmarks(table: Table, sample: Positions, announce: Callable[[str],
         small = compact_table(table, Path(folder) / "compact", progress=lambda done: None)
         with open_table(table.game, small) as compact:
             yield Measurement("compact table", compact.size_on_disk / positions, "bytes/position")
-            rate = _rate(lambda: sum(compact.probe(p) is not None for p in few))
+            rate = measure_rate(lambda: sum(compact.probe(p) is not None for p in few))
             yield Measurement("compact probes, one by one", rate, "probes/s")
 
 
@@ -120,16 +133,16 @@ def _block_benchmarks() -> Iterator[Measurement]:
             return values.nbytes
 
         try:
-            write = _rate(write_all, once=True)
+            write = measure_rate(write_all, once=True)
             yield Measurement("blocks written", write / 2**20, "MiB/s")
             reader = TableReader(Path(folder), file="blocks.mdb")
-            read = _rate(lambda: sum(len(block) for block in reader.value_blocks(record)), once=True)
+            read = measure_rate(lambda: sum(len(block) for block in reader.value_blocks(record)), once=True)
             yield Measurement("blocks read and checked", read / 2**20, "MiB/s")
         finally:
             store.close()
 
 
-def _random_positions(kernel: Kernel, count: int) -> Positions:
+def random_positions(kernel: Kernel, count: int) -> Positions:
     """Return unfinished positions from random play, the same in every run."""
     random = np.random.default_rng(0)
     positions: list[int] = []
@@ -145,7 +158,7 @@ def _settle(kernel: Kernel, positions: Positions) -> int:
     return len(rule_codes(kernel, positions))
 
 
-def _expand(kernel: Kernel, positions: Positions) -> int:
+def expand_all(kernel: Kernel, positions: Positions) -> int:
     """Compute the canonical children of every position, as enumeration does."""
     done = 0
     while done < len(positions):
@@ -154,7 +167,7 @@ def _expand(kernel: Kernel, positions: Positions) -> int:
     return done
 
 
-def _rate(work: Callable[[], int], *, once: bool = False) -> float:
+def measure_rate(work: Callable[[], int], *, once: bool = False) -> float:
     """Return the units of work per CPU second, the best of a few runs. With `once`, one run in wall time, for disks."""
     best = 0.0
     for _ in range(1 if once else REPEATS):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from perfectplay.cli._common import (
+    FiniteFloat,
     GameCommand,
     directory_option,
     json_option,
@@ -61,7 +62,7 @@ def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str
 @click.option(
     "--test",
     "test_share",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=FiniteFloat(0, 1, max_open=True),
     metavar="SHARE",
     help="With --features: write this share of the positions to a separate file for testing.",
 )
@@ -86,12 +87,14 @@ def command(
 ) -> None:
     """Write the table of GAME to FILE. FORMAT is csv, gbl2, parquet, sqlite, or a plugin's format.
 
-    FILE is written atomically: it appears, or replaces an existing file, only when it is complete.
+    FILE is written atomically: it appears, or replaces an existing file, only when it is complete. FILE may be - for
+    standard output.
     """
     from perfectplay.analysis.dataset import Sampling, export_dataset
     from perfectplay.analysis.export import export_table
     from perfectplay.analysis.selection import Selection
     from perfectplay.errors import UsageError
+    from perfectplay.files import is_standard_output
     from perfectplay.values import Outcome
 
     selection = Selection(
@@ -100,6 +103,9 @@ def command(
         tiers=frozenset(tiers) or None,
         limit=limit,
     )
+    to_stdout = is_standard_output(file)
+    if to_stdout and (as_json or features):
+        raise UsageError(f"{'--json' if as_json else '--features'} needs the name of a file, not standard output")
     if features:
         if format != "parquet":
             raise UsageError(f"--features needs the format parquet, not {format}")
@@ -128,7 +134,7 @@ def command(
         )
         return
     size, time = wording.size(report.bytes), wording.seconds(report.seconds)
-    click.echo(f"{report.path}: {wording.counted(report.positions, 'position')}, {size} ({time})")
+    click.echo(f"{report.path}: {wording.counted(report.positions, 'position')}, {size} ({time})", err=to_stdout)
 
 
 def _print_dataset(dataset: DatasetReport, as_json: bool) -> None:

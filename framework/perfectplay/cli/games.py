@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ def command(directory: Path | None, as_json: bool) -> None:
     """List the installed games: name, version, rules in C or Python, options, and solved tables."""
     from perfectplay.game.loading import installed_games
 
-    games = installed_games()
+    games = [replace(game, kind=_describe_rules(game)) for game in installed_games()]
     tables = _tables_by_game(directory)
     if as_json:
         print_json([_as_json(game, tables.get(game.name, [])) for game in games])
@@ -33,6 +34,17 @@ def command(directory: Path | None, as_json: bool) -> None:
         _print_list(games, tables)
     else:
         click.echo("No games are installed. A game is a package with an entry point in the group perfectplay.games.")
+
+
+def _describe_rules(info: GameInfo) -> str:
+    """Return the kind of a game's rules, and whether they are compiled."""
+    if info.kind != "Python":
+        return info.kind
+    from perfectplay.compile.kernel import expect_obstacle, may_compile
+    from perfectplay.game.loading import load_game
+
+    game = load_game(info.name)
+    return f"{info.kind}, compiled" if may_compile(game) and expect_obstacle(game) is None else info.kind
 
 
 def _as_json(game: GameInfo, tables: Tables) -> dict[str, Any]:
@@ -75,7 +87,7 @@ def _tables_by_game(directory: Path | None) -> dict[str, Tables]:
     from perfectplay.table.locations import find_tables
 
     tables: dict[str, Tables] = {}
-    for info in (table.info for table in find_tables(directory) if table.info is not None):
+    for info in (found.info for found in find_tables(directory) if found.info is not None and not found.replaces):
         table = {"options": info.options, "status": info.status, "compact": info.compact}
         tables.setdefault(info.game, []).append(table)
     return tables

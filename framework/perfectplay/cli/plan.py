@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from perfectplay.cli._common import (
+    FiniteFloat,
     GameCommand,
+    compile_option,
     directory_option,
     interrupted,
     is_quiet,
     json_option,
+    note_rules,
     print_json,
     quiet_option,
     stop_on_interrupt,
@@ -30,12 +34,13 @@ if TYPE_CHECKING:
 @click.command("plan", cls=GameCommand)
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0.1),
+    type=FiniteFloat(min=0.1),
     metavar="N",
     help="CPU time for counting and measuring; a longer time gives better estimates (default: 8).",
 )
 @threads_option
 @directory_option
+@compile_option
 @quiet_option
 @json_option
 @click.pass_context
@@ -45,6 +50,7 @@ def command(
     """Estimate the positions, time, memory and disk space of solving GAME, and recommend a command for this machine."""
     from perfectplay.plan.plan import SECONDS, plan_solve
 
+    note_rules(game)
     with stop_on_interrupt() as stop:
 
         def check() -> None:
@@ -64,22 +70,23 @@ def command(
 
 
 def _json(game: Game, plan: Plan, directory: Path | None) -> dict[str, Any]:
-    shape, outcomes = plan.shape, plan.outcome_shape
+    shape, outcomes = plan.shape, replace(plan.shape, outcomes=True)
     certain = plan.counted != "lower bound"
     return {
         "game": game.name,
         "options": game.options,
         "indexing": "enumerated" if shape.enumerated else "ranked",
+        "index": game.index_kind,
         "slots": shape.slots,
         "positions": shape.positions,
         "counted": plan.counted,
-        "cpu_seconds": plan.cpu_seconds,
-        "seconds": plan.seconds,
+        "cpu_seconds": plan.cpu_seconds if certain else None,
+        "seconds": plan.seconds if certain else None,
         "memory": {
             "memory": shape.memory_backend,
             "lmdb": shape.lmdb_backend,
-            "least": plan.least_memory,
-            "available": plan.available_memory,
+            "least": shape.least_memory,
+            "available": plan.available.bytes,
         },
         "disk": {
             "table": shape.table_bytes,
@@ -98,32 +105,46 @@ def _json(game: Game, plan: Plan, directory: Path | None) -> dict[str, Any]:
 
 
 def _text(game: Game, plan: Plan, directory: Path | None) -> list[str]:
-    shape, outcomes = plan.shape, plan.outcome_shape
-    more = "at least " if plan.counted == "lower bound" else "about "
-    size = wording.size
-    rows = [
+    rows = _unknown_rows(plan) if plan.counted == "lower bound" else _estimate_rows(game, plan)
+    lines = [click.style(f"Solving {game.identity}", bold=True), "", *(f"  {name:<9}  {text}" for name, text in rows)]
+    if plan.counted == "lower bound":
+        return [*lines, "", "The number of positions is unknown, so no method is recommended."]
+    fits = _FITS[plan.method] if plan.values == FULL else _OUTCOMES_FIT[plan.method]
+    return [*lines, "", f"{fits}: `{_command(game, plan, directory)}`."]
+
+
+def _unknown_rows(plan: Plan) -> list[tuple[str, str]]:
+    """Return the rows for a game of which only a lower bound is known."""
+    shape, unknown = plan.shape, "unknown, probably far more"
+    return [
+        ("positions", f"{unknown} than {shape.positions:,}; try --seconds 60"),
+        ("time", "unknown"),
+        ("memory", f"{unknown} than {wording.size(shape.lmdb_backend)} with --backend lmdb"),
+        ("", f"{wording.size(plan.available.bytes)} available ({plan.available.limit})"),
+        ("disk", f"{unknown} than {wording.size(shape.table_bytes)}"),
+        ("", f"{wording.size(plan.free_disk)} free"),
+    ]
+
+
+def _estimate_rows(game: Game, plan: Plan) -> list[tuple[str, str]]:
+    shape, outcomes, size = plan.shape, replace(plan.shape, outcomes=True), wording.size
+    cpu, elapsed = wording.seconds(plan.cpu_seconds), wording.seconds(plan.seconds)
+    return [
         ("positions", _positions(plan)),
-        (
-            "time",
-            f"{more}{wording.seconds(plan.cpu_seconds)} of CPU time, {wording.seconds(plan.seconds)} on all cores",
-        ),
-        ("memory", f"{more}{size(shape.memory_backend)} with --backend memory"),
-        ("", f"{more}{size(shape.lmdb_backend)} with --backend lmdb, {size(plan.least_memory)} with --memory"),
-        ("", f"{size(plan.available_memory)} available ({plan.memory_limit})"),
-        ("disk", f"{more}{size(shape.table_bytes)}, and temporarily {size(shape.scratch_bytes)} with --memory"),
+        ("time", f"about {cpu} of CPU time, {elapsed} on all cores"),
+        ("memory", f"about {size(shape.memory_backend)} with --backend memory"),
+        ("", f"about {size(shape.lmdb_backend)} with --backend lmdb, {size(shape.least_memory)} with --memory"),
+        ("", f"{size(plan.available.bytes)} available ({plan.available.limit})"),
+        ("index", game.index_kind or f"none: declaring one would save about {size(8 * shape.positions)} of keys"),
+        ("disk", f"about {size(shape.table_bytes)}, and temporarily {size(shape.scratch_bytes)} with --memory"),
         ("", f"{size(plan.free_disk)} free"),
         (
             "outcomes",
-            f"{more}{size(outcomes.memory_backend)} with --backend memory, {size(outcomes.lmdb_backend)} with "
+            f"about {size(outcomes.memory_backend)} with --backend memory, {size(outcomes.lmdb_backend)} with "
             "--backend lmdb,",
         ),
         ("", f"{size(outcomes.table_bytes)} of disk, with --values outcome"),
     ]
-    lines = [click.style(f"Solving {game.identity}", bold=True), "", *(f"  {name:<9}  {text}" for name, text in rows)]
-    if plan.counted == "lower bound":
-        return [*lines, "", "The number of positions is unknown and probably far larger, so no method is recommended."]
-    fits = _FITS[plan.method] if plan.values == FULL else _OUTCOMES_FIT[plan.method]
-    return [*lines, "", f"{fits}: `{_command(game, plan, directory)}`."]
 
 
 _FITS = {
@@ -139,8 +160,6 @@ _OUTCOMES_FIT = {
 
 def _positions(plan: Plan) -> str:
     shape = plan.shape
-    if plan.counted == "lower bound":
-        return f"at least {shape.positions:,}, too many to estimate in this time; try --seconds 60"
     if plan.counted == "estimate":
         return f"about {round_estimate(shape.positions):,} (estimated)"
     if shape.positions == shape.slots:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from perfectplay.analysis.moves import Strength, best_of, choose_move, rate_moves
+from perfectplay.analysis.moves import best_of, rate_moves
+from perfectplay.analysis.opponent import Strength, choose_move
 from perfectplay.cli._common import GameCommand, directory_option, open_game_table, require_stdin
 from perfectplay.cli._terminal import headline, painter, rated_lines, terminal_width, wrapped
 from perfectplay.errors import PerfectPlayError, UsageError
@@ -41,7 +42,8 @@ Type a move, or one of these commands:
     "--strength",
     type=click.Choice([each.value for each in Strength]),
     default=Strength.PERFECT.value,
-    help="How well the table plays: perfect (the default), strong (10 % random moves), casual (35 %) or random.",
+    help="How well the table plays: perfect (the default), strong, casual or random. Strong and casual overlook only "
+    "what is hard to see.",
 )
 @click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Resume a saved game.")
 @click.option("--from", "root", metavar="POSITION", help="Start from this position, in any notation of the game.")
@@ -134,8 +136,8 @@ class _Session:
 
     def _play_table_move(self) -> None:
         position = self.match.position
-        move = choose_move(self.game, self.table, position, self.strength, self.rng)
-        click.echo(f"{self.names[1 - self.person]} plays {self.game.format_move(position, move)}")
+        move = choose_move(self.game, self.table, position, self.strength, self.rng, seen=self.match.positions)
+        click.echo(f"{self.names[1 - self.person]} plays {move}")
         self._play(move)
         value = self.table.probe(self.match.position)
         wins = Outcome.WIN if self._turn != self.person else Outcome.LOSS  # for the next player to move

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perfectplay.cli._common import (
+    FiniteFloat,
     GameCommand,
+    compile_option,
     directory_option,
     interrupted,
     json_option,
+    note_rules,
     print_json,
     quiet_option,
     stop_on_interrupt,
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 @click.argument("position", required=False)
 @click.option(
     "--checkpoint",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteFloat(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
     help="Time between two writes of the proof file (default: 60).",
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option("--save/--no-save", default=True, help="Read and write the proof file (the default), or ignore it.")
 @directory_option
+@compile_option
 @quiet_option
 @json_option
 @click.pass_context
@@ -71,6 +75,7 @@ def command(
     from perfectplay.prove.proof import ProofOptions, proof_path, prove_position
 
     root = game.start() if position is None else game.encode(position)
+    note_rules(game)
     options = ProofOptions(directory=directory, save=save, checkpoint=checkpoint, prune=prune, use_table=use_table)
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import signal
 import socket
 import sys
 import webbrowser
@@ -33,6 +35,12 @@ _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 )
 @directory_option
 @click.option(
+    "--compile/--no-compile",
+    "compile_rules",
+    default=True,
+    help="Translate rules in Python to C if possible (the default), or call them in Python.",
+)
+@click.option(
     "--open/--no-open", "open_page", default=None, help="Open the page in a browser (default: if run in a terminal)."
 )
 def command(
@@ -41,6 +49,7 @@ def command(
     port: int,
     names: tuple[str, ...],
     directory: Path | None,
+    compile_rules: bool,
     open_page: bool | None,
 ) -> None:
     """Explore solved games in a browser, and play against perfect play.
@@ -51,9 +60,12 @@ def command(
     with needs_extra("web", "`solve serve`"):
         import uvicorn
 
+        from perfectplay.compile.kernel import SWITCH
         from perfectplay.web.app import make_app, server_options
         from perfectplay.web.library import Library
 
+    if not compile_rules:
+        os.environ[SWITCH] = "0"
     listener = _listen(host, port)
     local = _is_local(host)
     library = Library(directory, files=map(_game_file, files))
@@ -67,6 +79,8 @@ def command(
         webbrowser.open(address)
     options = server_options(open_to_others=not local)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **options)
+    # uvicorn ends its requests on SIGTERM, and then raises the signal again, which would end the process by it.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     uvicorn.Server(config).run(sockets=[listener])
 
 

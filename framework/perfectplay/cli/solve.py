@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,11 @@ from perfectplay.analysis.moves import rate_moves
 from perfectplay.cli._common import (
     GameCommand,
     audit_option,
+    compile_option,
     directory_option,
     interrupted,
     json_option,
+    note_rules,
     open_game_table,
     print_json,
     quiet_option,
@@ -25,10 +28,11 @@ from perfectplay.cli._common import (
     worker_options,
 )
 from perfectplay.cli._terminal import ProgressDisplay, coloured
-from perfectplay.errors import Interrupted, TableError
+from perfectplay.errors import Interrupted, PluginError, TableError
 from perfectplay.game import wording
 from perfectplay.game.wording import game_verdict
-from perfectplay.table.locations import require_same_values
+from perfectplay.table.compact import CompactTable
+from perfectplay.table.locations import modification_time, require_same_values
 from perfectplay.table.records import COUNTED, FULL, OUTCOME, VALUES, json_counts
 from perfectplay.values import Outcome, Value
 
@@ -78,6 +82,7 @@ def make_solve_command(name: str) -> click.Command:
         help="What to store for each position: who wins and in how many moves (full, the default), or only who wins, "
         "in two bits (outcome).",
     )
+    @compile_option
     @quiet_option
     @json_option
     @click.pass_context
@@ -118,7 +123,8 @@ def _find_summary(game: Game, options: SolveOptions) -> dict[str, Any] | None:
         return None  # the solve resumes or repairs it
     with table:
         records: list[KeyRecord | TierRecord] = [*table.keys.values(), *table.records.values()]
-        if not table.complete or not (table.info.compact or all(map(table.store.is_intact, records))):
+        is_intact = table.store.has_intact_frames if isinstance(table, CompactTable) else table.store.is_intact
+        if not table.complete or not all(map(is_intact, records)):
             return None
         require_same_values(table.store, game, options.values)
         return summarize(game, table, None, saved_in=table.store.path)
@@ -128,14 +134,27 @@ def _solve_and_summarize(ctx: click.Context, game: Game, options: SolveOptions) 
     from perfectplay.solve.solve import solve_game
     from perfectplay.table.locations import table_path
 
+    note_rules(game)
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
             solution = solve_game(game, options, progress=progress, warn=progress.warn, stop=stop)
         except Interrupted as error:
             raise interrupted(ctx, kept=options.chosen_backend.durable) from error
+        except PluginError as error:
+            raise _explain(game, error) from error
     with solution.table as table:
         path = table_path(game, options.directory) if options.save else None
         return summarize(game, table, solution, saved_in=path)
+
+
+def _explain(game: Game, error: PluginError) -> PluginError:
+    """Return an error that names the hooks that contradict each other, if a check finds them."""
+    if error.position is None:
+        return error
+    from perfectplay.testing.checks import explain_position
+
+    reason = explain_position(game, error.position)
+    return error if reason is None else PluginError(f"{game.name}: {reason}")
 
 
 def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: Path | None) -> dict[str, Any]:
@@ -164,12 +183,14 @@ def summarize(game: Game, table: Table, solution: Solution | None, *, saved_in: 
         "longest_loss": statistics.longest_loss,
         "already_solved": None if solution else _date(saved_in),
         "resumed": solution is not None and solution.resumed,
+        "rules": solution and solution.rules,
         "seconds": solution and solution.seconds,
         "cpu_seconds": solution and solution.cpu_seconds,
         "peak_memory": solution and solution.peak.total,
         "peak_anonymous": solution and solution.peak.anonymous,
         "peak_mapped": solution and solution.peak.mapped,
         **_exchange(solution, statistics.positions),
+        "index": game.index_kind,
         "hash": table.info.hash,
         "table": None if saved_in is None else str(saved_in),
     }
@@ -210,6 +231,8 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
         rows.append((name, f"{length}, from {summary['longest_win_position']}"))
     if summary["values"] == OUTCOME:
         rows.append(("values", wording.outcomes_only(puzzle=game.is_puzzle)))
+    if game.kernel is None and summary["rules"] is not None:
+        rows.append(("rules", summary["rules"]))
     if summary["already_solved"] is None:
         # The speed of a resumed solve is unknown because earlier runs did a part of it.
         speed = "" if summary["resumed"] else f", {wording.rate(positions, summary['seconds'])}"
@@ -217,6 +240,7 @@ def summary_text(game: Game, summary: dict[str, Any], directory: Path | None) ->
         rows.append(("time", f"{wording.seconds(summary['seconds'])} (CPU {cpu}){speed}"))
         rows.append(("peak memory", _peak(summary)))
     rows += [
+        ("index", summary["index"] or "none: 8 bytes per position for its key, which a declared index would save"),
         ("hash", summary["hash"]),
         ("table", summary["table"] or "not saved"),
     ]
@@ -244,8 +268,9 @@ def _what_next(game: Game, summary: dict[str, Any], directory: Path | None) -> s
 
 
 def _date(path: Path | None) -> str | None:
-    """Return the time at which the table was written."""
+    """Return the time at which the table was written; the present time if it has just been removed."""
     if path is None:
         return None
-    newest = max((file.stat().st_mtime for file in path.iterdir() if file.is_file()), default=path.stat().st_mtime)
-    return datetime.fromtimestamp(newest).astimezone().isoformat(timespec="seconds")
+    with suppress(OSError):
+        return datetime.fromtimestamp(modification_time(path)).astimezone().isoformat(timespec="seconds")
+    return datetime.now().astimezone().isoformat(timespec="seconds")

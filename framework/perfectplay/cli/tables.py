@@ -94,13 +94,8 @@ def _status(table: FoundTable) -> str:
     return "solved" + (", compact" if table.info.compact else "") + (", outcomes" if table.info.outcomes else "")
 
 
-def _changed(table: FoundTable) -> float:
-    """Return the time when its newest file was written."""
-    return max((file.stat().st_mtime for file in table.path.iterdir() if file.is_file()), default=time.time())
-
-
 def _age(table: FoundTable) -> str:
-    return f"{wording.age(time.time() - _changed(table))} ago"
+    return f"{wording.age(time.time() - table.changed)} ago" if table.changed else ""
 
 
 def _json(table: FoundTable) -> dict[str, Any]:
@@ -114,6 +109,10 @@ def _json(table: FoundTable) -> dict[str, Any]:
         "compact": None if info is None else info.compact,
         "values": None if info is None else info.values,
         "bytes": table.size_on_disk,
-        "changed": datetime.fromtimestamp(_changed(table)).astimezone().isoformat(timespec="seconds"),
+        "changed": _date(table.changed) if table.changed else None,
         "problem": table.problem,
     }
+
+
+def _date(time: float) -> str:
+    return datetime.fromtimestamp(time).astimezone().isoformat(timespec="seconds")

@@ -9,8 +9,10 @@ import click
 
 from perfectplay.cli._common import (
     GameCommand,
+    compile_option,
     directory_option,
     json_option,
+    note_rules,
     print_json,
     quiet_option,
     read_cluster,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     help="Memory to use, such as 256M or 2G. Only a table of outcomes needs much.",
 )
 @directory_option
+@compile_option
 @quiet_option
 @json_option
 @click.pass_context
@@ -59,6 +62,7 @@ def command(
         raise UsageError("--threads cannot be combined with --workers or --address, because each worker has one thread")
     if cluster is not None and memory is not None:
         raise UsageError("--memory cannot be combined with --workers or --address")
+    note_rules(game)
     with table_at_work("verify", game, directory) as (table, progress, stop):
         if cluster is None:
             from perfectplay.solve.verification import verify_table
@@ -82,6 +86,7 @@ def command(
                 ],
                 "seconds": report.seconds,
                 "cpu_seconds": report.cpu_seconds,
+                "rules": report.rules,
                 "workers": report.workers,
             }
         )
@@ -90,7 +95,8 @@ def command(
         result = f"{report.bad:,} of {checked} wrong" if report.bad else f"proven, all {checked} correct"
         result += ", outcomes only" if outcomes_only else ""
         times = f"{wording.seconds(report.seconds)}, CPU {wording.seconds(report.cpu_seconds)}"
-        click.echo(f"{game.identity}: {result} ({times})")
+        rules = f"rules: {report.rules}; " if game.kernel is None else ""
+        click.echo(f"{game.identity}: {result} ({rules}{times})")
         for bad in report.examples:
             click.echo(f"  {_name(game, bad)}: stored {bad.stored}, should be {bad.expected}")
     ctx.exit(1 if report.bad else 0)

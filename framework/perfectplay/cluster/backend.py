@@ -35,7 +35,7 @@ class RayBackend:
         from perfectplay.cluster.driver import ClusterSteps
         from perfectplay.cluster.pool import load_ray
 
-        load_ray()  # fail before anything is written
+        load_ray(cluster)  # fail before anything is written
         return partial(ClusterSteps, cluster=cluster)
 
 

@@ -151,8 +151,10 @@ class ClusterSteps:
         if self.state.store.info.status == "enumerating":
             _ = self.pool  # Ray must be started in the main thread
         self._enumerating = True
-        enumerate_tiers(self.state, self.expand_frontier)
-        self._enumerating = False
+        try:
+            enumerate_tiers(self.state, self.expand_frontier)
+        finally:
+            self._enumerating = False
 
     def expand_frontier(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, TierPositions]]:
         """Yield portions of a frontier with their children, which the workers find.

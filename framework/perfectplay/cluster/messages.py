@@ -39,6 +39,7 @@ class GameSource:
     options: dict[str, OptionValue]
     rules_version: int
     text: str | None = None
+    compile_rules: bool = True
 
     @property
     def file_name(self) -> str:
@@ -49,10 +50,10 @@ def find_source(game: Game) -> GameSource:
     """Return how workers load a game; raise UsageError if they cannot."""
     if game.file is not None:
         text = game.file.read_text(encoding="utf-8")
-        return GameSource(str(game.file), game.options, game.rules_version, text)
+        return GameSource(str(game.file), game.options, game.rules_version, text, game.compile_rules)
     if game.name not in plugins.game_names():
         raise UsageError(f"{game.name} is not installed, so the workers of --backend ray cannot load it")
-    return GameSource(game.name, game.options, game.rules_version)
+    return GameSource(game.name, game.options, game.rules_version, compile_rules=game.compile_rules)
 
 
 # ---- from the driver to a worker ----

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
+import sys
+import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
 from perfectplay.cluster.messages import DamagedMessage, GameSource, Ref, WorkerInfo, find_source
@@ -56,9 +59,22 @@ def sum_cpu_seconds(pool: Pool) -> float:
     return sum(worker.cpu_seconds for worker in workers)
 
 
-def load_ray() -> Any:
-    """Return the module; raise UsageError if Ray is not installed."""
+LOOPBACK_ONLY = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""With the value 0, a Ray that is started here uses the address 127.0.0.1, as it does on macOS. Read at import."""
+
+
+def load_ray(cluster: Cluster) -> Any:
+    """Return the module; raise UsageError if Ray is not installed.
+
+    If the cluster has no address, the Ray that will be started on this machine accepts connections from this machine
+    only, with a token. The token is in the environment of Ray's processes, which other users cannot read. Ray
+    reads these settings when it is imported, so a program that has imported it before keeps its own.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # documented: no usage reports over the network
+    if cluster.address is None and "ray" not in sys.modules:
+        os.environ.setdefault(LOOPBACK_ONLY, "0")
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -67,6 +83,20 @@ def load_ray() -> Any:
     except ImportError as error:
         raise UsageError(f"workers need Ray ({error}); run: pip install 'perfectplay[ray]'") from None
     return ray
+
+
+@contextmanager
+def _temporary_directory() -> Iterator[None]:
+    """Let a Ray that is started meanwhile keep its files in a new directory, which is removed at the end."""
+    before = os.environ.get("RAY_TMPDIR")
+    with tempfile.TemporaryDirectory(prefix="pp-", dir=before, ignore_cleanup_errors=True) as directory:
+        os.environ["RAY_TMPDIR"] = directory
+        try:
+            yield
+        finally:
+            os.environ.pop("RAY_TMPDIR")
+            if before is not None:
+                os.environ["RAY_TMPDIR"] = before
 
 
 @contextmanager
@@ -113,7 +143,8 @@ class RayPool:
         report: Callable[[], None],
     ) -> None:
         source = find_source(game) if isinstance(game, Game) else game
-        self._ray = load_ray()
+        self._ray = load_ray(cluster)
+        self._resources = ExitStack()
         self._memory, self._stop, self._report = memory, stop, report
         self._actors: list[Any] = []
         self.pids: list[int] = []
@@ -133,8 +164,17 @@ class RayPool:
 
     def _connect(self, cluster: Cluster) -> None:
         if cluster.address is None:
-            self._start_ray(cluster.workers or os.cpu_count())
+            self._resources.enter_context(_temporary_directory())
+            try:
+                self._start_ray(cluster.workers or os.cpu_count())
+            except BaseException:
+                self._resources.close()
+                raise
             return
+        if os.environ.get(LOOPBACK_ONLY) == "0":
+            raise PerfectPlayError(
+                f"this process has loaded Ray for this machine only ({LOOPBACK_ONLY}=0); join a cluster in another one"
+            )
         _require_reachable(cluster.address)
         try:
             self._init_ray(address=cluster.address)
@@ -244,3 +284,4 @@ class RayPool:
         if self._owns_ray:
             with _restore_signals(signal.SIG_IGN):  # interrupting a shutdown would leave processes behind
                 self._ray.shutdown()
+                self._resources.close()

@@ -16,6 +16,7 @@ from perfectplay.cluster.driver import MAX_LOSSES
 from perfectplay.cluster.messages import BlockReport, Ref, VerifyTask
 from perfectplay.cluster.pool import Pool, RayPool, WorkerLost, sum_cpu_seconds
 from perfectplay.cluster.transfer import TierTransfer
+from perfectplay.compile.kernel import describe_rules, solving_kernel
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game.engine import cpu_seconds, translate_error
 from perfectplay.solve.options import Cluster
@@ -79,7 +80,7 @@ class ClusterVerification:
     ) -> None:
         self.table, self.progress = table, progress
         self.started, self.cpu_started = time.monotonic(), cpu_seconds()
-        length = BLOCK_SLOTS if table.kernel.cheap else slow_slots
+        length = BLOCK_SLOTS if solving_kernel(table.game).cheap else slow_slots
         self.waiting: deque[Part] = deque()
         for _, record in sorted(table.records.items()):
             for first in range(0, record.size, length):
@@ -154,6 +155,7 @@ class ClusterVerification:
             examples=[describe_fault(fault) for fault in faults[:EXAMPLES]],
             seconds=time.monotonic() - self.started,
             cpu_seconds=cpu_seconds() - self.cpu_started + sum_cpu_seconds(pool),
+            rules=describe_rules(self.table.game),
             workers=pool.size,
         )
 

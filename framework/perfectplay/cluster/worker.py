@@ -28,8 +28,9 @@ from perfectplay.cluster.messages import (
     pack,
     unpack,
 )
+from perfectplay.compile.kernel import solving_kernel
 from perfectplay.errors import PerfectPlayError, PluginError
-from perfectplay.game.engine import cpu_seconds, game_kernel
+from perfectplay.game.engine import cpu_seconds
 from perfectplay.game.game import Game
 from perfectplay.game.loading import load_game
 from perfectplay.memory import available_memory
@@ -60,7 +61,7 @@ class Worker:
 
     def _start(self, game: Game | GameSource) -> None:
         self.game = game if isinstance(game, Game) else _load_source(game)
-        self.kernel = game_kernel(self.game)
+        self.kernel = solving_kernel(self.game)
         memory = available_memory().bytes // (os.cpu_count() or 1) if self.memory is None else self.memory
         self.memo = self.kernel.memo(memory // 4)
         self.memo.__enter__()  # until this process ends
@@ -248,12 +249,15 @@ class Worker:
 def _load_source(source: GameSource) -> Game:
     if source.text is None:
         game = load_game(source.word, **source.options)
+        game.compile_rules = source.compile_rules
     else:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / source.file_name
             path.write_text(source.text, encoding="utf-8")
             game = load_game(str(path), **source.options)
             game.command_word = source.word  # for messages: the user's path
+            game.compile_rules = source.compile_rules
+            solving_kernel(game)  # translating reads the file
     if game.rules_version != source.rules_version:
         raise PluginError(
             f"{game.name}: a worker has version {game.rules_version} of the rules, but the driver has version "

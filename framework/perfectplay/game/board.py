@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from xml.sax.saxutils import escape
 
 MAX_SIDE = 64
 """The largest number of rows and columns."""
@@ -26,15 +25,16 @@ class Piece:
 
     owner: int | None
     label: str
-    """One to three characters for a terminal, and the accessible name in a browser."""
+    """One to three characters for a terminal and an editor, drawn on the piece unless its shape shows it."""
     size: float = 1.0
     """Relative to its cell; above 0 and at most 1."""
     shape: str = "circle"
-    """circle, square, triangle, diamond, pentagon, hexagon, cross, star, block or text; for others a browser draws
-    `label`.
+    """One of SHAPES.
 
-    A pentagon points away from its owner, as in shogi. A block fills its cell.
+    A pentagon points away from its owner, as in shogi. A block fills its cell. Seeds are as many as the label says.
     """
+    name: str = ""
+    """A word for screen readers, such as "small"; by default the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ class Cell:
     """In columns. A cell for a line is long and thin."""
     height: float = 1.0
     """In rows."""
+    shape: str = "square"
+    """square or round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Tray:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """The clicks that make a move: first `source` (the id of a cell or tray, or None), then `target`.
+    """The clicks that make a move: first `source` (the id of a cell or tray, or None), then `target`, then `capture`.
 
     Without a target the move is a button next to the board. The player chooses between moves with the same clicks.
     """
@@ -77,6 +79,16 @@ class Click:
     source: str | None = None
     label: str = ""
     """The text of the button or choice, such as "Pass" or "to a queen"; by default that of `format_move`."""
+    capture: str | None = None
+    """The piece to remove, which the player clicks last if other moves share source and target."""
+    region: tuple[str, ...] = ()
+    """Cells that count as the target, such as a whole column. A piece falls to the target from the first of them."""
+    path: tuple[str, ...] = ()
+    """Cells that get a seed from the target, one after the other."""
+    ends: tuple[str, ...] = ()
+    """Two cells; dragging from one to the other makes the move too."""
+    shifts: tuple[tuple[str, str], ...] = ()
+    """Other pieces that the move displaces, each by source and target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +138,18 @@ class Board:
     """Names of the rows from the top; by default derived from the ids of the cells."""
     column_labels: tuple[str, ...] = ()
     """Names of the columns from the left; by default derived from the ids of the cells."""
+    upright: bool = False
+    """Whether the board is never turned around, because its pieces fall down."""
+    claims: tuple[str, ...] = ()
+    """Cells that belong to the player after whose move they first appear here, such as closed boxes."""
+
+
+SHAPES = (
+    *("circle", "square", "triangle", "diamond", "pentagon", "hexagon", "cross", "ring", "star"),
+    *("block", "seeds", "text"),
+)
+"""The shapes of pieces. A browser draws the label of any other shape."""
+CELL_SHAPES = ("square", "round")
 
 
 COLOURS = ("orange", "blue", "red", "green", "purple", "teal", "yellow", "pink", "brown", "black", "white", "grey")
@@ -204,11 +228,17 @@ def _faults(board: Board) -> Iterator[str]:
         if fault := _piece_fault(piece):
             yield fault
     used = {click.target for click in board.clicks} | {click.source for click in board.clicks}
-    unknown = used.union(board.highlight, *board.edges, *board.zones) - {*ids, None}
+    used |= {click.capture for click in board.clicks}
+    extra = [
+        places for click in board.clicks for places in (click.region, click.path, click.ends, *click.shifts) if places
+    ]
+    unknown = used.union(board.highlight, board.claims, *extra, *board.edges, *board.zones) - {*ids, None}
     yield from (f"there is no cell or tray with the id {name!r}" for name in unknown)
+    yield from (f"a click's ends {click.ends!r} are not two cells" for click in board.clicks if len(click.ends) % 2)
     yield from (f"edge {edge!r} does not join two cells" for edge in board.edges if len(edge) != 2)
     texts = [*ids, *board.players, *board.row_labels, *board.column_labels, *board.colours]
     texts += {click.label for click in board.clicks} | {cell.label for cell in board.cells}
+    texts += {cell.shape for cell in board.cells}
     texts += [*board.warnings, *board.warnings.values()]
     for reasons in board.blocked.values():
         texts += [*reasons, *reasons.values()]
@@ -226,8 +256,9 @@ def _odd_numbers(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _piece_fault(piece: Piece) -> str | None:
-    if piece.owner not in (0, 1, None) or not isinstance(piece.label, str) or not isinstance(piece.shape, str):
-        return f"{piece!r} has an owner, label or shape of the wrong type"
+    texts = (piece.label, piece.shape, piece.name)
+    if piece.owner not in (0, 1, None) or not all(isinstance(text, str) for text in texts):
+        return f"{piece!r} has an owner, label, shape or name of the wrong type"
     if not _is_number(piece.size) or not 0 < piece.size <= 1:
         return f"the size of a piece is {piece.size!r}; expected a number above 0, at most 1"
     return None
@@ -235,66 +266,3 @@ def _piece_fault(piece: Piece) -> str | None:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-# ---- a small SVG picture, for notebooks ----
-
-_UNIT = 48
-_MARGIN = 8
-_NEUTRAL = "grey"
-_LINE = "#9ca3af"
-
-
-def svg(board: Board, *, over: bool = False) -> str:
-    """Return an SVG picture. It shows who is to move, unless the game is over or a puzzle."""
-    width, height = board.columns * _UNIT + 2 * _MARGIN, board.rows * _UNIT + 2 * _MARGIN + 24
-    places = {cell.id: _middle(cell) for cell in board.cells}
-    parts = [_edge(places[one], places[other]) for one, other in board.edges]
-    colours = player_colours(board)
-    for cell in board.cells:
-        parts += _cell(cell, colours, point=bool(board.edges), highlight=cell.id in board.highlight)
-    if len(board.players) > 1 and not over:
-        turn = escape(f"{board.players[board.to_move]} to move")
-        parts.append(f'<text x="{_MARGIN}" y="{height - 10:g}" font-size="13" fill="currentColor">{turn}</text>')
-    body = "\n".join(parts)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif">\n{body}\n</svg>\n'
-    )
-
-
-def _middle(cell: Cell) -> tuple[float, float]:
-    return _MARGIN + (cell.column + 0.5) * _UNIT, _MARGIN + (cell.row + 0.5) * _UNIT
-
-
-def _edge(one: tuple[float, float], other: tuple[float, float]) -> str:
-    return f'<line x1="{one[0]:g}" y1="{one[1]:g}" x2="{other[0]:g}" y2="{other[1]:g}" stroke="{_LINE}"/>'
-
-
-def _rectangle(cell: Cell, fill: str) -> str:
-    x, y = _middle(cell)
-    width, height = cell.width * _UNIT, cell.height * _UNIT
-    return (
-        f'<rect x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}" '
-        f'fill="{fill}" stroke="{_LINE}"/>'
-    )
-
-
-def _cell(cell: Cell, colours: tuple[str, str], *, point: bool, highlight: bool) -> list[str]:
-    x, y = _middle(cell)
-    if point:
-        parts = [f'<circle cx="{x:g}" cy="{y:g}" r="4" fill="{_LINE}"/>']
-    else:
-        parts = [_rectangle(cell, "#fef08a" if highlight else "none")]
-    for piece in cell.stack:  # from the bottom up, so that larger pieces stay visible around smaller ones
-        colour = _NEUTRAL if piece.owner is None else colours[piece.owner]
-        if piece.shape == "block":
-            return [*parts, _rectangle(cell, colour)]
-        radius = _UNIT * 0.44 * piece.size * min(cell.width, cell.height)
-        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{radius:.1f}" fill="{colour}" stroke="{_LINE}"/>')
-    if cell.stack:
-        owner = cell.stack[-1].owner
-        ink = "black" if owner is not None and colours[owner] in ("white", "yellow") else "white"
-        label = escape(cell.stack[-1].label)
-        parts.append(f'<text x="{x:g}" y="{y + 5:g}" text-anchor="middle" font-size="14" fill="{ink}">{label}</text>')
-    return parts

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from perfectplay.game.board import Board, Cell, Piece, headings
+from perfectplay.errors import PluginError
+from perfectplay.game.board import Board, Cell, Piece, board_fault, headings
 
 Paint = Callable[[str, int | None], str]
 """Returns a text in the colour of a player, 0 or 1; None for a neutral piece."""
@@ -27,7 +28,12 @@ _MARKS = ("●", "○")
 
 
 def draw(board: Board, paint: Paint = lambda text, owner: text, *, over: bool = False) -> str:
-    """Return the board, the reserves, and who is to move, unless the game is over or a puzzle."""
+    """Return the board, the reserves, and who is to move, unless the game is over or a puzzle.
+
+    Raises PluginError for a board that cannot be drawn.
+    """
+    if fault := board_fault(board):
+        raise PluginError(f"hook 'board' returned a board that cannot be drawn: {fault}")
     mark = _needs_marks(board)
     if _is_free(board):
         lines = graph_lines(board, lambda piece: _piece(piece, mark), paint)

@@ -12,6 +12,7 @@ from perfectplay.values import Status
 from perfectplay_native.python_rules import PythonRules
 
 if TYPE_CHECKING:
+    from perfectplay_native.declared_index import Layout
     from perfectplay_native.kernel import Kernel
 
 KERNEL_HOOKS = ("valid", "undo", "canonicalize", "mover", "score", "tier", "parents")
@@ -35,6 +36,13 @@ def load_kernel(plugin: Plugin) -> Kernel | None:
     if missing := [name for name in REQUIRED_HOOKS if not kernel.has(name)]:
         raise PluginError(f"{plugin.name}: in the kernel the required {', '.join(missing)} is NULL")
     return kernel
+
+
+def add_index(name: str, kernel: Kernel, layout: Layout) -> Kernel:
+    """Return the kernel with a declared index. Raises PluginError if it has its own."""
+    if kernel.ranked:
+        raise PluginError(f"{name}: the kernel has its own index, so remove the hook 'index'")
+    return layout.add_to(kernel)
 
 
 def kernel_hooks(kernel: Kernel | None) -> dict[str, Hook]:

@@ -14,7 +14,14 @@ from traceback import walk_tb
 from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, TableError
 from perfectplay.game.game import Game
 from perfectplay.values import Status
-from perfectplay_native.errors import EngineError, EngineOutOfMemory, EngineStopped, RulesError
+from perfectplay_native.errors import (
+    AsymmetryError,
+    EngineError,
+    EngineOutOfMemory,
+    EngineStopped,
+    MissingChildError,
+    RulesError,
+)
 from perfectplay_native.kernel import Kernel
 from perfectplay_native.limits import MAX_PYTHON_MOVES
 from perfectplay_native.memo import BatchError
@@ -26,11 +33,14 @@ REPORT_SECONDS = 0.2
 _RULES = ("status", "moves", "apply", "canonicalize", "mover", "score")
 
 
-def game_kernel(game: Game) -> Kernel:
-    """Return the game's C kernel, or one that calls its Python functions."""
+def game_kernel(game: Game, compiled: Kernel | None = None) -> Kernel:
+    """Return the game's C kernel, or its `compiled` rules if given, or a kernel that calls its Python functions."""
     if game.kernel is not None:
         return game.kernel
-    return PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
+    if compiled is not None:
+        return compiled if game.index is None else game.index_layout.add_to(compiled)
+    kernel = PythonKernel(game.rules, rules_version=game.rules_version, explain=partial(explain_fault, game))
+    return kernel if game.index is None else kernel.with_index(game.index_layout)
 
 
 # ---- failures ----
@@ -42,17 +52,24 @@ def explain_fault(game: Game, question: str, position: int, error: BaseException
         return PluginError(f"{game.name}: hook 'walk' returned a wrong result: {error}; {game.advice}")
     if question == "walk":
         return game.hook_error("walk", None, error)
-    try:
-        _repeat(game, question, position)
-    except PluginError as fault:
-        return PluginError(f"{fault}; {game.advice}")
-    except PerfectPlayError as fault:  # raised by the plugin itself
+    if (fault := find_fault(game, question, position)) is not None:
         return fault
     # The repetition succeeded, so the hook is not a pure function. The traceback shows which one it was.
     codes = {getattr(getattr(game.rules, name), "__code__", None): name for name in _RULES}
     names = [codes[frame.f_code] for frame, _ in walk_tb(error.__traceback__) if frame.f_code in codes]
     fallback = {"children": "moves", "all": "status"}.get(question, question)
     return game.hook_error(names[0] if names else fallback, position, error)
+
+
+def find_fault(game: Game, question: str, position: int) -> PerfectPlayError | None:
+    """Repeat a call of the engine with all checks. Returns the error of the first step that fails, None if all work."""
+    try:
+        _repeat(game, question, position)
+    except PluginError as fault:
+        return PluginError(f"{fault}; {game.advice}")
+    except PerfectPlayError as fault:  # raised by the plugin itself
+        return fault
+    return None
 
 
 def _repeat(game: Game, question: str, position: int) -> None:
@@ -103,14 +120,54 @@ def _check_count(game: Game, hook: str, position: int, count: int) -> None:
         raise PluginError(f"{game.name}: hook '{hook}' returned {count:,} results in position {position}; {limit}")
 
 
+def describe_misfit(game: Game, position: int) -> str:
+    """Describe a move from `position` to a position for which the declared index has no slot."""
+    assert game.index is not None
+    for move in game.moves(position):
+        child = game.apply(position, move)
+        if fault := game.index.fault(child, game.start()):
+            return (
+                f"hook 'index' does not fit the rules: move {game.format_move(position, move)} leads from position "
+                f"{game.decode(position)} to {game.decode(child)}, where {fault}; correct 'index', or let 'valid' "
+                f"reject the first position if it cannot occur"
+            )
+    return (
+        f"hook 'index' does not fit the rules: a move leads from position {game.decode(position)} to a position with "
+        f"an image that 'valid' rejects"
+    )
+
+
+def describe_asymmetry(game: Game, position: int, image: int) -> str:
+    """Describe a symmetry of the declared index that the rules do not have."""
+    difference = "which have different moves"
+    if not game.valid(image):
+        difference = f"but 'valid' rejects {image}"
+    elif game.status(position) != game.status(image):
+        difference = f"but 'status' returns {game.status(position).name} and {game.status(image).name}"
+    name = game.decode(image) if game.valid(image) else str(image)
+    return (
+        f"a symmetry of 'index' maps position {game.decode(position)} to position {name}, {difference}; declare only "
+        f"symmetries of the rules, and list the cells in the order that the group permutes"
+    )
+
+
 def translate_error(failure: BaseException, game: Game) -> BaseException:
     """Return an error of the engine as one of perfectplay; any other error unchanged."""
     if isinstance(failure, EngineStopped):
         return Interrupted("interrupted")
     if isinstance(failure, EngineOutOfMemory):
         return PerfectPlayError(f"not enough memory: {failure}; increase --memory or use --backend lmdb")
+    if isinstance(failure, MissingChildError) and game.index is not None:
+        return PluginError(f"{game.name}: {describe_misfit(game, failure.position)}; {game.advice}")
+    if isinstance(failure, AsymmetryError):
+        return PluginError(f"{game.name}: {describe_asymmetry(game, failure.position, failure.image)}; {game.advice}")
     if isinstance(failure, RulesError):
-        return PluginError(f"{game.name}: {failure}; {game.advice}")
+        # Rules in Python have better messages: the hook, and what it returned.
+        if game.kernel is None and (fault := find_fault(game, "all", failure.position)) is not None:
+            return fault
+        error = PluginError(f"{game.name}: {failure}; {game.advice}")
+        error.position = failure.position
+        return error
     return TableError(str(failure)) if isinstance(failure, EngineError) else failure
 
 

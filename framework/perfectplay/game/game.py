@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, cast
@@ -16,18 +16,29 @@ from zlib import crc32
 
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
 from perfectplay.game import hooks
-from perfectplay.game.board import Board, svg
-from perfectplay.game.defaults import default_hooks, engine_rules, kernel_hooks, list_moves, load_kernel
+from perfectplay.game.board import Board
+from perfectplay.game.defaults import (
+    KERNEL_HOOKS,
+    add_index,
+    default_hooks,
+    engine_rules,
+    kernel_hooks,
+    list_moves,
+    load_kernel,
+)
+from perfectplay.game.drawing import Drawing, draw_svg, find_places
 from perfectplay.game.hooks import Checked, Hook, Hooks, WrongResult, as_int, brief
+from perfectplay.game.index import Index
 from perfectplay.game.options import Option, OptionValue, as_words, chosen, identity
-from perfectplay.game.plugins import Plugin, require_rules, unmarked_hooks
+from perfectplay.game.plugins import REQUIRED_HOOKS, Plugin, require_rules, unmarked_hooks
 from perfectplay.game.spec import About
-from perfectplay.values import Status, Value
+from perfectplay.values import Outcome, Status, Value
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from perfectplay_native.declared_index import Layout
     from perfectplay_native.kernel import Kernel
     from perfectplay_native.positions import Positions
 
@@ -57,10 +68,20 @@ class Game:
         self.options = dict(options)
         self.identity = identity(plugin.name, options)
         """The unique name of this variant and of its table."""
+        self.compile_rules = True
+        """Whether a solve may translate rules in Python to C (see docs/compiled.md)."""
+        self.index: Index | None = (
+            Hooks(plugin.name, plugin.hooks).call(hooks.INDEX) if "index" in plugin.hooks else None
+        )
+        """The declaration of the hook `index`; None if the game has its own index or none."""
         self.kernel: Kernel | None = load_kernel(plugin)
         if self.kernel is None:
             require_rules(plugin)
+        elif self.index is not None:
+            self.kernel = add_index(plugin.name, self.kernel, self.index_layout)
         functions: dict[str, Hook] = {}
+        self.hook_functions: Mapping[str, Hook] = plugin.hooks
+        """The plugin's own functions by hook name, without defaults and checks. Compiled rules are made from them."""
         self._hooks = Hooks(plugin.name, functions)
         functions.update({**default_hooks(self._hooks), **kernel_hooks(self.kernel), **plugin.hooks})
         self.has_undo, self.has_tier, self.has_parents = (
@@ -72,7 +93,9 @@ class Game:
         self.has_mover = "mover" in functions
         """Whether the game has the hook `mover`; without it turns alternate."""
         self._has_board = "board" in functions
-        self.rules_version = _rules_version(plugin, self.kernel)
+        self.has_python_rules = any(hook in plugin.hooks for hook in (*REQUIRED_HOOKS, *KERNEL_HOOKS))
+        """Whether the plugin has any rules in Python, and not only a kernel."""
+        self.rules_version = _rules_version(plugin, self.kernel, self.index)
         self.dates_rules_by_code = self.kernel is None and plugin.rules_version is None and bool(plugin.code)
         """Whether any change of the code counts as a change of the rules, because the game has no RULES_VERSION."""
         self._try_start()
@@ -90,9 +113,22 @@ class Game:
         start = self._hooks.call(hooks.START)
         if not self._hooks.valid(start):
             raise PluginError(f"{self.name}: hook 'start' returned {start}, which hook 'valid' rejects")
+        if self.index is not None and (fault := self.index.fault(start, start)):
+            raise PluginError(f"{self.name}: hook 'index' does not fit the start position: {fault}")
         self._hooks.call(hooks.CANONICALIZE, start)
         self._hooks.call(hooks.STATUS, start)
         self._hooks.call(hooks.MOVES, start)
+
+    @cached_property
+    def index_layout(self) -> Layout:
+        """The tables of the declared index. Raises PluginError if they would be too large."""
+        assert self.index is not None
+        try:
+            return self.index.layout()
+        except ValueError as error:
+            raise PluginError(
+                f"{self.name}: hook 'index' returned a declaration that cannot be used: {error}"
+            ) from error
 
     def __repr__(self) -> str:
         return f"<Game {self.identity} ({self.kind})>"
@@ -100,6 +136,13 @@ class Game:
     @property
     def kind(self) -> str:
         return "Python" if self.kernel is None else "C kernel"
+
+    @property
+    def index_kind(self) -> str | None:
+        """`declared` for an index of the hook `index`, `own` for one of the kernel itself; None without an index."""
+        if self.index is not None:
+            return "declared"
+        return "own" if self.kernel is not None and self.kernel.ranked else None
 
     # ---- rules ----
 
@@ -125,13 +168,18 @@ class Game:
         """Return the position after a legal move. Raises UsageError for an illegal one.
 
         The moves are generated to check that, because hooks need not reject illegal moves. Loops over all moves use
-        `rules.follow` or `move_classes`, which do not.
+        `follow`, `rules.follow` or `move_classes`, which do not.
         """
         position = self._checked(position)
         legal, number = self._hooks.call(hooks.MOVES, position), as_int(move)
         if number is None or number not in legal:
             raise self._illegal_move(move, position, legal)
         return self._hooks.call(hooks.APPLY, position, number)
+
+    def follow(self, position: SupportsIndex) -> list[tuple[int, int]]:
+        """Return the legal moves, each with the position after it."""
+        call, position = self._hooks.call, self._checked(position)
+        return [(move, call(hooks.APPLY, position, move)) for move in call(hooks.MOVES, position)]
 
     def _illegal_move(self, move: object, position: int, legal: Sequence[int]) -> UsageError:
         return UsageError(f"{brief(move)} is not a legal move here: {list_moves(self._hooks, position, legal)}")
@@ -330,19 +378,22 @@ class Game:
         return hooks.hook_error(self.name, hook, () if position is None else (position,), error)
 
 
-def _rules_version(plugin: Plugin, kernel: Kernel | None) -> int:
-    """Return the declared version. A game in Python without one gets a checksum of its code."""
-    declared = plugin.rules_version
+def _rules_version(plugin: Plugin, kernel: Kernel | None, index: Index | None) -> int:
+    """Return the declared version. A game in Python without one gets a checksum of its code.
+
+    A table depends on the declared index as well, so that is part of the version.
+    """
+    version = plugin.rules_version
     if kernel is not None:
-        if declared not in (None, kernel.rules_version):
+        if version not in (None, kernel.rules_version):
             raise PluginError(
-                f"{plugin.name}: RULES_VERSION is {declared}, but the kernel's rules_version is "
+                f"{plugin.name}: RULES_VERSION is {version}, but the kernel's rules_version is "
                 f"{kernel.rules_version}; change both together, or remove RULES_VERSION"
             )
-        return kernel.rules_version
-    if declared is not None:
-        return declared
-    return crc32(b"".join(file.read_bytes() for file in plugin.code)) if plugin.code else 1
+        version = kernel.rules_version
+    elif version is None:
+        version = crc32(b"".join(file.read_bytes() for file in plugin.code)) if plugin.code else 1
+    return version if index is None else crc32(f"{version} {index.checksum}".encode())
 
 
 class ValueSource(Protocol):
@@ -351,49 +402,77 @@ class ValueSource(Protocol):
     def probe(self, position: SupportsIndex) -> Value: ...
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Position:
+# ---- objects for notebooks ----
+
+
+class Position(int):
     """A position together with its game, returned by `Game.position`. It is immutable.
 
-    Every function that takes a position as a number also takes one of these.
+    It is a number, so every function that takes a position as a number also takes one of these. Two are equal if they
+    are the same position of the same variant of a game, even if the game was loaded twice.
 
     >>> from perfectplay import load_game
     >>> start = load_game("gobblet").position()
     >>> start
     <Position of gobblet: .,.,./.,.,./.,.,.:orange>
     >>> after = start.apply("L(1,1)")
-    >>> str(after), len(after.moves), after.is_over
-    ('.,.,./.,L,./.,.,.:blue', 24, False)
+    >>> str(after), len(after.moves), after.to_move, after.is_over
+    ('.,.,./.,L,./.,.,.:blue', 24, 1, False)
+    >>> start == load_game("gobblet").position()
+    True
     """
 
     game: Game
-    number: int
 
-    def __index__(self) -> int:
-        return self.number
+    def __new__(cls, game: Game, number: SupportsIndex) -> Position:
+        self = super().__new__(cls, index(number))
+        self.game = game
+        return self
 
-    __int__ = __index__
+    def __getnewargs__(self) -> tuple[Game, int]:  # type: ignore[override]  # for copies
+        return self.game, int(self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Position) and other.game.identity != self.game.identity:
+            return False
+        return int.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+    def __bool__(self) -> bool:
+        return True  # position 0 is a position like any other
 
     def __str__(self) -> str:
-        return self.game.decode(self.number)
+        return self.game.decode(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
     def __repr__(self) -> str:
         return f"<Position of {self.game.identity}: {self}>"
 
     @property
-    def moves(self) -> list[str]:
-        """The legal moves as texts; empty when the game is over."""
-        return self.game.format_moves(self.number, self.game.moves(self.number))
+    def to_move(self) -> int | None:
+        """Who is to move: 0 for the first player, 1 for the second, None if unknown."""
+        return self.game.mover(self)
+
+    @property
+    def moves(self) -> Moves:
+        """The legal moves; empty when the game is over."""
+        return Moves(Move(self, move) for move in self.game.moves(self))
 
     def apply(self, move: str | SupportsIndex) -> Position:
         """Return the position after a move, given as a text or a number. Raises UsageError for an illegal move."""
-        number = self.game.parse_move(self.number, move) if isinstance(move, str) else move
-        return Position(self.game, self.game.apply(self.number, number))
+        number = self.game.parse_move(self, move) if isinstance(move, str) else move
+        return Position(self.game, self.game.apply(self, number))
 
     @property
     def status(self) -> Status:
         """Whether the game is over, and the result for the side to move."""
-        return self.game.status(self.number)
+        return self.game.status(self)
 
     @property
     def is_over(self) -> bool:
@@ -401,18 +480,147 @@ class Position:
 
     def canonical(self) -> Position:
         """Return the canonical form."""
-        return Position(self.game, self.game.canonicalize(self.number))
+        return Position(self.game, self.game.canonicalize(self))
 
     def value(self, table: ValueSource) -> Value:
         """Return the value for the side to move. Raises NotInTable if the table has none."""
-        return table.probe(self.number)
+        return table.probe(self)
+
+    def values(self, table: ValueSource) -> dict[Move, Value]:
+        """Return the value of each legal move for the player who makes it, best first."""
+        values = {move: move.value(table) for move in self.moves}
+        return dict(sorted(values.items(), key=lambda item: item[1].preference()))
+
+    def best(self, table: ValueSource) -> Move | None:
+        """Return a best move; None when the game is over.
+
+        With a table of outcomes, which has no distances, a move that ends the game is preferred among winning ones.
+        """
+        values = self.values(table)
+        best = [move for move, value in values.items() if value == next(iter(values.values()))]
+        if best and values[best[0]].outcome_only and values[best[0]].outcome is Outcome.WIN:
+            best.sort(key=lambda move: not move.child.is_over)
+        return best[0] if best else None
 
     @property
     def board(self) -> Board | None:
         """The board to draw; None if the game has no drawing."""
-        return self.game.board(self.number)
+        return self.game.board(self)
+
+    def svg(
+        self,
+        *,
+        arrows: Iterable[str | SupportsIndex | tuple[str, str]] = (),
+        lastmove: str | SupportsIndex | None = None,
+        size: int | None = None,
+        flipped: bool = False,
+    ) -> str | None:
+        """Return a picture of the board as SVG; None if the game has no drawing.
+
+        `arrows` are moves of this position, or pairs of cells. `lastmove` is the `Move` that led here; the cells of a
+        Move are those of the position before it. `size` is the width in pixels. With `flipped` the second player is
+        at the bottom. Raises UsageError for an illegal move or an unknown cell.
+
+        >>> from perfectplay import load_game
+        >>> start = load_game("gobblet").position()
+        >>> start.apply("L(1,1)").svg(lastmove=start.moves["L(1,1)"], size=300)[:35]
+        '<svg xmlns="http://www.w3.org/2000/'
+        """
+        board = self.board
+        if board is None:
+            return None
+        places = [arrow if isinstance(arrow, tuple) else self._places(arrow, board) for arrow in arrows]
+        marked: tuple[str | None, ...] = ()
+        if isinstance(lastmove, Move):
+            marked = lastmove.places
+        elif lastmove is not None:
+            raise UsageError(f"lastmove must be a Move, which has the position before it, not {brief(lastmove)}")
+        return draw_svg(board, Drawing(arrows=places, marked=marked, size=size, flipped=flipped, over=self.is_over))
+
+    def _places(self, move: str | SupportsIndex, board: Board) -> tuple[str | None, str | None]:
+        number = self.game.parse_move(self, move) if isinstance(move, str) else index(move)
+        if number not in self.game.moves(self):
+            raise UsageError(f"{brief(move)} is not a legal move here")
+        return find_places(board, number)
 
     def _repr_svg_(self) -> str | None:
         """Return the picture that a notebook shows."""
-        board = self.board
-        return None if board is None else svg(board, over=self.is_over)
+        return self.svg()
+
+
+class Move(int):
+    """A legal move of a position: a number in the game's encoding, and a name.
+
+    >>> from perfectplay import load_game
+    >>> move = load_game("gobblet").position().moves["L(1,1)"]
+    >>> move, move.name, move.child
+    (<Move L(1,1)>, 'L(1,1)', <Position of gobblet: .,.,./.,L,./.,.,.:blue>)
+    """
+
+    position: Position
+    """The position in which the move is made."""
+
+    def __new__(cls, position: Position, number: SupportsIndex) -> Move:
+        self = super().__new__(cls, index(number))
+        self.position = position
+        return self
+
+    def __getnewargs__(self) -> tuple[Position, int]:  # type: ignore[override]  # for copies
+        return self.position, int(self)
+
+    def __bool__(self) -> bool:
+        return True  # move 0 is a move like any other
+
+    @property
+    def name(self) -> str:
+        return self.position.game.format_move(self.position, self)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name, spec)
+
+    def __repr__(self) -> str:
+        return f"<Move {self.name}>"
+
+    @property
+    def child(self) -> Position:
+        """The position after the move."""
+        return self.position.apply(self)
+
+    @property
+    def places(self) -> tuple[str | None, str | None]:
+        """The ids of the cells where the move starts and ends on the board; None for each that it does not have."""
+        board = self.position.board
+        return (None, None) if board is None else find_places(board, int(self))
+
+    def value(self, table: ValueSource) -> Value:
+        """Return the value for the player who makes the move. Raises NotInTable if the table has none."""
+        child = self.child
+        return table.probe(child).for_parent(keeps_turn=self.position.game.keeps_turn(self.position, child))
+
+
+class Moves(tuple[Move, ...]):
+    """The legal moves of a position. A name works as an index and with `in`, as in `moves["L(1,1)"]`."""
+
+    __slots__ = ()
+
+    @property
+    def names(self) -> list[str]:
+        return [move.name for move in self]
+
+    def __contains__(self, move: object) -> bool:
+        return move in self.names if isinstance(move, str) else super().__contains__(move)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the move at a place in the list, or with a name. Raises KeyError for a name that is not legal."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        names = self.names
+        if key not in names:
+            raise KeyError(f"{key!r} is not a legal move here")
+        return self[names.index(key)]
+
+    def __repr__(self) -> str:
+        return f"<Moves {' '.join(self.names)}>"

@@ -19,6 +19,7 @@ import pluggy
 
 from perfectplay.errors import PLUGIN_FAULTS, PerfectPlayError, PluginError, UsageError, did_you_mean
 from perfectplay.game.board import Board
+from perfectplay.game.index import Index
 from perfectplay.game.spec import PROJECT, About
 from perfectplay.values import Status
 
@@ -351,6 +352,7 @@ NOTATIONS = Checked("notations", _texts_by_name)
 FORMAT_MOVE = Checked("format_move", _text)
 PARSE_MOVE = Checked("parse_move", _move)
 BOARD = Checked("board", lambda result: _instance(result, Board, "expected a Board"))
+INDEX = Checked("index", lambda result: _instance(result, Index, "expected an Index from perfectplay.authoring"))
 CONFIGURE: Checked[object] = Checked("configure", lambda result: result)
 BENCHMARKS = Checked("benchmarks", _measurements)
 BENCHMARK = Checked("benchmarks", _measurement)

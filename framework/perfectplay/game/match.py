@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import SupportsIndex
 
 from perfectplay.errors import PerfectPlayError, UsageError
-from perfectplay.files import atomic_write
+from perfectplay.files import atomic_write, require_regular
+from perfectplay.game.game import Game, Move, Position
 from perfectplay.values import Outcome, Status
-
-if TYPE_CHECKING:
-    from perfectplay.game.game import Game
 
 REPETITIONS = 3
 """The game is a draw when a position has occurred this many times."""
@@ -39,36 +38,66 @@ class MatchResult:
     repetition: bool = False
 
 
-@dataclass(slots=True)
 class Match:
-    """One game, from the start position unless another one is given. Players are 0 and 1."""
+    """One game, from the start position unless another one is given. Players are 0 and 1.
 
-    game: Game
-    moves: list[int] = field(default_factory=list)
-    start: int | None = None
-    positions: list[int] = field(init=False)
-    """All positions so far; the last one is on the board."""
-    exploring: bool = False
-    """Whether play may continue after a draw by repetition."""
-    undone: list[int] = field(init=False, default_factory=list, compare=False)
-    """The moves that were undone; the last one is the next to redo."""
+    >>> from perfectplay import load_game
+    >>> match = Match(load_game("gobblet"))
+    >>> match.push("L(1,1)")
+    <Position of gobblet: .,.,./.,L,./.,.,.:blue>
+    >>> match
+    <Match of gobblet: L(1,1)>
+    """
 
-    def __post_init__(self) -> None:
-        if self.start is None:
-            self.start = self.game.start()
-        self.positions = [self.start]
-        moves, self.moves = self.moves, []
+    __slots__ = ("exploring", "game", "moves", "positions", "undone")
+
+    def __init__(
+        self,
+        game: Game,
+        moves: Iterable[str | SupportsIndex] = (),
+        start: SupportsIndex | None = None,
+        *,
+        exploring: bool = False,
+    ) -> None:
+        """Begin at `start` and make these moves. With `exploring`, play may continue after a draw by repetition."""
+        self.game = game
+        self.moves: list[Move] = []
+        # A Position has been checked already, and the server must not call hooks in its event loop.
+        self.positions = [start if isinstance(start, Position) else game.position(start)]
+        """All positions so far; the last one is on the board."""
+        self.exploring = exploring
+        self.undone: list[Move] = []
+        """The moves that were undone; the last one is the next to redo."""
         for move in moves:
             self.play(move)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other match has the same positions and moves."""
+        if not isinstance(other, Match):
+            return NotImplemented
+        return (self.positions, self.moves) == (other.positions, other.moves)
+
+    __hash__ = None  # type: ignore[assignment]  # a match changes
+
+    def __repr__(self) -> str:
+        start = "" if self.positions[0] == self.game.start() else f" from {self.positions[0]}"
+        return f"<Match of {self.game.identity}{start}: {' '.join(self.move_names()) or 'no moves'}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the board with the last move marked, and the moves."""
+        picture = self.position.svg(lastmove=self.moves[-1] if self.moves else None)
+        shown = escape(str(self.position)) if picture is None else picture
+        return f"<div>{shown}<p>{escape(' '.join(self.move_names()))}</p></div>"
+
     def copy(self) -> Match:
         """Return an independent copy."""
-        twin = Match(self.game, start=self.start, exploring=self.exploring)
+        twin = Match(self.game, start=self.positions[0], exploring=self.exploring)
         twin.moves, twin.positions, twin.undone = [*self.moves], [*self.positions], [*self.undone]
         return twin
 
     @property
-    def position(self) -> int:
+    def position(self) -> Position:
+        """The position on the board."""
         return self.positions[-1]
 
     @property
@@ -93,7 +122,7 @@ class Match:
     @property
     def occurrences(self) -> int:
         """How often the position on the board has occurred."""
-        return self.positions.count(self.position)
+        return sum(map(int(self.position).__eq__, self.positions))  # far faster than comparing Position objects
 
     @property
     def result(self) -> MatchResult | None:
@@ -107,16 +136,22 @@ class Match:
             return MatchResult(outcome, None)
         return MatchResult(outcome, mover if outcome is Outcome.WIN else 1 - mover)
 
-    def play(self, move: int) -> None:
-        """Make a move. Raises UsageError if it is illegal or the game is over.
+    def push(self, move: str | SupportsIndex) -> Position:
+        """Make a move like `play`, and return the position after it."""
+        self.play(move)
+        return self.position
+
+    def play(self, move: str | SupportsIndex) -> None:
+        """Make a move, given by its name or number. Raises UsageError if it is illegal or the game is over.
 
         The move that `redo` would make keeps the later undone moves; any other move discards them.
         """
         result = self.result
         if result is not None and not (result.repetition and self.exploring):
             raise UsageError("the game is over")
-        self._append(move)
-        if self.undone and self.undone[-1] == move:
+        number = self.game.parse_move(self.position, move) if isinstance(move, str) else move
+        self._append(number)
+        if self.undone and self.undone[-1] == self.moves[-1]:
             self.undone.pop()
         else:
             self.undone.clear()
@@ -135,21 +170,19 @@ class Match:
             raise UsageError("there is no move to redo")
         self._append(self.undone.pop())
 
-    def _append(self, move: int) -> None:
-        self.positions.append(self.game.apply(self.position, move))
-        self.moves.append(move)
+    def _append(self, move: SupportsIndex) -> None:
+        position = self.position
+        self.positions.append(position.apply(move))
+        self.moves.append(Move(position, move))
 
     def move_names(self) -> list[str]:
         """Return the moves as texts."""
-        return [
-            self.game.format_move(position, move)
-            for position, move in zip(self.positions, self.moves, strict=False)  # the last position has no move yet
-        ]
+        return [move.name for move in self.moves]
 
     def play_names(self, names: Iterable[str]) -> None:
         """Make moves that are given as texts."""
         for name in names:
-            self.play(self.game.parse_move(self.position, name))
+            self.play(name)
 
     def json(self) -> dict[str, object]:
         """Return the format in which `save` writes the game. `start` is omitted for the usual start position."""
@@ -166,6 +199,7 @@ class Match:
 
 def load_match(game: Game, path: Path) -> Match:
     """Read a file that `Match.save` wrote. Raises PerfectPlayError for any other file, or one of another game."""
+    require_regular(path)
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

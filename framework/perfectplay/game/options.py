@@ -66,7 +66,7 @@ class Option:
             result = flag if isinstance(flag, bool) else None
         elif self.text:
             text = value.strip() if isinstance(value, str) else ""
-            result = (text if self.spelling is None else self.spelling(text)) if text else None
+            result = self._spell(text) if text else None
         elif self.choices:
             result = str(value) if value in self.choices else None
         else:
@@ -75,6 +75,15 @@ class Option:
             allowed = f"one of {self.range}" if self.choices else self.range
             raise UsageError(f"--{self.name} is {allowed}, not {value!r}{did_you_mean(str(value), self.choices)}")
         return result
+
+    def _spell(self, text: str) -> str:
+        if self.spelling is None:
+            return text
+        try:
+            return self.spelling(text)
+        except (ValueError, RecursionError) as error:  # such as brackets nested hundreds deep
+            shown = text if len(text) <= 60 else f"{text[:60]}…"
+            raise UsageError(f"--{self.name} cannot be read: {shown!r} ({error})") from None
 
     def _read_integer(self, value: object) -> int | None:
         if isinstance(value, str) and re.fullmatch(r"-?[0-9]+", value):

@@ -17,6 +17,7 @@ from perfectplay.game.board import Board
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
+    from perfectplay.game.index import Index
     from perfectplay.game.options import Option
     from perfectplay_native.kernel import Kernel
     from perfectplay_native.positions import Positions
@@ -118,6 +119,10 @@ class GameSpec(Protocol):
     @hookspec
     def kernel(self) -> Kernel:
         """Return the game's C kernel. Its functions are the defaults for hooks that the plugin omits."""
+
+    @hookspec
+    def index(self) -> Index:
+        """Return the cells and pieces, from which the game gets tiers and an index; replaces enumeration."""
 
     @hookspec
     def benchmarks(self) -> Iterable[tuple[str, float, str]]:

@@ -86,6 +86,19 @@ def verdict(
     return f"{winner} wins{by} in {plies(plies_left)}" + (f" ({own:,} of its moves)" if alternating else "")
 
 
+def headline(game: Game, value: Value, mover: int | None) -> str:
+    """Return a short sentence on a position, which counts the winner's own moves and no plies."""
+    left, wins = value.remoteness, value.outcome is Outcome.WIN
+    if game.is_puzzle or value.outcome_only or not left:
+        return game_verdict(game, value, mover)
+    if value.outcome is Outcome.DRAW:
+        return "Draw with best play"
+    own, other = sides(game, mover)
+    by = f" by {abs(value.score):,}" if value.score else ""
+    length = f" in {counted((left + 1) // 2, 'move')}" if game.turns_alternate else ""
+    return f"{own if wins else other} wins{by}{length}"
+
+
 def puzzle_verdict(value: Value, *, scored: bool = False) -> str:
     """Return a sentence on a position of a puzzle. In a `scored` puzzle a draw that ends is a score of 0.
 

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
-from perfectplay.game import wording
-from perfectplay.game.game import Game
-from perfectplay.memory import Available, available_memory
-from perfectplay.plan.estimate import Count
 from perfectplay.table.store import WRITE_BUFFER
 from perfectplay.tiers.order import TierSizes
 from perfectplay_native.kernel import Kernel
 
-PROGRAM_MEMORY = 40 << 20
-"""Python with the modules it loads."""
-
-FIXED_MEMORY = PROGRAM_MEMORY + WRITE_BUFFER
-"""The part of a memory budget that the engine cannot use: the program and the write buffer of the store."""
-
+PROGRAM_MEMORY = 40 << 20  # Python with the modules it loads
+FIXED_MEMORY = PROGRAM_MEMORY + WRITE_BUFFER  # the part of a memory budget that the engine cannot use
 SMALLEST_BUDGET = FIXED_MEMORY + (16 << 20)
 
-# Bytes per slot or position.
-OUTCOME_BYTES, MARKER_BYTES, ENTRY_BYTES, GRAPH_BYTES, GRAPH_EDGE_BYTES = 0.25, 0.25, 4, 8, 4
+# Bytes per slot or position. A tier takes two bytes per value if some remoteness is above 63. In a game with cycles,
+# that holds for nearly all large tiers or for none, with and without cycles; the plan assumes one and a half.
+OUTCOME_BYTES, WIDE_BYTES, MARKER_BYTES, ENTRY_BYTES, GRAPH_BYTES, GRAPH_EDGE_BYTES = 0.25, 0.5, 0.25, 4, 8, 4
 KEY_BYTES, KEY_TREE_BYTES, ENUMERATING_BYTES = 8, 0.5, 16
-WIDE_BYTES = 0.5
-"""A tier with cycles takes two bytes per value if some remoteness is above 63; the plan assumes one and a half."""
-
-TIER_BYTES = 1 << 10
-"""The records of a tier and the free space in its pages."""
+TIER_BYTES = 1 << 10  # the records of a tier and the free space in its pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +25,15 @@ class Shape:
 
     slots: int
     positions: int
-    largest_component: int
-    """Slots of the largest group of tiers that are solved together."""
+    largest_component: int  # slots of the largest group of tiers that are solved together
     cyclic_slots: int
     enumerated: bool
     scored: bool
     retracts: bool
-    outcomes: bool = False
-    """Whether only outcomes are stored, in two bits."""
+    outcomes: bool = False  # whether only outcomes are stored, in two bits
     tiers: int = 1
-    open_share: float = 0.5
-    """The share of positions that the rules alone do not decide; 0.5 unless measured."""
-    edges_each: float = 6.0
-    """Moves from such a position; 6 unless measured."""
+    open_share: float = 0.5  # of the positions, which the rules alone do not decide; 0.5 unless measured
+    edges_each: float = 6.0  # moves from such a position; 6 unless measured
 
     @property
     def value_bytes(self) -> float:
@@ -60,7 +43,7 @@ class Shape:
     @property
     def table_bytes(self) -> int:
         keys = KEY_BYTES if self.enumerated else 0
-        wide = 0.0 if self.scored or self.outcomes else WIDE_BYTES * self.cyclic_slots
+        wide = 0.0 if self.scored or self.outcomes or not self.cyclic_slots else WIDE_BYTES * self.slots
         return round(self.slots * (self.value_bytes + keys) + wide) + TIER_BYTES * self.tiers
 
     @property
@@ -89,62 +72,25 @@ class Shape:
         return round(self.largest_component * self.value_bytes) + self._working_bytes + FIXED_MEMORY
 
     @property
+    def least_memory(self) -> int:
+        """The smallest memory that `--backend lmdb` works with; temporary files replace the rest."""
+        return min(self.lmdb_backend, SMALLEST_BUDGET)
+
+    @property
     def scratch_bytes(self) -> int:
         """Size of the temporary files that a solve with `--memory` may need."""
         return self.lmdb_backend - FIXED_MEMORY
 
 
-def ranked_shape(kernel: Kernel, tiers: TierSizes) -> Shape:
-    """The shape of a game whose tier sizes are known."""
-    return _shape(kernel, tiers.slots, tiers.largest_component, tiers.cyclic_slots, len(tiers.sizes))
-
-
-def counted_shape(kernel: Kernel, count: Count) -> Shape:
-    """The shape of a game whose positions were counted or estimated."""
-    cyclic_slots = count.positions if count.cyclic else 0
-    return _shape(kernel, count.positions, count.largest_tier, cyclic_slots, len(count.tiers))
-
-
-def _shape(kernel: Kernel, slots: int, largest_component: int, cyclic_slots: int, tiers: int) -> Shape:
+def shape_of(kernel: Kernel, tiers: TierSizes) -> Shape:
+    """The shape of a game with these tiers, with full values."""
     return Shape(
-        slots=slots,
-        positions=slots,
-        largest_component=largest_component,
-        cyclic_slots=cyclic_slots,
+        slots=tiers.slots,
+        positions=tiers.slots,
+        largest_component=tiers.largest_component,
+        cyclic_slots=tiers.cyclic_slots,
         enumerated=not kernel.ranked,
         scored=kernel.scored,
         retracts=kernel.can_retract,
-        tiers=tiers,
+        tiers=len(tiers.sizes),
     )
-
-
-def free_disk(path: Path) -> int:
-    """Free bytes in the file system of `path`, which need not exist yet."""
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return shutil.disk_usage(path).free
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """The space that a running solve may use."""
-
-    in_memory: bool
-    """Whether the whole table must fit into memory; other backends use files beyond their budget."""
-    memory: int | None
-    """The value of --memory."""
-    table: Path | None
-    """Where the table is saved; None if it is not."""
-
-
-def describe_shortage(game: Game, shape: Shape, room: Room, *, done_bytes: int = 0) -> str | None:
-    """A warning if a solve of this shape will not fit, else None. `done_bytes` of its table are saved already."""
-    available = available_memory() if room.memory is None else Available(room.memory, "--memory")
-    needs = []
-    if room.in_memory and shape.memory_backend > available.bytes:
-        size, limit = wording.size(shape.memory_backend), wording.size(available.bytes)
-        needs.append(f"solving {game.name} in memory takes about {size}, but {available.limit} leaves {limit}")
-    needed = shape.table_bytes - done_bytes
-    if room.table is not None and needed > (free := free_disk(room.table)):
-        needs.append(f"the table takes about {wording.size(needed)} on disk, but only {wording.size(free)} is free")
-    return f"{' and '.join(needs)}; see `solve plan {game.command_word}`" if needs else None

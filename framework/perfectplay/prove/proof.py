@@ -1,7 +1,8 @@
 """Proves the outcome of one position by search, and stores every outcome proven on the way in a proof file.
 
 The search itself runs in C (docs/weak.md). Its outcomes are valid independently of the position that was searched, so
-each game has one proof file, and every run starts with the outcomes of earlier runs.
+each game has one proof file, and every run starts with the outcomes of earlier runs. Several runs may
+use the file at the same time: a run that writes its outcomes keeps those that others have written meanwhile.
 
 A proof file is a GBL2 file of version 2 (gbl2.py). Its text names the game, the options and the version of the rules.
 After the entries it has one bit per position, set if all children of that position are proven too.
@@ -20,9 +21,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from perfectplay.compile.kernel import solving_kernel
 from perfectplay.errors import Interrupted, PerfectPlayError, TableError, UsageError, reason
-from perfectplay.files import atomic_write
-from perfectplay.game.engine import cpu_seconds, game_kernel, run_in_background
+from perfectplay.files import atomic_write, lock_directory
+from perfectplay.game.engine import cpu_seconds, run_in_background
 from perfectplay.game.game import Game
 from perfectplay.memory import peak_memory
 from perfectplay.table.gbl2 import Entries, entries, read_gbl2, read_header, write_version_2
@@ -122,7 +124,8 @@ def prove_position(
     with ExitStack() as resources:
         table = None
         if options.use_table:
-            table = resources.enter_context(open_table(game, table_path(game, options.directory)))
+            path = table_path(game, options.directory)
+            table = resources.enter_context(open_table(game, path, kernel=solving_kernel(game)))
         run = _Run(game, root, options, file, table)
         resources.callback(run.search.close)  # before the table is closed
         return run.prove(progress, stop or threading.Event())
@@ -137,7 +140,7 @@ class _Run:
         self.game, self.root, self.options, self.file = game, root, options, file
         if table is not None:
             table.attach_all()
-        self.search = Search(game_kernel(game) if table is None else table.kernel)
+        self.search = Search(solving_kernel(game) if table is None else table.kernel)
         if table is not None:
             self.search.use_tablebase(table.engine)
         self.started, self.cpu_started = time.monotonic(), cpu_seconds()
@@ -212,10 +215,13 @@ class _ProofFile:
     def __init__(self, game: Game, path: Path) -> None:
         self.game, self.path = game, path
         self.seconds = 0.0
+        self._contents: tuple[int, int, int] | None = None
+        """Identifies the contents of the file if the search has all of its outcomes."""
 
     def load(self, search: Search) -> int:
         """Give the file's outcomes, if it exists, to a search. Returns their number."""
-        if not self.path.exists():
+        self._contents = _identify(self.path)
+        if self._contents is None:
             return 0
         data = read_proof(self.path, self.game)
         positions = np.ascontiguousarray(data.entries["position"])
@@ -224,15 +230,20 @@ class _ProofFile:
         return search.counts.unique
 
     def save(self, search: Search) -> None:
-        """Write all outcomes of a search."""
+        """Write all outcomes of a search, together with those that other runs have written meanwhile."""
         started = time.monotonic()
         positions, outcomes, marks = search.marked_entries()
         winners = self._signs(positions) * (outcomes.astype(np.int8) - _DRAW)
+        data = ProofData(entries(positions, winners), marks)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            with lock_directory(self.path.parent):
+                before = _identify(self.path)
+                merging = before is not None and before != self._contents
+                write_proof(self.path, self.game, data.merge(read_proof(self.path, self.game)) if merging else data)
+                self._contents = None if merging else _identify(self.path)
         except OSError as error:
             raise TableError(f"cannot write {self.path}: {reason(error)}") from None
-        write_proof(self.path, self.game, ProofData(entries(positions, winners), marks))
         self.seconds = time.monotonic() - started
 
     def _signs(self, positions: Positions) -> npt.NDArray[np.int8]:
@@ -249,6 +260,24 @@ class ProofData:
     entries: Entries
     marks: Marks
     """True for positions whose children are all proven."""
+
+    def merge(self, other: ProofData) -> ProofData:
+        """Return the entries of both, in the order of positions."""
+        both = np.concatenate([self.entries, other.entries])
+        positions, first = np.unique(both["position"], return_index=True)
+        marks = np.zeros(len(positions), dtype=bool)
+        for part in (self, other):
+            marks[np.searchsorted(positions, part.entries["position"][part.marks])] = True
+        return ProofData(both[first], marks)
+
+
+def _identify(path: Path) -> tuple[int, int, int] | None:
+    """Return numbers that change whenever the file is replaced; None if there is no file."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def write_proof(path: Path, game: Game, data: ProofData) -> None:

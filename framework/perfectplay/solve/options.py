@@ -15,8 +15,11 @@ from perfectplay.memory import Available, available_memory
 from perfectplay.plan.sizes import FIXED_MEMORY, SMALLEST_BUDGET
 from perfectplay.table.records import FULL, VALUES
 from perfectplay.table.store import Backend, backends
-from perfectplay.threads import Progress
+from perfectplay.threads import MAX_THREADS, Progress
 from perfectplay_native.kernel import Kernel
+
+LARGEST_BUDGET = 1 << 60
+"""The engine counts bytes in 64 bits."""
 
 MAX_WORKERS_PER_CORE = 8
 """The largest number of workers on this machine. Each is a process, and a thousand of them would bring it down."""
@@ -82,6 +85,8 @@ class SolveOptions:
         if chosen.durable and not self.save:
             raise UsageError(f"the {self.backend} backend always saves; leave out --no-save, or use --backend memory")
         require_enough_memory(self.memory)
+        if self.threads is not None and not 1 <= self.threads <= MAX_THREADS:
+            raise UsageError(f"the number of threads must be from 1 to {MAX_THREADS}, not {self.threads}")
         if not isinstance(chosen, ClusterBackend):
             if self.cluster is not None:
                 raise UsageError(
@@ -138,6 +143,8 @@ def require_enough_memory(memory: int | None) -> None:
     """Raise UsageError if a memory budget is too small for any solve."""
     if memory is not None and memory < SMALLEST_BUDGET:
         raise UsageError(f"--memory is too small; use at least {SMALLEST_BUDGET >> 20}M")
+    if memory is not None and memory >= LARGEST_BUDGET:
+        raise UsageError("--memory is too large; leave it out to use all of the memory")
 
 
 @dataclass(frozen=True, slots=True)

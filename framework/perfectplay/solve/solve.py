@@ -11,15 +11,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Unpack
 
-from perfectplay.game.engine import cpu_seconds, game_kernel, translate_error
+from perfectplay.compile.kernel import describe_rules, solving_kernel
+from perfectplay.files import free_disk
+from perfectplay.game import wording
+from perfectplay.game.engine import cpu_seconds, translate_error
 from perfectplay.game.game import Game
-from perfectplay.memory import Memory, MemoryWatch, return_memory_when_freed
-from perfectplay.plan.sizes import Room, describe_shortage, ranked_shape
+from perfectplay.memory import Available, Memory, MemoryWatch, available_memory, limit_freed_memory
+from perfectplay.plan.sizes import shape_of
 from perfectplay.solve.options import Callbacks, Cluster, ClusterBackend, SolveKeywords, SolveOptions
 from perfectplay.solve.steps import LocalSteps, SolveState, Steps
-from perfectplay.table.backends import claim_place, remove_outdated, save_table
-from perfectplay.table.lmdb_reader import DATA_FILE
-from perfectplay.table.lmdb_store import remove_table
+from perfectplay.table.backends import Replacement, claim_place, is_outdated, save_table
 from perfectplay.table.locations import open_table, require_same_game, require_same_values, table_path
 from perfectplay.table.records import FULL, Statistics, TableInfo, table_hash
 from perfectplay.table.table import Table
@@ -38,6 +39,8 @@ class Solution:
     seconds: float
     cpu_seconds: float
     peak: Memory
+    rules: str
+    """The rules that the solve used: "C kernel", "Python, compiled" or "Python"."""
     resumed: bool = False
     """Whether an earlier run had solved a part."""
     workers: int | None = None
@@ -91,19 +94,21 @@ def run_solve(
 ) -> Solution:
     """Solve a game with the given steps. The store, its lock, the engine and the workers are opened and closed here."""
     callbacks = callbacks or Callbacks()
-    if options.memory is not None or game.kernel is None:  # a game in Python allocates millions of small objects
-        return_memory_when_freed()
     started, cpu_started = time.monotonic(), cpu_seconds()
-    backend, kernel, path = options.chosen_backend, game_kernel(game), table_path(game, options.directory)
-    if options.save:
-        remove_outdated(game, path)
-    if backend.durable and options.replace_other and (path / DATA_FILE).exists():
-        remove_table(path)  # a durable backend would resume it
-    save_to_place = options.save and not backend.durable
-    place = claim_place(game, path, None if options.replace_other else options.values) if save_to_place else None
+    backend, kernel, path = options.chosen_backend, solving_kernel(game), table_path(game, options.directory)
+    if options.memory is not None or not kernel.cheap:  # a game in Python allocates millions of small objects
+        limit_freed_memory(options.memory or 0)
+    replacing = options.save and (options.replace_other or is_outdated(game, path))
+    place = replacement = None
+    if replacing or (options.save and not backend.durable):
+        place = claim_place(game, path, None if replacing else options.values)
+    if place is not None and backend.durable:
+        replacement = Replacement(backend, place)
     watch = MemoryWatch()
     with place or nullcontext(), ExitStack() as resources:
-        store = resources.enter_context(closing(backend.open(game, path, new_info(game, kernel, options.values))))
+        info = new_info(game, kernel, options.values)
+        opened = backend.open(game, path, info) if replacement is None else replacement.open(game, info)
+        store = resources.enter_context(closing(opened))
         require_same_game(store, game)  # again, in case that the backend of a plugin does not check
         require_same_values(store, game, options.values)
         state = SolveState(game, kernel, store, options, callbacks, started)
@@ -112,13 +117,16 @@ def run_solve(
             with watch:
                 with kernel.memo(state.budget.memo_bytes):
                     _run_steps(state, steps, path)
-                if place is not None:
+                if place is not None and replacement is None:
                     state.report("saving", state.slots_done)
                     save_table(store, place)
         except BaseException as error:
+            if replacement is not None and not store.key_records() and not store.tier_records():
+                resources.close()
+                replacement.remove()  # there is nothing to resume
             raise translate_error(error, game) from None
         digest, effort = store.info.hash or "", steps.effort
-        table = _take_table(state, steps, resources)
+        table = _take_table(state, steps, resources, replacement)
     return Solution(
         table=table,
         stats=table.statistics,
@@ -127,6 +135,7 @@ def run_solve(
         cpu_seconds=cpu_seconds() - cpu_started + effort.cpu_seconds,
         resumed=state.slots_resumed > 0,
         peak=watch.peak,
+        rules=describe_rules(game),
         workers=effort.workers,
         exchanged=effort.exchanged,
     )
@@ -154,23 +163,35 @@ def _run_steps(state: SolveState, steps: Steps, path: Path) -> None:
     if in_memory:
         slots = tiers.slots + tiers.largest_component
         state.budget.require(stored_bytes(slots, 0 if store.info.outcomes else 1), state.game.name)
-    if state.callbacks.warn is not None:
-        room = Room(in_memory=in_memory, memory=state.options.memory, table=path if state.options.save else None)
-        shape = replace(ranked_shape(kernel, tiers), outcomes=store.info.outcomes)
-        if text := describe_shortage(state.game, shape, room, done_bytes=store.size_on_disk):
-            state.callbacks.warn(text)
+    if state.callbacks.warn is not None and (text := _describe_shortage(state, path)):
+        state.callbacks.warn(text)
     steps.solve_components()
     if store.info.status != "complete":
         digest = table_hash(state.records.values(), state.keys.values())
         store.set_info(replace(store.info, status="complete", hash=digest))
 
 
-def _take_table(state: SolveState, steps: Steps, resources: ExitStack) -> Table:
+def _describe_shortage(state: SolveState, path: Path) -> str | None:
+    """Return a warning if the rest of the solve will not fit, else None."""
+    options, store, needs = state.options, state.store, []
+    shape = replace(shape_of(state.kernel, state.tiers), outcomes=store.info.outcomes)
+    available = available_memory() if options.memory is None else Available(options.memory, "--memory")
+    if store.scratch_directory() is None and shape.memory_backend > available.bytes:
+        size, limit = wording.size(shape.memory_backend), wording.size(available.bytes)
+        needs.append(f"solving {state.game.name} in memory takes about {size}, but {available.limit} leaves {limit}")
+    needed = shape.table_bytes - store.size_on_disk
+    if options.save and needed > (free := free_disk(path)):
+        needs.append(f"the table takes about {wording.size(needed)} on disk, but only {wording.size(free)} is free")
+    return f"{' and '.join(needs)}; see `solve plan {state.game.command_word}`" if needs else None
+
+
+def _take_table(state: SolveState, steps: Steps, resources: ExitStack, replacement: Replacement | None) -> Table:
     """Open the finished table. A table in memory takes over the store, and the engine if that has the values."""
     game, store = state.game, state.store
     if store.path is not None and store.copies:
         resources.close()
-        return open_table(game, store.path, memory=state.budget.engine_bytes)
+        path = store.path if replacement is None else replacement.install()
+        return open_table(game, path, memory=state.budget.engine_bytes)
     resources.pop_all()
     if store.copies:
         steps.close()

@@ -20,7 +20,7 @@ from perfectplay.table.store import Store
 from perfectplay.threads import Progress
 from perfectplay.tiers.enumeration import Expand, enumerate_positions
 from perfectplay.tiers.external_set import SpillBudget
-from perfectplay.tiers.order import Component, TierSizes
+from perfectplay.tiers.order import Component, TierScan, TierSizes
 from perfectplay_native.engine import Engine, Propagation
 from perfectplay_native.kernel import Kernel
 
@@ -81,12 +81,13 @@ class SolveState:
     def load_tiers(self) -> None:
         """Determine sizes and order of the tiers; raise TableError if tiers of an earlier run have other sizes."""
         self.records = self.store.tier_records()
-        self.tiers = TierSizes.of(self.kernel, self.keys)
+        scan = TierScan(threads=self.options.threads, check=self.check_stop)
+        self.tiers = TierSizes.of(self.kernel, self.keys, scan)
         for tier, record in self.records.items():
             if (size := self.tiers.sizes.get(tier)) != record.size:
                 raise TableError(
                     f"{self.store.path} was made with other rules: tier {tier} had {record.size:,} positions then and "
-                    f"has {size or 0:,} now; delete it and solve again"
+                    f"has {size or 0:,} now; solve again with --force"
                 )
 
     def is_solved(self, component: Component) -> bool:

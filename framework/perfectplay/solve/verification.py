@@ -9,21 +9,22 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
-from perfectplay.errors import DamagedTable, PluginError
+from perfectplay.compile.kernel import describe_rules, solving_kernel
+from perfectplay.errors import DamagedTable, Interrupted, PluginError
 from perfectplay.game.engine import cpu_seconds, run_in_background
 from perfectplay.plan.sizes import FIXED_MEMORY
 from perfectplay.solve.options import require_enough_memory
 from perfectplay.table.records import TierRecord
 from perfectplay.table.table import Table
 from perfectplay.threads import Progress
-from perfectplay.tiers.order import components, tier_graph, tier_sizes
+from perfectplay.tiers.order import TierScan, components, tier_graph, tier_sizes
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.engine import Engine, Fault
 from perfectplay_native.kernel import slot_of
@@ -57,6 +58,8 @@ class VerifyReport:
     examples: list[BadPosition] = field(default_factory=list)
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    rules: str = ""
+    """The rules that were used: "C kernel", "Python, compiled" or "Python"."""
     workers: int | None = None
     """The number of workers; None if the verification used threads."""
 
@@ -81,7 +84,7 @@ def verify_table(
     require_enough_memory(memory)
     check_structure(table)
     started, cpu_started = time.monotonic(), cpu_seconds()
-    with closing(Engine(table.kernel, tiers=max(table.records) + 1, threads=threads)) as engine:
+    with closing(Engine(solving_kernel(table.game), tiers=max(table.records) + 1, threads=threads)) as engine:
         if memory is not None:
             engine.set_memory(memory - FIXED_MEMORY, None if table.store.path is None else str(table.store.path))
         proof = _Verification(table, engine, progress, stop or threading.Event())
@@ -90,6 +93,7 @@ def verify_table(
         else:
             proof.verify_full_values()
     report = proof.report
+    report.rules = describe_rules(table.game)
     report.seconds = time.monotonic() - started
     report.cpu_seconds = cpu_seconds() - cpu_started
     return report
@@ -118,7 +122,10 @@ class _Verification:
     def verify_outcomes(self) -> None:
         """Prove tiers from the last to the first. A tier is attached only when all tiers it depends on are proven."""
         records = self.table.records
-        order = components(tier_graph(self.table.kernel, self.table.keys))
+        graph = tier_graph(self.table.kernel, self.table.keys, TierScan(check=self._check_stop))
+        if missing := graph.keys() - records.keys():
+            raise damage_error(self.table, f"tier {min(missing)} is missing")
+        order = components(graph)
         self.total += sum(records[tier].size for step in order if step.cyclic for tier in step.tiers)
         for step in order:
             for tier in step.tiers:
@@ -134,6 +141,10 @@ class _Verification:
                 self._attach(records[tier])
             for tier in step.tiers:
                 self._verify(records[tier])
+
+    def _check_stop(self) -> None:
+        if self.stop.is_set():
+            raise Interrupted("interrupted")
 
     def _define(self, record: TierRecord) -> None:
         keys = self.table.keys.get(record.tier)
@@ -185,7 +196,11 @@ def count_positions(table: Table, record: TierRecord) -> int:
 def check_structure(table: Table) -> None:
     """Raise TableError unless a table is finished, has the game's tiers in the right sizes, and contains the start."""
     table.require_complete()
-    expected = tier_sizes(table.kernel, table.keys)
+    kernel = table.kernel
+    tiers: Iterable[int] = range(kernel.tier_count) if kernel.ranked else table.keys
+    if kernel.layout is not None:  # which tiers play can reach becomes clear when the children are verified
+        tiers = [tier for tier in table.records if tier < kernel.tier_count]
+    expected = tier_sizes(kernel, table.keys, tiers)
     actual = {tier: record.size for tier, record in table.records.items()}
     wrong = sorted(tier for tier in {*expected, *actual} if expected.get(tier) != actual.get(tier))
     if wrong or not actual:

@@ -31,7 +31,7 @@ import numpy.typing as npt
 import xxhash
 
 from perfectplay.errors import PerfectPlayError
-from perfectplay.files import atomic_write
+from perfectplay.files import atomic_write, require_regular
 
 MAGIC = b"GBL2"
 VERSION = 1
@@ -118,6 +118,7 @@ def write_version_2(file: BinaryIO, about: bytes, part: Entries, more: bytes) ->
 
 def read_header(path: Path) -> Header:
     """Read the header of a file. Raises PerfectPlayError if it is not a GBL2 file, or if its length is wrong."""
+    require_regular(path)
     size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(_HEADER.size)

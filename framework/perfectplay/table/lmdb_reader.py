@@ -121,6 +121,11 @@ class Snapshot:
         self._pages_used[:2] = True
         self.entries: dict[bytes, memoryview] = dict(self._read(meta.main))
 
+    @property
+    def size(self) -> int:
+        """The length of the file when it was read; it may have been removed since."""
+        return len(self._data)
+
     def check_free_pages(self) -> None:
         """Raise DamagedPages if a page in use is listed as free, because a writer would overwrite it."""
         used = self._pages_used.copy()
@@ -218,7 +223,10 @@ def read_snapshot(path: Path) -> Snapshot:
 
 def _state(path: Path, data: memoryview) -> tuple[int, bytes]:
     """Return what every transaction changes: the length of the file, and its meta pages for any page size."""
-    length = os.stat(path).st_size if path.exists() else 0
+    try:
+        length = os.stat(path).st_size
+    except FileNotFoundError:
+        length = 0
     return length, b"".join(bytes(data[start : start + _PAGE.size + _META_SIZE]) for start in [0, *PAGE_SIZES])
 
 
@@ -300,7 +308,7 @@ class TableFile:
             raise self.damage("its metadata cannot be read") from None
         raise TableError(
             f"{self.file.parent} has table format {version}, but this version of perfectplay reads format {FORMAT}: "
-            "delete it and solve again"
+            "solve again with --force"
         )
 
     def _read_records(self, kind: bytes, parse: Callable[[bytes], Record]) -> Iterator[Record]:
@@ -389,7 +397,7 @@ class TableReader(Store):
 
     @property
     def size_on_disk(self) -> int:
-        return os.stat(self.source.file).st_size
+        return self.source.snapshot.size
 
     def close(self) -> None:
         """Do nothing: the map is closed when the last array that uses it is freed."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import lmdb
 
-from perfectplay.errors import DamagedTable, TableError, reason
+from perfectplay.errors import TableError, reason
 from perfectplay.files import lock_file, sync
 from perfectplay.table.lmdb_reader import DATA_FILE, DATA_VERSION, align
 from perfectplay.table.records import (
@@ -36,6 +36,8 @@ from perfectplay.table.records import (
 from perfectplay.table.store import WRITE_BUFFER, Array, Block, Store
 
 LOCK_FILE = "writer.lock"
+FOREIGN_LOCK_FILE = "lock.mdb"
+"""Created by LMDB's own tools, such as mdb_stat, when they read a table."""
 NEW_FILE = "data.mdb.new"
 """A table being written to replace another. The holder of the lock may delete one left by a killed process."""
 
@@ -79,12 +81,9 @@ class WriterLock:
 
     @contextmanager
     def release_on_error(self) -> Iterator[None]:
-        """Release the lock if the block raises. The error for a damaged table then says how to continue."""
+        """Release the lock if the block raises."""
         try:
             yield
-        except DamagedTable as error:
-            self.release()
-            raise TableError(f"{error}; delete it and solve again") from None
         except BaseException:
             self.release()
             raise
@@ -330,5 +329,6 @@ def remove_table(path: Path) -> None:
     with WriterLock(path):  # on release, it removes an empty directory
         try:
             (path / DATA_FILE).unlink()
+            (path / FOREIGN_LOCK_FILE).unlink(missing_ok=True)
         except OSError as error:
             raise TableError(f"cannot remove {path}: {reason(error)}") from None

@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from perfectplay.game.notebook import html_table
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.limits import BLOCK_SLOTS, MAX_TIER, MAX_TIER_SIZE
 from perfectplay_native.values import count_codes, count_outcomes, stored_bytes
@@ -264,6 +265,11 @@ class Statistics:
     longest_win: int | None
     longest_loss: int | None
     by_code: dict[int, int]
+
+    def html(self, caption: str) -> str:
+        """Return a table of the counts for a notebook."""
+        kinds = {"won": self.wins, "lost": self.losses, "drawn": self.draws, "all": self.positions}
+        return html_table(("positions", "count"), kinds.items(), caption=caption)
 
     @classmethod
     def of(cls, counts: Iterable[Mapping[int, int]]) -> Statistics:

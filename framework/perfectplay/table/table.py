@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perfectplay.errors import NotInTable, TableError, UsageError
-from perfectplay.game.game import Game
+from perfectplay.game.game import Game, Position
 from perfectplay.game.hooks import as_int
 from perfectplay.table.records import Statistics, TableInfo, TierRecord, block_lengths
 from perfectplay.table.store import Block, Store
@@ -88,10 +88,38 @@ class Table:
         if value is None:
             if not self.kernel.valid(position):
                 reason = "it is not a position of the game"
+            elif self.complete and self.kernel.ranked:
+                reason = "the game's index has no slot for it"
             else:
                 reason = "it cannot be reached from the start" if self.complete else self.unfinished()
             raise NotInTable(f"position {position} is not in the table of {self.game.name}: {reason}")
         return value
+
+    def __getitem__(self, position: SupportsIndex | str) -> Value:
+        """Return the value of a position like `probe`; a text in any notation of the game works too.
+
+        Raises UsageError for a Position of another game, and NotInTable, a KeyError, if the table has no value.
+
+        >>> from perfectplay import load_game, open_table
+        >>> game = load_game("gobblet")
+        >>> with open_table(game) as table:
+        ...     print(table[game.position()], table["74242"])
+        win in 13 win in 9
+        """
+        if isinstance(position, Position) and position.game.identity != self.game.identity:
+            raise UsageError(f"{position!r} is not a position of {self.game.identity}")
+        return self.probe(self.game.encode(position) if isinstance(position, str) else position)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a table cannot be iterated: use `positions`, or `perfectplay.select`")
+
+    def __repr__(self) -> str:
+        state = "" if self.complete else ", unfinished"
+        return f"<Table of {self.game.identity}: {self.statistics.positions:,} positions{state}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the counts of outcomes."""
+        return self.statistics.html(f"{self.game.about.title}{'' if self.complete else ' (unfinished)'}")
 
     def unfinished(self) -> str:
         """Describe the progress of an unfinished table and how to resume it."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perfectplay.testing.checks import BrokenLaws, check_game, find_game, law_names, run_checks
-    from perfectplay.testing.trial import CheckResult
+    from perfectplay.testing.trial import CheckReport, CheckResult, Effort
 
-__all__ = ["BrokenLaws", "CheckResult", "check_game", "find_game", "law_names", "run_checks"]
+__all__ = ["BrokenLaws", "CheckReport", "CheckResult", "Effort", "check_game", "find_game", "law_names", "run_checks"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,10 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,12 +22,26 @@ from perfectplay.game.options import Option, OptionValue
 from perfectplay.game.plugins import Plugin, load_plugin
 from perfectplay.testing.sandbox import CallLog, ChildDied, Send, run_in_subprocess
 from perfectplay.testing.subject import GameUnderTest
-from perfectplay.testing.trial import HOOKS, PROMISES, PURE, CheckResult, Snapshots, check_laws, compare_in_new_process
+from perfectplay.testing.trial import (
+    HOOKS,
+    PROMISES,
+    PURE,
+    CheckReport,
+    CheckResult,
+    Effort,
+    Snapshots,
+    Trial,
+    check_laws,
+    compare_in_new_process,
+)
 
 Loaded = TypeVar("Loaded")
 
 NAMING_PATIENCE = 5
 """Seconds that formatting one position may take."""
+
+THREAD_PATIENCE = 1
+"""Seconds in which a thread that importing a plugin starts must end."""
 
 
 class BrokenLaws(AssertionError, PerfectPlayError):
@@ -44,10 +60,9 @@ def check_game(game: Game | str | object, /, **options: Any) -> None:
     cannot be loaded.
     """
     subject = find_game(game, **options)
-    broken = [result for result in run_checks(subject) if result.breach]
-    if broken:
-        lines = "\n".join(f"  {result.law}: {result.breach}" for result in broken)
-        raise BrokenLaws(f"{subject.name} fails {len(broken)} of the checks that solving relies on:\n{lines}")
+    if breaches := run_checks(subject).breaches:
+        lines = "\n".join(f"  {law}: {breach}" for law, breach in breaches.items())
+        raise BrokenLaws(f"{subject.name} fails {len(breaches)} of the checks that solving relies on:\n{lines}")
 
 
 def find_game(game: Game | str | object, /, **options: Any) -> Game:
@@ -63,7 +78,8 @@ def load_in_subprocess(name: str, load: Callable[[], Loaded]) -> Loaded:
     """Call `load` in a subprocess first, and if that ends normally, in this process.
 
     Returns the result of `load`.
-    Raises PluginError, which names the game, if the subprocess crashes, hangs or uses too much memory.
+    Raises PluginError, which names the game, if the subprocess crashes, hangs, starts a thread that keeps running, or
+    uses too much memory.
     """
     if _debugging():
         return load()
@@ -73,56 +89,86 @@ def load_in_subprocess(name: str, load: Callable[[], Loaded]) -> Loaded:
         log.attach()
         with suppress(PerfectPlayError):  # raised again below, with its cause
             load()
+        send(_running_thread())
 
     try:
         # 0 is the import of the plugin, which may hang before any hook is called.
-        for _ in run_in_subprocess(work, pending_call=lambda: log.pending_call() or 0):
-            pass
+        for thread in run_in_subprocess(work, pending_call=lambda: log.pending_call() or 0):
+            if thread is not None:
+                raise PluginError(
+                    f"{Path(name).stem}: loading the game starts a thread ({thread}) that keeps running, so no command "
+                    f"would end; a game must not start threads"
+                )
     except ChildDied as reason:
         message = log.describe(str(reason), name=lambda position: f"position {position}")
         raise PluginError(f"{Path(name).stem}: {message}") from reason
     return load()
 
 
-def run_checks(game: Game) -> list[CheckResult]:
-    """Check every law and return one result for each, in the order of `law_names`.
+def _running_thread() -> str | None:
+    """Return the name of a thread that prevents this process from ending, or None."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(THREAD_PATIENCE)
+            if thread.is_alive():
+                return thread.name
+    return None
+
+
+def run_checks(game: Game, effort: Effort = Effort()) -> CheckReport:  # noqa: B008 (immutable)
+    """Check every law. The report has one result for each, in the order of `law_names`.
 
     The game runs in a subprocess. A crash, a call that does not return, or excessive memory use breaks the law `hooks`.
     With PERFECTPLAY_DEBUG in the environment the game runs in this process, where a debugger can stop it.
     """
     if _debugging():
-        return check_laws(GameUnderTest(game))[0]
+        return check_laws(GameUnderTest(game), effort)[0]
     log = CallLog()
     subject = GameUnderTest(game, log)
     breaches: dict[str, str] = {}
     try:
-        results, snapshots = _check_in_subprocess(subject, log, breaches)
+        report, snapshots = _check_in_subprocess(subject, effort, log, breaches)
         if breaches:
-            return results
+            return report
         if game.is_loadable:
             breach = compare_in_new_interpreter(game, snapshots)
         else:
-            (breach,) = _run_logged(subject, log, lambda send: send(compare_in_new_process(subject, snapshots)))
-        return [replace(each, breach=breach) if each.law == PURE else each for each in results]
+            (breach,) = run_logged(subject, log, lambda send: send(compare_in_new_process(subject, snapshots)))
+        results = [replace(each, breach=breach) if each.law == PURE else each for each in report.results]
+        return replace(report, results=results)
     except ChildDied as reason:
-        breaches.setdefault(HOOKS, log.describe(str(reason), name=partial(_name_in_subprocess, subject)))
-        return [_inconclusive(law, promise, breaches.get(law)) for law, promise in PROMISES.items()]
+        breaches.setdefault(HOOKS, log.describe(str(reason), name=partial(name_in_subprocess, subject)))
+        results = [_inconclusive(law, promise, breaches.get(law)) for law, promise in PROMISES.items()]
+        return CheckReport(results, positions=0, complete=False)
+
+
+def explain_position(game: Game, position: int) -> str | None:
+    """Return the first breach of a law in a position or after one of its moves; None if there is none."""
+    trial = Trial(GameUnderTest(game), lambda law, breach: None)
+    trial.check_positions([position])
+    if not trial.breaches:
+        trial.check_positions(child for _, child in game.follow(position))
+    return next((f"{law}: {breach}" for law, breach in trial.breaches.items()), None)
 
 
 def _check_in_subprocess(
-    subject: GameUnderTest, log: CallLog, breaches: dict[str, str]
-) -> tuple[list[CheckResult], Snapshots]:
+    subject: GameUnderTest, effort: Effort, log: CallLog, breaches: dict[str, str]
+) -> tuple[CheckReport, Snapshots]:
     """Check every law. Adds each breach to `breaches` when it is found, because the subprocess may die later."""
-    for message in _run_logged(subject, log, lambda send: send(check_laws(subject, lambda *breach: send(breach)))):
+
+    def work(send: Send) -> None:
+        send(check_laws(subject, effort, lambda *breach: send(breach)))
+
+    for message in run_logged(subject, log, work):
         match message:
             case (str(law), str(breach)):
                 breaches.setdefault(law, breach)
-            case (list(results), dict(snapshots)):
-                return results, snapshots
+            case (CheckReport() as report, dict(snapshots)):
+                return report, snapshots
     raise AssertionError("the subprocess sends its results last")
 
 
-def _run_logged(subject: GameUnderTest, log: CallLog, work: Callable[[Send], None]) -> Iterator[Any]:
+def run_logged(subject: GameUnderTest, log: CallLog, work: Callable[[Send], None]) -> Iterator[Any]:
     """Yield what `work` sends from a subprocess that logs all calls of the game."""
 
     def logged_work(send: Send) -> None:
@@ -141,7 +187,7 @@ def _inconclusive(law: str, promise: str, breach: str | None) -> CheckResult:
     return CheckResult(law, promise, breach, hint=None if breach else f"not completed; see '{HOOKS}'")
 
 
-def _name_in_subprocess(subject: GameUnderTest, position: int) -> str:
+def name_in_subprocess(subject: GameUnderTest, position: int) -> str:
     """Return a position as messages show it. Formatting it may crash too."""
     try:
         (name,) = run_in_subprocess(
@@ -167,28 +213,40 @@ def compare_in_new_interpreter(game: Game, snapshots: Snapshots) -> str | None:
     Returns a message if they differ.
     """
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-    process = subprocess.run(
-        [sys.executable, "-c", _PROGRAM],
-        input=pickle.dumps((sys.path, game.command_word, game.options, snapshots)),
-        capture_output=True,
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        check=False,
-    )
+    with tempfile.NamedTemporaryFile() as answer:  # not standard output, to which the game may print
+        process = subprocess.run(
+            [sys.executable, "-c", _PROGRAM, answer.name],
+            input=pickle.dumps((sys.path, game.command_word, game.options, snapshots)),
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=False,
+        )
+        message = Path(answer.name).read_text(encoding="utf-8")
     if process.returncode:
         errors = process.stderr.decode(errors="replace").strip().splitlines()
         return f"in a new process, the game fails: {errors[-1] if errors else f'exit code {process.returncode}'}"
-    return process.stdout.decode() or None
+    return message or None
 
 
 def main() -> None:
-    """Read the game and the snapshots from standard input, compare them, and write the message."""
+    """Read the game and the snapshots from standard input, compare them, and write the message to the named file.
+
+    The comparison runs in a subprocess, because the game may hang only in a new interpreter.
+    """
     path, word, options, snapshots = pickle.load(sys.stdin.buffer)
     sys.path[:] = path
-    with redirect_stdout(sys.stderr):  # hooks may print
-        plugin = load_plugin(word)
-        game = build_game(plugin, options)
-        breach = compare_in_new_process(GameUnderTest(game), snapshots) or _compare_variants(plugin, game, snapshots)
-    sys.stdout.buffer.write((breach or "").encode())
+    try:
+        plugin = load_in_subprocess(word, lambda: load_plugin(word))
+        game = load_in_subprocess(word, lambda: build_game(plugin, options))
+        subject, log = GameUnderTest(game), CallLog()
+
+        def work(send: Send) -> None:
+            send(compare_in_new_process(subject, snapshots) or _compare_variants(plugin, game, snapshots))
+
+        (breach,) = run_logged(subject, log, work)
+    except ChildDied as reason:
+        breach = f"in a new process, {log.describe(str(reason), name=partial(name_in_subprocess, subject))}"
+    Path(sys.argv[1]).write_text(breach or "", encoding="utf-8")
 
 
 def _compare_variants(plugin: Plugin, game: Game, snapshots: Snapshots) -> str | None:

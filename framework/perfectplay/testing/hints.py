@@ -48,21 +48,22 @@ def hint_at_turns(subject: GameUnderTest, positions: Collection[int]) -> str | N
     if subject.has_board:
         return None
     both = _position_at_both_parities(subject)
-    example = "" if both is None else f" ({subject.name(both)} occurs after an even and an odd number of moves)"
+    if both is None:
+        return None
     return (
-        f"no hook gives the player to move, so every move is assumed to pass the turn{example}; if a player may move "
-        f"again, add 'mover'; if one player plays alone, return one name from 'players'"
+        f"no hook gives the player to move, so every move is assumed to pass the turn, but {subject.name(both)} occurs "
+        f"after an even and an odd number of moves; if a player may move again, add 'mover'; if one player plays "
+        f"alone, return one name from 'players'"
     )
 
 
 def _moves_are_reversible(subject: GameUnderTest, positions: Collection[int]) -> bool:
     game, moves = subject.game, 0
     for position in list(positions)[:MIN_SAMPLE]:
-        for move in game.moves(position):
-            child = game.apply(position, move)
+        for _, child in game.follow(position):
             if not subject.is_over(child):
                 moves += 1
-                if position not in {game.apply(child, back) for back in game.moves(child)}:
+                if position not in {after for _, after in game.follow(child)}:
                     return False
     return moves >= MIN_SAMPLE
 
@@ -72,8 +73,7 @@ def _position_at_both_parities(subject: GameUnderTest) -> int | None:
     parity = {game.start(): 0}
     queue = list(parity)
     for position in queue:
-        for move in game.moves(position):
-            child = game.apply(position, move)
+        for _, child in game.follow(position):
             if child not in parity:
                 parity[child] = 1 - parity[position]
                 if len(queue) < PARITY_POSITIONS:
@@ -126,8 +126,8 @@ def hint_at_moves(subject: GameUnderTest, positions: Collection[int]) -> str | N
     """In a game for two, a move without effect is probably a pass."""
     game = subject.game
     for position in () if game.is_puzzle else positions:
-        for move in game.moves(position):
-            if game.apply(position, move) == position:
+        for move, child in game.follow(position):
+            if child == position:
                 return (
                     f"move {game.format_move(position, move)} in {subject.name(position)} does not change the "
                     f"position; if it passes the turn, the player to move must be part of the position"

@@ -15,7 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from perfectplay_native._engine import lib
 
-from perfectplay.errors import PluginError
+from perfectplay.compile.comparison import RulesDiffer, compare_position
+from perfectplay.errors import PerfectPlayError, PluginError
+from perfectplay.game.engine import describe_asymmetry, describe_misfit
 from perfectplay.testing.laws import Law
 from perfectplay.testing.subject import MAX_SURVEYED, GameUnderTest
 from perfectplay_native.kernel import Edge, Kernel
@@ -60,19 +62,30 @@ def check_kernel(subject: GameUnderTest, position: int) -> str | None:
         results.append(("mover", game.mover(position), kernel.mover(position)))
     if game.has_score and subject.is_over(position):
         results.append(("score", game.score(position), kernel.score(position) if kernel.scored else None))
-    for move in legal:
-        child = game.apply(position, move)
+    for move, child in game.follow(position):
         results.append((f"apply (move {move})", child, kernel.apply(position, move)))
-        if kernel.has("undo"):
-            results.append((f"undo (move {move})", position, kernel.undo(child, move)))
-    if kernel.has("children") and legal:
-        results.append(("children", sorted(subject.children(position)), sorted(kernel.children(position))))
+        results.append((f"status after move {move}", game.status(child), kernel.status(child)))
     for function, expected, actual in results:
         if actual != expected:
             return (
                 f"kernel and Python rules disagree on '{function}' in {where}: the kernel returns {actual}, the rules "
                 f"return {expected}"
             )
+    return None
+
+
+def check_functions(subject: GameUnderTest, position: int) -> str | None:
+    game, kernel, where = subject.game, subject.kernel, subject.name(position)
+    legal = game.moves(position)
+    if kernel.has("children") and legal:
+        expected, actual = sorted(subject.children(position)), sorted(kernel.children(position))
+        if actual != expected:
+            return f"the kernel's children in {where} are {actual}, but its moves lead to {expected}"
+    if kernel.has("undo"):
+        for move in legal:
+            back = kernel.undo(kernel.apply(position, move), move)
+            if back != position:
+                return f"the kernel's undo of move {move} in {where} returns {back}"
     if kernel.tier(position) >= kernel.tier_count:
         return (
             f"{where} is in tier {kernel.tier(position)}, but the kernel's tier_count is {kernel.tier_count}; raise it"
@@ -83,10 +96,20 @@ def check_kernel(subject: GameUnderTest, position: int) -> str | None:
     return None
 
 
+def check_compiled(subject: GameUnderTest, position: int) -> str | None:
+    assert subject.compiled is not None
+    try:
+        compare_position(subject.game, subject.compiled, position)
+    except RulesDiffer as error:
+        return str(error).removeprefix(f"{subject.game.name}: ")
+    except PerfectPlayError:  # the law `hooks` reports it
+        return None
+    return None
+
+
 def check_alternation(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
-    for move in game.moves(position):
-        child = game.apply(position, move)
+    for move, child in game.follow(position):
         if game.keeps_turn(position, child):
             if subject.kernel.turns_alternate:
                 reason = "has the flag PP_TURNS_ALTERNATE; remove the flag"
@@ -110,8 +133,8 @@ def _declares_alternation(subject: GameUnderTest) -> bool:
 def slot_positions(subject: GameUnderTest) -> Iterator[tuple[int, str | None]]:
     """Yield positions of slots of all tiers, each with a message if `unrank` is wrong there."""
     kernel, dice = subject.kernel, random.Random(1)
-    count = kernel.tier_count
-    tiers = sorted({0, count - 1, *dice.sample(range(count), min(count, MAX_TIERS))})
+    all_tiers = subject.tiers
+    tiers = sorted({all_tiers[0], all_tiers[-1], *dice.sample(all_tiers, min(len(all_tiers), MAX_TIERS))})
     for tier in tiers:
         size = kernel.tier_size(tier)
         runs = SLOTS // RUN_LENGTH // len(tiers) if size else 0
@@ -141,8 +164,42 @@ def _unrank_run(subject: GameUnderTest, tier: int, first: int, count: int) -> It
             yield position, None
 
 
+def check_index(subject: GameUnderTest, position: int) -> str | None:
+    """Positions fit the declaration, and the symmetries are those of the rules and include those of `canonicalize`."""
+    game, kernel, where = subject.game, subject.kernel, subject.name(position)
+    assert game.index is not None
+    start, image = game.start(), game.canonicalize(position)
+    if fault := game.index.fault(position, start):
+        return f"'index' does not fit {where}: {fault}; correct 'index', or let 'valid' reject the position"
+    if game.index.fault(image, start) or kernel.rank(image) != kernel.rank(position):
+        return (
+            f"'canonicalize' maps {where} to {subject.name(image)}, but no symmetry of 'index' does; its group and "
+            f"swap must contain all symmetries that 'canonicalize' uses"
+        )
+    for _, child in game.follow(position):
+        if game.index.fault(child, start):
+            return describe_misfit(game, position)
+    return _symmetry_fault(subject, position)
+
+
+def _symmetry_fault(subject: GameUnderTest, position: int) -> str | None:
+    """Compare a position with the image that the index has in its slot."""
+    game, kernel = subject.game, subject.kernel
+    image = subject.image(position)
+    if not game.valid(image) or game.status(position) != game.status(image):
+        return describe_asymmetry(game, position, image)
+    slots, others = ({kernel.rank(child) for _, child in game.follow(p)} for p in (position, image))
+    if slots != others:
+        return describe_asymmetry(game, position, image)
+    if game.has_score and subject.is_over(position) and game.score(position) != game.score(image):
+        return f"a symmetry of 'index' maps {subject.name(position)} to {subject.name(image)}, which has another score"
+    return None
+
+
 def check_rank(subject: GameUnderTest, position: int) -> str | None:
     kernel, where = subject.kernel, subject.name(position)
+    if subject.game.index is not None and subject.game.index.fault(position, subject.game.start()):
+        return None  # reported by the law `index`
     tier, index = slot = kernel.rank(position)
     if tier != kernel.tier(position) or index >= kernel.tier_size(tier):
         return (
@@ -163,9 +220,10 @@ def check_rank(subject: GameUnderTest, position: int) -> str | None:
 def _expand_fault(subject: GameUnderTest, position: int) -> str | None:
     """Find a child that `expand` omits, one too many, or a kept turn that is not marked."""
     game, kernel = subject.game, subject.kernel
-    after = [game.apply(position, move) for move in game.moves(position)]
-    expected = {Edge(kernel.rank(child), not game.is_puzzle and game.keeps_turn(position, child)) for child in after}
-    actual = {Edge(edge.slot, edge.keeps_turn and not game.is_puzzle) for edge in kernel.expand(position)}
+    after = [child for _, child in game.follow(position)]
+    compares_turns = not game.is_puzzle and (kernel.has("mover") or not game.has_mover)  # else `alternation` reports it
+    expected = {Edge(kernel.rank(child), compares_turns and game.keeps_turn(position, child)) for child in after}
+    actual = {Edge(edge.slot, compares_turns and edge.keeps_turn) for edge in kernel.expand(position)}
     if actual == expected:
         return None
     wrong = min(expected - actual or actual - expected)
@@ -267,16 +325,29 @@ def _slot_state(kernel: Kernel, tier: int, index: int) -> tuple[int, list[Edge]]
 
 def _has(*functions: str) -> Callable[[GameUnderTest], bool]:
     def applies(subject: GameUnderTest) -> bool:
-        kernel = subject.game.kernel
+        kernel = subject.ranked_kernel if "rank" in functions else subject.game.kernel
         return kernel is not None and all(map(kernel.has, functions))
 
     return applies
 
 
+def _has_python_rules(subject: GameUnderTest) -> bool:
+    """Return whether the plugin has rules in Python beside its kernel."""
+    return subject.game.kernel is not None and subject.game.has_python_rules
+
+
 KERNEL_LAWS = (
     Law("room", "no position has more moves or parents than the kernel declares", check_room, _has("moves")),
-    Law("kernel", "the kernel and the Python hooks agree", check_kernel, _has("moves")),
+    Law("kernel", "the kernel and the Python hooks agree", check_kernel, _has_python_rules),
+    Law(
+        "compiled",
+        "the compiled rules and the Python hooks agree",
+        check_compiled,
+        lambda subject: subject.compiled is not None,
+    ),
+    Law("functions", "the kernel's functions agree with each other", check_functions, _has("moves")),
     Law("alternation", "every move passes the turn, if declared", check_alternation, _declares_alternation),
+    Law("index", "'index' fits the rules", check_index, lambda subject: subject.game.index is not None),
     Law("rank", "'rank' and 'unrank' are inverse, and 'expand' lists the children", check_rank, _has("rank")),
     Law("retract", "'retract' is the inverse of 'expand'", check_retract, _has("rank", "expand", "retract")),
     Law("survey", "'survey' agrees with 'status', 'wins_now' and 'expand'", check_survey, _has("survey")),

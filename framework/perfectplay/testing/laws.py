@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from perfectplay.errors import PLUGIN_FAULTS, PerfectPlayError, UsageError
-from perfectplay.game.board import Board, board_fault
+from perfectplay.game.board import CELL_SHAPES, SHAPES, Board, board_fault
 from perfectplay.game.game import Game
 from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
+from perfectplay_native.limits import MAX_PYTHON_MOVES
 
 MAX_MOVES = 8
 """How many moves of a position are formatted, parsed and drawn. Parsing may list all moves, and drawing is slow."""
@@ -38,8 +39,6 @@ PLAYOUTS = 4
 NOISE = ("", "?", "0", "-1", "a1 x", "9" * 30)
 """Texts that users may type."""
 
-SHAPES = ("circle", "square", "triangle", "diamond", "pentagon", "hexagon", "cross", "star", "block", "text")
-
 
 @dataclass(frozen=True, slots=True)
 class Law:
@@ -58,10 +57,15 @@ def check_encoding(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     if not game.valid(position):
         return f"'valid' rejects position {position}, which occurs in play; it must accept every position of the game"
+    legal = game.moves(position)
+    if game.kernel is None and len(legal) > MAX_PYTHON_MOVES:
+        return (
+            f"'moves' lists {len(legal):,} moves in {subject.name(position)}; a game in Python may have at most "
+            f"{MAX_PYTHON_MOVES:,} in a position"
+        )
     for noise in (position ^ 1, position << 1 & 2**64 - 1, ~position & 2**64 - 1, 2**64 - 2):
         game.valid(noise)  # must not raise for any 64 bits
-    for move in game.moves(position):
-        child = game.apply(position, move)
+    for move, child in game.follow(position):
         if not game.valid(child):
             fault = f"move {move} leads from {subject.name(position)} to {child}, which 'valid' rejects"
             return f"{fault}; list only legal moves, and accept every position of the game"
@@ -97,9 +101,9 @@ def _parse(game: Game, text: str) -> int | str:
 def check_moves(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     legal = game.moves(position)
-    for move in legal:
-        if legal.count(move) > 1:
-            return f"'moves' lists move {move} twice in {subject.name(position)}; list each legal move once"
+    if len(set(legal)) < len(legal):
+        twice = next(move for move in legal if legal.count(move) > 1)
+        return f"'moves' lists move {twice} twice in {subject.name(position)}; list each legal move once"
     for move in _sample(legal):
         text = game.format_move(position, move)
         if game.parse_move(position, text) != move:
@@ -119,8 +123,7 @@ def _sample(moves: list[int]) -> list[int]:
 
 def check_undo(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
-    for move in game.moves(position):
-        child = game.apply(position, move)
+    for move, child in game.follow(position):
         restored = game.undo(child, move)
         if restored != position:
             return (
@@ -188,8 +191,7 @@ def check_tiers(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     tier = game.tier(position)
     allowed = None if game.kernel is None else game.kernel.tier_children(tier)
-    for move in game.moves(position):
-        child = game.apply(position, move)
+    for move, child in game.follow(position):
         child_tier = game.tier(child)
         if allowed is None and child_tier < tier:
             return (
@@ -275,7 +277,8 @@ def check_board(subject: GameUnderTest, position: int) -> str | None:
     assert board is not None
     if fault := board_fault(board):
         return f"'board' of {subject.name(position)} cannot be drawn: {fault}"
-    fault = _click_fault(board, subject.game.moves(position)) or _shape_fault(board)
+    legal = subject.game.moves(position)
+    fault = _click_fault(board, legal) or _shape_fault(board) or _claim_fault(subject, position, board, legal)
     return fault and f"'board' of {subject.name(position)} {fault}"
 
 
@@ -283,13 +286,35 @@ def _click_fault(board: Board, legal: list[int]) -> str | None:
     clicks = sorted(click.move for click in board.clicks)
     if legal and not clicks:
         return f"has no clicks, but there are {len(legal)} moves; add a Click for each move"
-    return None if clicks == sorted(legal) else "must have exactly one click for each legal move"
+    if clicks != sorted(legal):
+        return "must have exactly one click for each legal move"
+    for click in board.clicks:
+        if click.target is None and (click.capture or click.region or click.path or click.ends):
+            return f"has a click for move {click.move} with other places but without a target"
+    return None
 
 
 def _shape_fault(board: Board) -> str | None:
     for piece in [piece for cell in board.cells for piece in cell.stack] + [tray.piece for tray in board.trays]:
         if piece.shape not in SHAPES:
             return f"has a piece {piece.label!r} of the unknown shape {piece.shape!r}; use one of {', '.join(SHAPES)}"
+        if piece.shape == "seeds" and not piece.label.isdecimal():
+            return f"has a piece of seeds with the label {piece.label!r}; expected their number"
+    for cell in board.cells:
+        if cell.shape not in CELL_SHAPES:
+            return f"has a cell of the unknown shape {cell.shape!r}; use one of {', '.join(CELL_SHAPES)}"
+    return None
+
+
+def _claim_fault(subject: GameUnderTest, position: int, board: Board, legal: list[int]) -> str | None:
+    """A claimed cell has an owner, so no move can make it unclaimed."""
+    if not board.claims:
+        return None
+    for move in legal:
+        after = subject.game.board(subject.game.apply(position, move))
+        lost = set(board.claims) - set(after.claims if after is not None else ())
+        if lost:
+            return f"claims {min(lost)!r}, but not after move {subject.game.format_move(position, move)}"
     return None
 
 
@@ -350,6 +375,11 @@ def _call_hooks(subject: GameUnderTest, position: int) -> Results:
     return Results(int(game.status(position)), sorted(subject.children(position)), mover, score)
 
 
+def _has_own_tiers(subject: GameUnderTest) -> bool:
+    kernel = subject.game.kernel
+    return subject.game.has_tier and (kernel is None or kernel.layout is None)
+
+
 LAWS = (
     Law("encoding", "positions fit in 64 bits, and 'valid' accepts all that occur", check_encoding),
     Law("text", "'encode' reads what 'decode' writes", check_text),
@@ -358,7 +388,7 @@ LAWS = (
     Law("status", "a finished game has no moves, an ongoing one has some", check_status),
     Law("canonical", "'canonicalize' returns one position for all images", check_canonical),
     Law("symmetry", "images have the same status, mover, score, tier and moves", check_symmetry),
-    Law("tiers", "no move leads to an earlier tier", check_tiers, lambda subject: subject.game.has_tier),
+    Law("tiers", "no move leads to an earlier tier", check_tiers, _has_own_tiers),
     Law("parents", "'parents' is the inverse of 'moves'", check_parents, lambda subject: subject.game.has_parents),
     Law(
         "turns",
@@ -404,7 +434,7 @@ def _endless_playout(game: Game, dice: random.Random) -> tuple[int, int] | None:
     for plies in range(MAX_PLIES):
         if plies >= MAX_SLOW_PLIES and time.monotonic() > deadline:
             return plies, position
-        children = [game.apply(position, move) for move in game.moves(position)]
+        children = [child for _, child in game.follow(position)]
         if any(game.canonicalize(child) in visited for child in children):
             return None
         ongoing = [child for child in children if game.status(child) is Status.ONGOING]

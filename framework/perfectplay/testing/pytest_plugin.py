@@ -56,5 +56,5 @@ def _module_results(module: str, source: Any, options: dict[str, Any]) -> dict[s
     if module not in _results:
         from perfectplay.testing.checks import find_game, run_checks
 
-        _results[module] = {result.law: result for result in run_checks(find_game(source, **options))}
+        _results[module] = {result.law: result for result in run_checks(find_game(source, **options)).results}
     return _results[module]

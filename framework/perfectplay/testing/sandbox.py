@@ -18,6 +18,8 @@ from multiprocessing.connection import Connection, wait
 from struct import Struct
 from typing import Any
 
+from perfectplay_native._engine import ffi, lib
+
 from perfectplay.game.hooks import Hooks
 from perfectplay.memory import available_memory, data_bytes
 from perfectplay_native.kernel import Kernel, index_of_slot, tier_of_slot
@@ -93,6 +95,7 @@ def _receive(receiver: Connection, pending_call: Callable[[], int | None], patie
 
 def _run_child(work: Callable[[Send], None], sender: Connection) -> None:
     faulthandler.disable()  # the parent's description is more useful than a list of frames
+    lib.pp_report_crashes(ffi.NULL, ffi.NULL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
@@ -104,6 +107,10 @@ def _run_child(work: Callable[[Send], None], sender: Connection) -> None:
         os._exit(_OUT_OF_MEMORY)
     except Exception as error:
         sender.send(error)
+    except SystemExit:
+        raise  # the exit code is the reason
+    except BaseException as error:  # multiprocessing would print a traceback
+        sender.send(ChildDied(f"raised {type(error).__name__} {error}".rstrip()))
 
 
 def _exit_with_parent() -> None:
@@ -219,7 +226,8 @@ class CallLog:
         hook = _text(function)
         move = f", move {second}" if hook in _MOVE_ARGUMENT else ""
         where = "" if hook in _NO_ARGUMENTS else f" in {name(first)}{move}"
-        event = (f"hook '{hook}' {reason}{where}" if depth else f"the game {reason}") + self._check(name)
+        subject = f"hook '{hook}'" if hook else "a hook"  # the sweep does not log which
+        event = (f"{subject} {reason}{where}" if depth else f"the game {reason}") + self._check(name)
         if hook == "kernel":
             return f"{event}; look at the code that creates the kernel, and at its tier_size"
         if reason.startswith("crashed") and self._page[_KERNEL_CALL_AT]:

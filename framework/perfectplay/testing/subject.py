@@ -8,15 +8,21 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from perfectplay_native._engine import ffi
+from perfectplay_native._engine import ffi, lib
 
+from perfectplay.compile.compiler import NotCompiled
+from perfectplay.compile.kernel import compile_rules, may_compile
 from perfectplay.errors import PerfectPlayError, PluginError
+from perfectplay.game.engine import game_kernel
 from perfectplay.game.game import Game
 from perfectplay.game.hooks import watched_call
 from perfectplay.testing.sandbox import CallLog
-from perfectplay.tiers.order import components
+from perfectplay.tiers.order import TierScan, components, tier_graph
 from perfectplay.values import Status
 from perfectplay_native.kernel import Edge, Kernel, slot_of
+
+TIER_SAMPLES = 1 << 7
+"""Slots per tier of a declared index that are expanded to find its tiers."""
 
 SPARE_ENTRIES = 1 << 12
 """Entries after the end of a kernel's buffer, which it must not change."""
@@ -56,11 +62,37 @@ class GameUnderTest:
     def has_board(self) -> bool:
         return self.game.board(self.game.start()) is not None
 
+    @cached_property
+    def ranked_kernel(self) -> Kernel | None:
+        """The kernel of a game with an index; None for any other game."""
+        kernel = game_kernel(self.game) if self.game.index is not None else self.game.kernel
+        return kernel if kernel is not None and kernel.ranked else None
+
     @property
     def kernel(self) -> Kernel:
-        """The kernel of a game that has one."""
-        assert self.game.kernel is not None
-        return self.game.kernel
+        """The kernel of a game that has a kernel or an index."""
+        kernel = self.ranked_kernel or self.game.kernel
+        assert kernel is not None
+        return kernel
+
+    def image(self, position: int) -> int:
+        """Return the position that stands for all images of this one in a declared index."""
+        return int(lib.pp_declared_canonical(self.kernel.c, position))
+
+    @cached_property
+    def tiers(self) -> list[int]:
+        """The tiers of an index, or of a declared index those that samples of its slots lead to."""
+        return list(tier_graph(self.kernel, {}, TierScan(samples=TIER_SAMPLES)))
+
+    @cached_property
+    def compiled(self) -> Kernel | None:
+        """The compiled rules of a game in Python; None if they cannot be compiled."""
+        if not may_compile(self.game):
+            return None
+        try:
+            return compile_rules(self.game)
+        except NotCompiled:
+            return None
 
     @cached_property
     def guarded_kernel(self) -> GuardedKernel:
@@ -79,8 +111,7 @@ class GameUnderTest:
     def has_winning_move(self, position: int) -> bool:
         """Return whether some move ends the game with a win for the player who makes it."""
         game = self.game
-        for move in game.moves(position):
-            child = game.apply(position, move)
+        for _, child in game.follow(position):
             if game.status(child) is (Status.WON if game.keeps_turn(position, child) else Status.LOST):
                 return True
         return False
@@ -88,7 +119,7 @@ class GameUnderTest:
     def children(self, position: int) -> set[int]:
         """Return the canonical children."""
         game = self.game
-        return {game.canonicalize(game.apply(position, move)) for move in game.moves(position)}
+        return {game.canonicalize(child) for _, child in game.follow(position)}
 
     def playout(self, plies: int, seed: int) -> Iterator[int]:
         """Yield the positions of a random game, until a hook fails."""
@@ -108,6 +139,9 @@ class GameUnderTest:
     @cached_property
     def _components(self) -> dict[int, set[int]]:
         kernel = self.game.kernel
+        if kernel is not None and kernel.layout is not None:
+            graph = tier_graph(kernel, {}, TierScan(samples=TIER_SAMPLES))
+            return {tier: set(component.tiers) for component in components(graph) for tier in component.tiers}
         if kernel is None or not kernel.has("tier_children"):
             return {}  # tiers never decrease, so each is a component
         order = components({tier: kernel.tier_children(tier) or [] for tier in range(kernel.tier_count)})

@@ -1,29 +1,29 @@
-"""Checks the laws of a game in many positions: near the start, in the index, and in random playouts.
+"""Checks the laws of a game in many positions: near the start, in the index, in random playouts, and in a sweep.
 
 Positions near the start are checked breadth first, so a mistake there is found in its shortest form. Playouts reach
-further, and hypothesis shortens one that breaks a law as far as it still does.
+further. The sweep then checks the laws of the rules in every position of a small game, and in as many positions of a
+larger one as the time allows.
 """
 
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from math import inf
 
-from perfectplay.errors import PerfectPlayError, needs_extra
+from perfectplay.errors import PLUGIN_FAULTS, PerfectPlayError
+from perfectplay.game.engine import describe_asymmetry, describe_misfit
 from perfectplay.game.game import Game
 from perfectplay.game.hooks import brief
 from perfectplay.testing.hints import find_hints
-from perfectplay.testing.kernel_laws import KERNEL_LAWS, check_threads, slot_positions
+from perfectplay.testing.kernel_laws import KERNEL_LAWS, check_compiled, check_threads, slot_positions
 from perfectplay.testing.laws import LAWS, Law, check_finite
 from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
-
-with needs_extra("check", "checking a game"):
-    from hypothesis import HealthCheck, find, settings
-    from hypothesis import strategies as st
-    from hypothesis.errors import NoSuchExample
+from perfectplay_native.errors import AsymmetryError, MissingChildError
 
 NEAR_POSITIONS = 150
 """How many positions are checked breadth first from the start."""
@@ -31,14 +31,25 @@ NEAR_POSITIONS = 150
 SLOT_POSITIONS = 120
 """How many positions of an index are checked with every law."""
 
-COMPARED_POSITIONS = 30
-"""How many positions, nearest to the start, are compared in a new process."""
+SWEEP_SECONDS = 5.0
+"""CPU seconds for the sweep, unless the user asks for more."""
+
+SWEEP_POSITIONS = 100_000
+"""A game with at most this many positions is swept completely, if the time allows."""
+
+COMPARED_POSITIONS = 120
+"""How many of them are compared in a new process; up to half are finished games."""
 
 REPEATED_CALLS = 8
 """How often `moves` is repeated after an error, to find out whether its result is random."""
 
+PLAYOUT_SECONDS = 4.0
+"""CPU seconds after which no further random game is checked."""
+
 PLAYOUTS = 60
 PLAYOUT_PLIES = 60
+
+ONLY_ARGUMENTS = "a hook must depend only on its arguments"
 
 ALL_LAWS = (*LAWS, *KERNEL_LAWS)
 HOOKS, PURE, FINITE = "hooks", "pure", "finite"
@@ -51,9 +62,18 @@ PROMISES = {
 }
 """The promise of each law, in the order of the output."""
 
-Snapshot = tuple[list[int], Status, list[int]]
-"""Moves, status and canonical children of a position."""
+Snapshot = tuple[list[int], Status, list[int], int | None, int | None]
+"""Moves, status and canonical children of a position, its mover, and the score of a finished game."""
+SNAPSHOT_FIELDS = ("moves", "status", "children", "mover", "score")
 Snapshots = dict[int, Snapshot]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How thoroughly to check a game: CPU seconds for the sweep (infinite for all positions), and the random seed."""
+
+    seconds: float = SWEEP_SECONDS
+    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,43 +91,66 @@ class CheckResult:
     hint: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """The results in the order of `law_names`, and in how many positions the laws were checked."""
+
+    results: list[CheckResult]
+    positions: int
+    complete: bool
+    """Whether these are all positions of the game."""
+
+    @property
+    def breaches(self) -> dict[str, str]:
+        """The message of each broken law."""
+        return {result.law: result.breach for result in self.results if result.breach}
+
+
 def check_laws(
-    subject: GameUnderTest, report: Callable[[str, str], None] = lambda law, breach: None
-) -> tuple[list[CheckResult], Snapshots]:
+    subject: GameUnderTest, effort: Effort, report: Callable[[str, str], None] = lambda law, breach: None
+) -> tuple[CheckReport, Snapshots]:
     """Check every law.
 
     `report` is called with each breach as soon as it is found.
-    Returns one result per law, in the order of `PROMISES`, and the snapshots of all positions without a breach.
+    Returns the report and snapshots of positions without a breach.
     """
-    trial = Trial(subject, report)
+    trial = Trial(subject, report, seed=effort.seed)
     trial.check_metadata()
     trial.check_positions(_breadth_first(subject.game))
     trial.check_index()
     trial.check_playouts()
-    trial.repeat_calls()
     hints = {} if trial.breaches else find_hints(subject, trial.positions)
+    complete = not trial.breaches and trial.sweep(effort.seconds)
+    trial.repeat_calls()
     trial.check_length()
     omitted = {law.name for law in ALL_LAWS if law not in trial.laws}
     results = [
         CheckResult(law, promise, trial.breaches.get(law), law not in omitted, hints.get(law))
         for law, promise in PROMISES.items()
     ]
-    return results, trial.snapshots
+    return CheckReport(results, trial.position_count, complete), trial.snapshots
 
 
 class Trial:
     """The laws that apply to one game, and the first breach of each."""
 
-    def __init__(self, subject: GameUnderTest, report: Callable[[str, str], None]) -> None:
+    def __init__(self, subject: GameUnderTest, report: Callable[[str, str], None], *, seed: int = 1) -> None:
         self.subject = subject
+        self.dice = random.Random(seed)
         self.breaches: dict[str, str] = {}
         self.snapshots: Snapshots = {}
         """The hooks' results in positions without a breach."""
         self._report = report
         self._checked: dict[int, dict[str, str]] = {}
-        """The breaches in each checked position. Hypothesis repeats playouts, so they are cached."""
+        """The breaches in each checked position."""
+        self._swept = 0
+        """The number of further positions that the sweep examined. Random games may count a position twice."""
         subject.log_check(HOOKS)
         self.laws = [law for law in ALL_LAWS if _applies(law, subject)]
+
+    @property
+    def position_count(self) -> int:
+        return len(self._checked) + self._swept
 
     @property
     def positions(self) -> Collection[int]:
@@ -130,8 +173,7 @@ class Trial:
 
     def check_index(self) -> None:
         """Check positions from all tiers of a kernel's index."""
-        kernel = self.subject.game.kernel
-        if kernel is None or not kernel.ranked:
+        if self.subject.ranked_kernel is None:
             return
         self.subject.log_check("rank")
         positions = []
@@ -140,24 +182,75 @@ class Trial:
                 self._record("rank", breach)
                 if breach is None:
                     positions.append(position)
+        except MissingChildError as error:  # when the tiers of a declared index are determined
+            self._record("index", describe_misfit(self.subject.game, error.position))
+        except AsymmetryError as error:
+            self._record("index", describe_asymmetry(self.subject.game, error.position, error.image))
         except (PerfectPlayError, ValueError) as error:
             self._record(HOOKS, str(error))
-        self.check_positions(random.Random(1).sample(positions, min(len(positions), SLOT_POSITIONS)))
+        self.check_positions(self.dice.sample(positions, min(len(positions), SLOT_POSITIONS)))
 
     def check_playouts(self) -> None:
-        """Search for a playout that breaks another law, until there is none. Hypothesis shortens each of them."""
-        playouts = st.tuples(st.integers(0, PLAYOUT_PLIES), st.integers(0, 2**16))  # shrinks the number of plies first
-        options = settings(max_examples=PLAYOUTS, database=None, deadline=None, suppress_health_check=list(HealthCheck))
-        while True:
-            try:
-                shortest = find(playouts, self._breaks_another_law, settings=options, random=random.Random(1))
-            except NoSuchExample:
-                return
-            self.check_positions(self.subject.playout(*shortest))
+        """Check random games. Of all positions that break a law, the one after the fewest moves is reported."""
+        first: dict[str, tuple[int, str]] = {}
+        deadline = time.process_time() + PLAYOUT_SECONDS
+        for _ in range(PLAYOUTS):
+            if time.process_time() > deadline:
+                break
+            for plies, position in enumerate(self.subject.playout(PLAYOUT_PLIES, self.dice.randrange(2**16))):
+                for law, breach in self._check(position).items():
+                    first[law] = min(first.get(law, (plies, breach)), (plies, breach))
+        for law, (_, breach) in first.items():
+            self._record(law, breach)
 
-    def _breaks_another_law(self, playout: tuple[int, int]) -> bool:
-        positions = self.subject.playout(*playout)
-        return any(self._check(position).keys() - self.breaches.keys() for position in positions)
+    def sweep(self, seconds: float) -> bool:
+        """Examine as many positions as `seconds` of CPU time allow, until one breaks a law.
+
+        Returns whether these were all positions of the game.
+        """
+        begin = time.process_time()
+        self.subject.log_check("sweep")
+        if self._sweep(self._all_positions(), begin + seconds / 2):
+            return True
+        self._sweep(self._random_positions(), begin + seconds)
+        return False
+
+    def _sweep(self, positions: Iterable[int], deadline: float) -> bool:
+        """Examine positions until the CPU time reaches `deadline`. Returns whether all were examined and are right."""
+        limit = SWEEP_POSITIONS if deadline < inf else inf
+        for count, position in enumerate(positions):
+            if self.breaches or count > limit or time.process_time() > deadline:
+                return False
+            if position in self._checked:
+                continue
+            if self._looks_right(position):
+                self._swept += 1
+                continue
+            self.check_positions([position])
+            if not self.breaches and self._looks_right(position):
+                where = self.subject.name(position)
+                self._record(PURE, f"the results in {where} change between two calls; {ONLY_ARGUMENTS}")
+        return not self.breaches
+
+    def _looks_right(self, position: int) -> bool:
+        subject = self.subject
+        right = subject.call("", looks_right, subject.game, position)
+        return bool(right) and (subject.compiled is None or check_compiled(subject, position) is None)
+
+    def _all_positions(self) -> Iterator[int]:
+        rules = self.subject.game.rules
+        queue = [self.subject.game.start()]
+        queued = set(queue)
+        for position in queue:
+            yield position
+            with suppress(*PLUGIN_FAULTS):  # the caller reports them
+                children = {rules.apply(position, move) for move in rules.moves(position)} - queued
+                queued |= children
+                queue += children
+
+    def _random_positions(self) -> Iterator[int]:
+        while True:
+            yield from self.subject.playout(PLAYOUT_PLIES, self.dice.randrange(2**32))
 
     def check_positions(self, positions: Iterable[int]) -> None:
         for position in positions:
@@ -214,6 +307,59 @@ class Trial:
         self._record(FINITE, check_finite(self.subject))
 
 
+def looks_right(game: Game, position: int) -> bool:
+    """Return whether the laws about rules seem to hold in a position. If not, the laws themselves give the reason.
+
+    It is much faster than the laws, because it calls the unchecked hooks.
+    """
+    rules = game.rules
+    try:
+        status, moves, image = rules.status(position), list(rules.moves(position)), rules.canonicalize(position)
+        children = [rules.apply(position, move) for move in moves]
+        if not rules.valid(position) or (status == Status.ONGOING) != bool(moves) or len(set(moves)) < len(moves):
+            return False
+        if rules.tier is not None and game.kernel is None:  # the tiers of a kernel may have any order
+            lowest = rules.tier(position)
+            if any(rules.tier(child) < lowest for child in children):
+                return False
+        if rules.score is not None and not moves:
+            score = rules.score(position)
+            if (score > 0) - (score < 0) != (status == Status.WON) - (status == Status.LOST):
+                return False
+        canonical = set(map(rules.canonicalize, children))
+        return _image_matches(game, position, image, canonical) and _kernel_matches(game, position, moves, children)
+    except (*PLUGIN_FAULTS, PerfectPlayError):
+        return False
+
+
+def _image_matches(game: Game, position: int, image: int, children: set[int]) -> bool:
+    rules = game.rules
+    if image == position:
+        return True
+    images = {rules.canonicalize(rules.apply(image, move)) for move in rules.moves(image)}
+    same_mover = rules.mover is None or rules.mover(image) == rules.mover(position)
+    return (
+        images == children
+        and same_mover
+        and rules.status(image) is rules.status(position)
+        and rules.canonicalize(image) == image
+    )
+
+
+def _kernel_matches(game: Game, position: int, moves: list[int], children: list[int]) -> bool:
+    kernel, rules = game.kernel, game.rules
+    if kernel is None:
+        return True
+    return (
+        kernel.status(position) == rules.status(position)
+        and sorted(kernel.moves(position)) == sorted(moves)
+        and [kernel.apply(position, move) for move in moves] == children
+        and kernel.canonicalize(position) == rules.canonicalize(position)
+        and (rules.mover is None or not kernel.has("mover") or kernel.mover(position) == rules.mover(position))
+        and (rules.score is None or bool(moves) or kernel.score(position) == rules.score(position))
+    )
+
+
 def _applies(law: Law, subject: GameUnderTest) -> bool:
     try:
         return law.applies(subject)
@@ -227,12 +373,25 @@ def compare_in_new_process(subject: GameUnderTest, snapshots: Snapshots) -> str 
     Returns a message if they differ, for example because positions are numbered in the order in which they occur: those
     numbers are meaningless to the next command.
     """
-    nearest = dict(islice(snapshots.items(), COMPARED_POSITIONS))
-    change = _find_change(subject, next(iter(snapshots)), nearest)
+    change = _find_change(subject, next(iter(snapshots)), _select_snapshots(snapshots))
     return change and (
         f"in a new process, {change}; positions must not be numbered in the order in which they occur, in the order of "
-        f"a set of strings, or by hash(), which differ between processes"
+        f"a set of strings, or by hash(), and a cache must be keyed by everything that its result depends on"
     )
+
+
+def _select_snapshots(snapshots: Snapshots) -> Snapshots:
+    """Return the snapshots to compare in a new process, in random order: near the start and at the end of the game.
+
+    Options that are stored in globals may change only the end of a game.
+    """
+    dice = random.Random(1)
+    ongoing = [position for position, snapshot in snapshots.items() if snapshot[1] is Status.ONGOING]
+    finished = [position for position, snapshot in snapshots.items() if snapshot[1] is not Status.ONGOING]
+    chosen = dice.sample(finished, min(len(finished), COMPARED_POSITIONS // 2))
+    chosen += ongoing[: COMPARED_POSITIONS - len(chosen)]
+    dice.shuffle(chosen)
+    return {position: snapshots[position] for position in chosen}
 
 
 def _find_change(subject: GameUnderTest, start: int, snapshots: Snapshots) -> str | None:
@@ -246,22 +405,21 @@ def _find_change(subject: GameUnderTest, start: int, snapshots: Snapshots) -> st
             results = _snapshot(subject, position)
         except PerfectPlayError as error:
             return f"a hook that worked before fails ({error})"
-        for name, before, after in zip(("moves", "status", "children"), snapshot, results, strict=True):
+        for name, before, after in zip(SNAPSHOT_FIELDS, snapshot, results, strict=True):
             if before != after:
                 return _change(f"{name} in {subject.name(position)}", before, after)
     return None
 
 
 def _snapshot(subject: GameUnderTest, position: int) -> Snapshot:
-    game = subject.game
-    return game.moves(position), game.status(position), sorted(subject.children(position))
+    game, over = subject.game, subject.is_over(position)
+    mover = game.mover(position) if game.has_mover else None
+    score = game.score(position) if game.has_score and over else None
+    return game.moves(position), game.status(position), sorted(subject.children(position)), mover, score
 
 
 def _change(what: str, before: object, after: object) -> str:
-    return (
-        f"the result for {what} changed from {brief(before)} to {brief(after)} between two calls; a hook must depend "
-        f"only on its arguments"
-    )
+    return f"the result for {what} changed from {brief(before)} to {brief(after)} between two calls; {ONLY_ARGUMENTS}"
 
 
 def _breadth_first(game: Game) -> Iterator[int]:
@@ -271,8 +429,7 @@ def _breadth_first(game: Game) -> Iterator[int]:
     for position in queue:
         yield position
         try:
-            for move in game.moves(position):
-                child = game.apply(position, move)
+            for _, child in game.follow(position):
                 if child not in queued and len(queue) < NEAR_POSITIONS:
                     queued.add(child)
                     queue.append(child)

@@ -16,7 +16,8 @@ from perfectplay.analysis.moves import best_line, rate_each_move
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game.board import Board, Cell, Click, Spelling, Tray, board_fault, headings, player_colours
 from perfectplay.game.game import Game
-from perfectplay.game.wording import game_verdict, sides
+from perfectplay.game.text_board import make_text_board
+from perfectplay.game.wording import game_verdict, headline, sides
 from perfectplay.values import Status, Value, value_json
 from perfectplay.web.library import ServedGame
 
@@ -79,12 +80,16 @@ class RatedMove(Valued):
     group: Annotated[Count, Meta(description="Equal for symmetric moves.")]
 
 
-class BoardMove(RatedMove):
-    """A rated move and how it is made on the board: click the source, then the target."""
+class BoardMove(RatedMove, omit_defaults=True):
+    """A rated move and how it is made on the board: click the source, then the target, then the piece to capture."""
 
     source: str | None
     target: Annotated[str | None, Meta(description="null: a button beside the board.")]
     label: str
+    capture: str | None = None
+    region: Annotated[Sequence[str], Meta(description="Cells that count as the target.")] = ()
+    path: Annotated[Sequence[str], Meta(description="Cells that get a seed each.")] = ()
+    ends: Annotated[Sequence[str], Meta(description="Dragging from one to the other makes the move.")] = ()
 
 
 class LineStep(Valued):
@@ -112,6 +117,7 @@ class DrawnBoard(Answer):
     row_labels: Sequence[str]
     column_labels: Sequence[str]
     spelling: Spelling | None
+    upright: Annotated[bool, Meta(description="The board is never turned around.")]
 
 
 class Result(Answer):
@@ -130,6 +136,8 @@ class Position(Valued):
     notations: Annotated[dict[str, str], Meta(description="Every notation, by name.")]
     solved: bool
     verdict: str
+    headline: Annotated[str, Meta(description="The verdict in a few words, without plies.")]
+    alternating: Annotated[bool, Meta(description="Whether the players always take turns.")]
     result: Result | None
     mover: str
     to_move: Player
@@ -254,6 +262,12 @@ def find_board(game: Game, position: int) -> tuple[Board | None, str | None]:
     return (None, f"{game.name}: the board cannot be drawn: {fault}") if fault else (board, None)
 
 
+def find_drawing(game: Game, position: int, mover: int | None = None) -> Board | None:
+    """Return the board that the page draws: that of the hook or, for a game without it, one made from the text."""
+    board, problem = find_board(game, position)
+    return make_text_board(game, position, mover) if board is None and problem is None else board
+
+
 def draw_board(board: Board) -> DrawnBoard:
     rows, columns = headings(board)
     return DrawnBoard(
@@ -272,6 +286,7 @@ def draw_board(board: Board) -> DrawnBoard:
         row_labels=rows if any(rows) else [],
         column_labels=columns if any(columns) else [],
         spelling=board.spelling,
+        upright=board.upright,
     )
 
 
@@ -299,13 +314,17 @@ def describe_position(
     board, problem = find_board(game, position)
     if mover is None:
         mover = game.mover(position) if board is None else board.to_move
+    if board is None and problem is None:
+        board = make_text_board(game, position, mover)
     return Position(
         game=game.identity,
-        id=str(position),
+        id=str(int(position)),
         text=game.decode(position),
         notations=game.notations(position),
         solved=served.table is not None,
         verdict=verdict(served, position, mover, value),
+        headline=verdict(served, position, mover, value) if value is None else headline(game, value, mover),
+        alternating=game.turns_alternate,
         result=find_result(served, position, mover),
         mover=sides(game, mover)[0],
         to_move=mover,
@@ -331,7 +350,18 @@ def _board_moves(
     moves = []
     for each, fields in zip(rated, _move_fields(served, position, rated), strict=True):
         click = by_move.get(each.move, _NO_CLICK)
-        moves.append(BoardMove(source=click.source, target=click.target, label=click.label, **fields))
+        moves.append(
+            BoardMove(
+                source=click.source,
+                target=click.target,
+                label=click.label,
+                capture=click.capture,
+                region=click.region,
+                path=click.path,
+                ends=click.ends,
+                **fields,
+            )
+        )
     return moves
 
 
@@ -342,7 +372,7 @@ def answer_evaluated_moves(served: ServedGame, position: int) -> EvaluatedMoves:
     rated = rate_each_move(served.game, served.table, position)
     return EvaluatedMoves(
         game=served.game.identity,
-        id=str(position),
+        id=str(int(position)),
         moves=[RatedMove(**fields) for fields in _move_fields(served, position, rated)],
         **value_fields(served, find_value(served, position)),
     )
@@ -358,12 +388,12 @@ def answer_legal_moves(served: ServedGame, position: int) -> Moves:
     for name, each in zip(names, legal, strict=True):
         click = clicks.get(each.move, _NO_CLICK)
         moves.append(LegalMove(name, click.source, click.target, str(each.child)))
-    return Moves(game.identity, str(position), sorted(moves, key=lambda move: move.move))
+    return Moves(game.identity, str(int(position)), sorted(moves, key=lambda move: move.move))
 
 
 def answer_state(served: ServedGame, position: int) -> State:
     game = served.game
-    return State(game.identity, str(position), game.decode(position), game.notations(position))
+    return State(game.identity, str(int(position)), game.decode(position), game.notations(position))
 
 
 def answer_evaluation(served: ServedGame, position: int) -> Evaluation:
@@ -374,7 +404,7 @@ def _evaluation_fields(served: ServedGame, position: int, value: Value | None) -
     text = verdict(served, position, served.game.mover(position), value)
     return {
         "game": served.game.identity,
-        "id": str(position),
+        "id": str(int(position)),
         "verdict": text,
         **value_fields(served, value),
     }
@@ -397,5 +427,5 @@ def answer_line(served: ServedGame, position: int) -> Line:
         positions = [*(step.position for step in line.steps), line.end]
         for step, end in zip(line.steps, positions[1:], strict=True):
             name = served.game.format_move(step.position, step.move)
-            steps.append(LineStep(move=name, id=str(end), **value_fields(served, step.value)))
+            steps.append(LineStep(move=name, id=str(int(end)), **value_fields(served, step.value)))
     return Line(line=steps, **_evaluation_fields(served, position, value))

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from perfectplay.analysis.opponent import Strength
+from perfectplay.analysis.selection import PuzzleLevel
 from perfectplay.errors import UsageError
+from perfectplay.game.game import Position
 from perfectplay.game.match import Match
 from perfectplay.table.compact import CompactTable
 from perfectplay.table.table import Table
 from perfectplay.web import answers, catalog, exploring, gamesman, matches
 from perfectplay.web.answers import Answer
+from perfectplay.web.bounded import run_bounded
 from perfectplay.web.library import Library, ServedGame
 from perfectplay.web.matches import Sessions
 from perfectplay.web.operations import Interface, Operation, describe, make_routes, summarize
@@ -34,6 +38,7 @@ from perfectplay.web.requests import (
     parse_id,
     parse_position,
     read_position,
+    requested_variants,
 )
 
 COOKIE = "perfectplay_session"
@@ -67,6 +72,14 @@ class ReplayQuery(PositionQuery):
     ) = UNSET
 
 
+class ChooseQuery(PositionQuery):
+    """A game so far, and the strength of the player who moves next."""
+
+    moves: Annotated[str, Meta(description="The moves from there, separated by spaces; a space in a move is _.")] = ""
+    strength: Annotated[Strength, Meta(description="How well to play.")] = Strength.PERFECT
+    seed: Annotated[SmallNumber, Meta(description="Equal seeds give the same move.")] | UnsetType = UNSET
+
+
 class FindQuery(Struct, forbid_unknown_fields=True):
     """A kind of position."""
 
@@ -79,6 +92,7 @@ class FindQuery(Struct, forbid_unknown_fields=True):
     ] = "any"
     remoteness: Annotated[SmallNumber, Meta(description="Plies to the end.")] | UnsetType = UNSET
     seed: Annotated[SmallNumber, Meta(description="Equal seeds give the same position.")] | UnsetType = UNSET
+    level: Annotated[Literal["easy", "medium", "hard"], Meta(description="Of a puzzle.")] | UnsetType = UNSET
 
 
 Probes = Annotated[list[str], Meta(extra_json_schema={"maxItems": MAX_PROBES})] | UnsetType
@@ -115,11 +129,14 @@ class Check(Answer):
 # ---- running hooks ----
 
 
-async def _run_hooks(served: ServedGame, compute: Callable[[], T], *, slow: bool = False) -> T:
+async def _run_hooks(request: Request, served: ServedGame, compute: Callable[[], T], *, slow: bool = False) -> T:
     """Return `compute()`. Anything that may take long runs in a thread, so that other requests need not wait.
 
-    That includes all hooks in Python, and reading a compact table, which unpacks a frame for every probe.
+    That includes all hooks in Python, and reading a compact table, which unpacks a frame for every probe. The hooks of
+    a variant that a client has named run in a separate process, with limits.
     """
+    if served.bounded:
+        return await run_bounded(request, compute)
     if slow or served.game.kernel is None or isinstance(served.table, CompactTable):
         return await run_in_threadpool(compute)
     return compute()
@@ -138,7 +155,7 @@ def _require_table(served: ServedGame) -> Table:
 
 def _about_position(answer: PositionAnswer, *, needs_table: bool = False, slow: bool = False) -> Handler:
     async def handler(request: Request, query: PositionQuery) -> Response:
-        served = find_game(request)
+        served = await find_game(request)
         if needs_table:
             _require_table(served)
         default = _session_match(request, served).position
@@ -146,24 +163,24 @@ def _about_position(answer: PositionAnswer, *, needs_table: bool = False, slow: 
         def compute() -> Answer:
             return answer(served, read_position(query, served, default))
 
-        return JSONAnswer(await _run_hooks(served, compute, slow=slow))
+        return JSONAnswer(await _run_hooks(request, served, compute, slow=slow))
 
     return handler
 
 
 async def check_position(request: Request, query: CheckQuery) -> Response:
     """Answer whether a text is a position. A wrong text is not an error here, because the editor asks at every key."""
-    served = find_game(request)
+    served = await find_game(request)
     name = served.game.identity
     try:
-        position = await _run_hooks(served, lambda: parse_position(served, query.position))
+        position = await _run_hooks(request, served, lambda: parse_position(served, query.position))
     except UsageError as error:
         return JSONAnswer(Check(name, False, str(error.__cause__ or error), None))
-    return JSONAnswer(Check(name, True, None, str(position)))
+    return JSONAnswer(Check(name, True, None, str(int(position))))
 
 
 async def probe(request: Request, body: ProbeBody) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     table = _require_table(served)
     if (body.ids is UNSET) == (body.positions is UNSET):
         raise Refusal(400, 'the body must be {"ids": ["…"]} or {"positions": ["…"]}')
@@ -175,25 +192,28 @@ async def probe(request: Request, body: ProbeBody) -> Response:
     def compute() -> exploring.Probed:
         return exploring.probe_positions(served, table, [parse(served, text) for text in texts])
 
-    return JSONAnswer(await _run_hooks(served, compute, slow=len(texts) > 100))
+    return JSONAnswer(await _run_hooks(request, served, compute, slow=len(texts) > 100))
 
 
 # ---- whole tables ----
 
 
 async def overview(request: Request, query: NoInput) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     return JSONAnswer(await run_in_threadpool(exploring.count_table, served, _require_table(served)))
 
 
 async def find(request: Request, query: FindQuery) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     table = _require_table(served)
     if query.kind not in exploring.KINDS:
         raise Refusal(422, f"wrong parameter: kind must be one of {', '.join(exploring.KINDS)}")
     remoteness = None if query.remoteness is UNSET else query.remoteness
     seed = None if query.seed is UNSET else query.seed
-    found = await run_in_threadpool(exploring.find_position, served, table, query.kind, remoteness, seed)
+    level = None if query.level is UNSET else PuzzleLevel(query.level)
+    if level is not None and query.kind != "puzzle":
+        raise Refusal(422, "wrong parameter: only a puzzle has a level")
+    found = await run_in_threadpool(exploring.find_position, served, table, query.kind, remoteness, seed, level)
     return JSONAnswer(found)
 
 
@@ -201,7 +221,7 @@ async def find(request: Request, query: FindQuery) -> Response:
 
 
 async def replay(request: Request, query: ReplayQuery) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
 
     def compute() -> matches.Replay:
         match = Match(served.game, start=read_position(query, served, served.start), exploring=True)
@@ -211,17 +231,29 @@ async def replay(request: Request, query: ReplayQuery) -> Response:
             raise Refusal(422, f"wrong parameter: ply is at most the number of moves, {len(match.moves)}")
         return matches.answer_replay(served, match, ply)
 
-    return JSONAnswer(await _run_hooks(served, compute, slow=query.moves.count(" ") > 100))
+    return JSONAnswer(await _run_hooks(request, served, compute, slow=query.moves.count(" ") > 100))
+
+
+async def choose(request: Request, query: ChooseQuery) -> Response:
+    served = await find_game(request)
+    seed = None if query.seed is UNSET else query.seed
+
+    def compute() -> matches.Choice:
+        match = Match(served.game, start=read_position(query, served, served.start), exploring=True)
+        matches.read_moves(match, query.moves)
+        return matches.answer_choice(served, match, query.strength, seed)
+
+    return JSONAnswer(await _run_hooks(request, served, compute, slow=True))
 
 
 def _session_match(request: Request, served: ServedGame) -> Match:
     sessions: Sessions = request.app.state.sessions
     games = sessions.find(request.cookies.get(COOKIE)) or {}
-    return games.get(served.game.identity) or Match(served.game, start=served.start)
+    return games.get(served.game.identity) or Match(served.game, start=Position(served.game, served.start))
 
 
 async def current_game(request: Request, query: PositionQuery) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     match = _session_match(request, served)
 
     def compute() -> matches.SessionGame:
@@ -229,26 +261,29 @@ async def current_game(request: Request, query: PositionQuery) -> Response:
             return matches.answer_game(served, match)
         return matches.answer_game(served, Match(served.game, start=read_position(query, served, served.start)))
 
-    return JSONAnswer(await _run_hooks(served, compute))
+    return JSONAnswer(await _run_hooks(request, served, compute))
 
 
 async def history(request: Request, query: NoInput) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     match = _session_match(request, served)
-    return JSONAnswer(await _run_hooks(served, lambda: matches.answer_history(served, match)))
+    return JSONAnswer(await _run_hooks(request, served, lambda: matches.answer_history(served, match)))
 
 
 def _changing_match(change: Callable[[ServedGame, Match, Any], Match]) -> Handler:
     """Return a handler that changes the session's match. A refused change creates no session."""
 
     async def handler(request: Request, body: Struct) -> Response:
-        served = find_game(request)
+        served = await find_game(request)
         # Changes a copy, because hooks may fail or take long and the session's match must stay valid.
         copy = _session_match(request, served).copy()
-        match = await _run_hooks(served, lambda: change(served, copy, body))
+        if served.bounded:  # a match cannot be sent between processes, so the first one is only a trial
+            trial = _session_match(request, served).copy()
+            await run_bounded(request, lambda: bool(change(served, trial, body)))
+        match = await run_in_threadpool(change, served, copy, body)
         sessions: Sessions = request.app.state.sessions
         token = sessions.save(request.cookies.get(COOKIE), match)
-        answer = JSONAnswer(await _run_hooks(served, lambda: matches.answer_game(served, match)))
+        answer = JSONAnswer(await _run_hooks(request, served, lambda: matches.answer_game(served, match)))
         answer.set_cookie(COOKIE, token, max_age=int(matches.MAX_IDLE_SECONDS), httponly=True, samesite="strict")
         return answer
 
@@ -291,19 +326,20 @@ def _import(served: ServedGame, match: Match, body: ImportBody) -> Match:
 
 
 async def list_games(request: Request, query: NoInput) -> Response:
-    return JSONAnswer(await run_in_threadpool(catalog.list_games, request.app.state.library))
+    own = requested_variants(request)
+    return JSONAnswer(await run_in_threadpool(catalog.list_games, request.app.state.library, own))
 
 
 async def solve_progress(request: Request, query: NoInput) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     # An estimate takes half a second, so it is made only where a solve can be started.
-    estimate = bool(request.app.state.may_solve)
-    describe_solve = partial(catalog.describe_solve, served, estimate=estimate)
-    return JSONAnswer(await _run_hooks(served, describe_solve, slow=estimate and served.job is None))
+    allowed = bool(request.app.state.may_solve)
+    describe_solve = partial(catalog.describe_solve, served, allowed=allowed)
+    return JSONAnswer(await _run_hooks(request, served, describe_solve, slow=allowed and served.job is None))
 
 
 async def start_solve(request: Request, body: NoInput) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     if not request.app.state.may_solve:
         raise Refusal(403, "this server is open to other machines, so solves cannot be started from the page")
     if served.problem is not None:
@@ -314,12 +350,19 @@ async def start_solve(request: Request, body: NoInput) -> Response:
         raise Refusal(409, f"{served.game.name} is already solved")
     library: Library = request.app.state.library
     if library.start_solving(served) is None:
-        raise Refusal(409, "another game is being solved; only one solve can run at a time")
+        raise Refusal(409, f"{_describe_running(library)}; only one solve can run at a time")
     return JSONAnswer(catalog.describe_solve(served), 202)
 
 
+def _describe_running(library: Library) -> str:
+    other = library.find_solving()
+    if other is None or other.job is None:
+        return "another game was being solved"
+    return f"{other.game.about.title} is being solved ({other.job.describe_progress()})"
+
+
 async def stop_solve(request: Request, query: NoInput) -> Response:
-    served = find_game(request)
+    served = await find_game(request)
     if served.job is None or not served.solving:
         raise Refusal(409, "no solve of this game is running")
     await run_in_threadpool(served.job.stop)
@@ -376,6 +419,14 @@ OPERATIONS = [
         replay,
         matches.Replay,
         ReplayQuery,
+    ),
+    Operation(
+        "GET",
+        "/api/{game}/choose",
+        "A move of the computer at a strength; random if the game is not solved",
+        choose,
+        matches.Choice,
+        ChooseQuery,
     ),
     Operation("GET", "/api", "Summary of the API", summary, Interface),
     Operation("GET", "/api/games", "All games", list_games, catalog.Games),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from html import escape
@@ -18,18 +19,20 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from perfectplay.web.api import ROUTES
+from perfectplay.web.bounded import MAX_PROCESSES, BoundedError
 from perfectplay.web.library import Library
 from perfectplay.web.matches import Sessions
-from perfectplay.web.requests import ERROR_HANDLERS, Refusal, RequestGuard, find_game
+from perfectplay.web.requests import ERROR_HANDLERS, MAX_HEADER_BYTES, Refusal, RequestGuard, find_game
 from perfectplay.web.vocabulary import write_module
 
 STATIC = Path(__file__).parent / "static"
 VOCABULARY = "/static/vocabulary.js"
 
+LATER = ("editor.js", "explore.js", "games.js", "motion.js", "summary.js")
+"""Modules that the page loads when they are first needed."""
+
 MAX_CONNECTIONS = 500
 """Above this number requests are answered with 503."""
-MAX_HEADER_BYTES = 32 * 1024
-"""Request line and headers together, on a server that is open to other machines."""
 MIN_COMPRESSED_BYTES = 500
 """Shorter answers are not compressed."""
 
@@ -67,9 +70,9 @@ async def _show_page(request: Request) -> Response:
     library: Library = request.app.state.library
     requested = request.path_params.get("game")
     try:
-        name = _first_game(library) if requested is None else find_game(request).game.identity
-    except Refusal as refusal:
-        return _show_not_found(library, str(refusal))
+        name = _first_game(library) if requested is None else (await find_game(request)).game.identity
+    except (Refusal, BoundedError) as refusal:
+        return _show_not_found(library, refusal)
     if name is not None and requested not in (None, name):  # default options were omitted
         return RedirectResponse(request.url.replace(scheme="", netloc="", path=_path(name)))
     page: str = request.app.state.page
@@ -81,7 +84,7 @@ def _path(name: str) -> str:
 
 
 def _preload_modules() -> str:
-    scripts = [f"/static/{path.name}" for path in sorted(STATIC.glob("*.js"))]
+    scripts = [f"/static/{path.name}" for path in sorted(STATIC.glob("*.js")) if path.name not in LATER]
     return "\n    ".join(f'<link rel="modulepreload" href="{script}">' for script in [*scripts, VOCABULARY])
 
 
@@ -96,7 +99,8 @@ def _preload_data(name: str | None, *, with_replay: bool) -> str:
     return "\n    ".join(lines)
 
 
-def _show_not_found(library: Library, reason: str) -> Response:
+def _show_not_found(library: Library, refusal: Refusal | BoundedError) -> Response:
+    reason = str(refusal)
     items = "".join(f'<li><a href="{_path(name)}">{escape(name)}</a></li>' for name in library.games)
     return HTMLResponse(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Not found</title>'
@@ -104,7 +108,7 @@ def _show_not_found(library: Library, reason: str) -> Response:
         '</head><body class="plain"><main>'
         f"<h1>Not found</h1><p>{escape(reason[:1].upper() + reason[1:])}.</p><p>Available games:</p><ul>{items}</ul>"
         '<p>The JSON API is described at <a href="/api">/api</a>.</p></main></body></html>',
-        404,
+        refusal.status,
     )
 
 
@@ -141,4 +145,6 @@ def make_app(
     app.state.page = (STATIC / "index.html").read_text(encoding="utf-8").replace("<!-- modules -->", _preload_modules())
     app.state.sessions = Sessions()
     app.state.may_solve = may_solve
+    app.state.open_to_others = open_to_others
+    app.state.process_slots = asyncio.Semaphore(MAX_PROCESSES)
     return app

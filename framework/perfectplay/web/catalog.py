@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -61,14 +62,17 @@ class Solve(Answer, kw_only=True):
     state: Literal["unsolved", "solving", "done", "failed", "damaged"]
     command: str | UnsetType = UNSET
     estimate: Annotated[str | None, Meta(description="The cost of a solve.")] | UnsetType = UNSET
+    fits: Annotated[bool, Meta(description="Whether the cost is known and this machine can bear it.")] = False
+    allowed: Annotated[bool, Meta(description="Whether this server lets the page start a solve.")] = True
     phase: str | UnsetType = UNSET
     fraction: Annotated[float, Meta(ge=0, le=1)] | UnsetType | None = UNSET
     text: str | UnsetType = UNSET
     error: str | UnsetType | None = UNSET
 
 
-def list_games(library: Library) -> Games:
-    served = [_list_game(served) for served in list(library.games.values())]
+def list_games(library: Library, requested: Sequence[ServedGame] = ()) -> Games:
+    """List the games of the library, and the variants without a table that this client has requested."""
+    served = [_list_game(served) for served in [*library.games.values(), *requested]]
     broken = [ListedGame(name=name, state="broken", reason=reason) for name, reason in library.broken.items()]
     return Games([*served, *broken])
 
@@ -107,38 +111,52 @@ def _describe_option(option: Option) -> GameOption:
     )
 
 
-def describe_solve(served: ServedGame, *, estimate: bool = False) -> Solve:
-    """Return the progress of a solve; before it starts, with `estimate`, its cost."""
+def describe_solve(served: ServedGame, *, allowed: bool = False) -> Solve:
+    """Return the progress of a solve; before it starts, its cost, unless a solve is not `allowed` here."""
     job = served.job
     if job is None or (served.table is not None and not served.solving):
         state: Literal["done", "damaged", "unsolved"]
         state = "done" if served.table is not None else "damaged" if served.problem else "unsolved"
-        cost = _estimate(served) if estimate and state == "unsolved" else None
-        return Solve(state=state, command=served.game.command_line(), estimate=cost, error=served.problem)
+        cost, fits = _estimate(served) if allowed and state == "unsolved" else (None, False)
+        return Solve(
+            state=state,
+            command=served.game.command_line(),
+            estimate=cost,
+            fits=fits,
+            allowed=allowed,
+            error=served.problem,
+        )
     if not job.running:
         return Solve(state="failed" if job.error else "done", error=job.error)
     phase = "starting" if job.progress is None else job.progress.phase
     return Solve(state="solving", phase=phase, fraction=job.fraction, text=job.describe_progress())
 
 
-def _estimate(served: ServedGame) -> str | None:
-    """Return the cost of a solve; None where the rules fail, because the solve itself reports that."""
+def _estimate(served: ServedGame) -> tuple[str | None, bool]:
+    """Return the cost of a solve, and whether it is known and fits this machine.
+
+    The cost is None where the rules fail, because the solve itself reports that.
+    """
     if served.estimate is None:
         try:
             plan = plan_solve(served.game, directory=served.path.parent, seconds=PLAN_SECONDS)
         except PerfectPlayError:
-            return None
-        served.estimate = _describe_plan(plan)
+            return None, True
+        served.estimate = _describe_plan(plan), plan.counted != "lower bound" and plan.method == "memory"
     return served.estimate
 
 
 def _describe_plan(plan: Plan) -> str:
     shape = plan.shape
+    if plan.counted == "lower bound":
+        return (
+            f"The number of positions is unknown, probably far more than the {shape.positions:,} seen in a first look, "
+            "so the time and memory of a solve are unknown too. A solve may not finish. Stopping it keeps nothing."
+        )
     exact = plan.counted == "exact" and shape.positions == shape.slots
-    prefix = "" if exact else "At least " if plan.counted == "lower bound" else "About "
     shortage = "" if plan.method == "memory" else " This machine has too little memory or disk space for it."
     return (
-        f"{prefix}{shape.positions:,} positions: about {wording.seconds(max(1.0, plan.seconds))}, "
+        f"{'' if exact else 'About '}{shape.positions:,} positions: about {wording.seconds(max(1.0, plan.seconds))}, "
         f"{wording.size(shape.memory_backend)} of memory, {wording.size(shape.table_bytes)} on disk. "
-        f"You can stop it at any time.{shortage}"
+        f"You can stop it at any time, but then nothing is kept.{shortage}"
     )

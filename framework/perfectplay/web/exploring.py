@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from perfectplay.analysis.selection import random_of_value, random_positions, random_puzzle
+from perfectplay.analysis.selection import PuzzleLevel, random_of_value, random_positions, random_puzzle
 from perfectplay.analysis.statistics import survey
 from perfectplay.game import wording
 from perfectplay.table.table import Table
@@ -26,6 +26,9 @@ from perfectplay.web.answers import (
 )
 from perfectplay.web.library import ServedGame
 from perfectplay.web.requests import Refusal
+
+_TRIES = 60
+"""Positions among which an interesting one is chosen."""
 
 KINDS = ("any", "win", "loss", "draw", "puzzle")
 
@@ -99,7 +102,14 @@ def count_table(served: ServedGame, table: Table) -> Overview:
     return overview
 
 
-def find_position(served: ServedGame, table: Table, kind: str, remoteness: int | None, seed: int | None) -> Found:
+def find_position(
+    served: ServedGame,
+    table: Table,
+    kind: str,
+    remoteness: int | None,
+    seed: int | None,
+    level: PuzzleLevel | None = None,
+) -> Found:
     """Return a random position: any, one of this outcome and remoteness, or a puzzle with one winning move.
 
     Raises Refusal if the table has no such position.
@@ -109,15 +119,31 @@ def find_position(served: ServedGame, table: Table, kind: str, remoteness: int |
     number = secrets.randbits(32) if seed is None else seed
     position: int | None
     if kind == "puzzle":
-        position = random_puzzle(table, number)
+        position = random_puzzle(table, number, level)
     elif kind == "any" and remoteness is None:
-        position = int(random_positions(table, 1, number)[0])
+        position = _find_interesting(table, number)
     else:
         position = _find_valued(table, kind, remoteness, number)
+    if position is None and kind == "puzzle":
+        raise Refusal(
+            404, f"{served.game.about.title} has no puzzles: no position has a single winning move among several"
+        )
     if position is None:
         wanted = kind if remoteness is None else f"{kind} in {remoteness}"
         raise Refusal(404, f"{served.game.name} has no such position: {wanted}")
     return _describe(served, position)
+
+
+def _find_interesting(table: Table, seed: int) -> int:
+    """Return a random position whose game is not over and not won by the next move, if a few tries find one."""
+    positions = [int(position) for position in random_positions(table, _TRIES, seed)]
+    values = {position: table.get(position) for position in positions}
+    open_positions = [position for position in positions if _is_open(values[position])]
+    return (open_positions or positions)[0]
+
+
+def _is_open(value: Value | None) -> bool:
+    return value is not None and value.remoteness not in (0, 1)
 
 
 def _find_valued(table: Table, kind: str, remoteness: int | None, seed: int) -> int | None:
@@ -140,7 +166,7 @@ def _find_valued(table: Table, kind: str, remoteness: int | None, seed: int) -> 
 def _describe(served: ServedGame, position: int) -> Found:
     value = find_value(served, position)
     return Found(
-        id=str(position),
+        id=str(int(position)),
         text=served.game.decode(position),
         verdict=verdict(served, position, served.game.mover(position), value),
         **value_fields(served, value),

@@ -124,7 +124,9 @@ class UwapiQuery(UwapiNoQuery):
 def list_games(request: Request, query: UwapiNoQuery) -> list[UwapiListedGame]:
     """Return every game once, whatever its variants."""
     library: Library = request.app.state.library
-    games = {served.game.name: served.game for served in [*library.games.values()]}
+    games: dict[str, Game] = {}
+    for served in [*library.games.values()]:  # the first variant of a game is the one with default options
+        games.setdefault(served.game.name, served.game)
     listed = [
         UwapiListedGame(game.name, game.about.title, "onePlayer" if game.is_puzzle else "twoPlayer")
         for game in games.values()
@@ -135,14 +137,14 @@ def list_games(request: Request, query: UwapiNoQuery) -> list[UwapiListedGame]:
 def show_game(request: Request, query: UwapiNoQuery) -> UwapiGame:
     variants = _find_variants(request)
     game = next(iter(variants.values())).game
-    listed = [UwapiListedVariant(name, _title(name)) for name in variants]
+    listed = [UwapiListedVariant(name, _title(served)) for name, served in variants.items() if _is_offered(served)]
     return UwapiGame(game.name, game.about.title, listed, False, game.has_score)
 
 
 def show_variant(request: Request, query: UwapiNoQuery) -> UwapiVariant:
     served, name = _find_variant(request)
     start = served.start
-    return UwapiVariant(name, _title(name), served.game.decode(start), _autogui(served.game, start), {})
+    return UwapiVariant(name, _title(served), served.game.decode(start), _autogui(served.game, start), {})
 
 
 def show_position(request: Request, query: UwapiQuery) -> UwapiPosition:
@@ -249,8 +251,13 @@ def _variant_id(game: Game) -> str:
     return game.identity.removeprefix(game.name).removeprefix("-") or REGULAR
 
 
-def _title(name: str) -> str:
-    return name if name != REGULAR else "Regular"
+def _title(served: ServedGame) -> str:
+    return served.game.about.title if served.game.declared_options else "Regular"
+
+
+def _is_offered(served: ServedGame) -> bool:
+    """Whether a variant is listed. Variants without a table that visitors only looked at are not."""
+    return served.table is not None or not served.requested
 
 
 # ---- operations ----

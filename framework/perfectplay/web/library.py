@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import deque
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,12 +18,22 @@ from perfectplay.game import wording
 from perfectplay.game.game import Game
 from perfectplay.game.loading import installed_games, load_game
 from perfectplay.solve.solve import solve_game
-from perfectplay.table.locations import find_tables, has_table, open_table, table_path
+from perfectplay.table.locations import (
+    find_tables,
+    has_table,
+    modification_time,
+    open_table,
+    table_directory,
+    table_path,
+)
 from perfectplay.table.table import Table
 from perfectplay.threads import Progress
 
-MAX_REQUESTED_VARIANTS = 50
+MAX_REQUESTED_VARIANTS = 20
 """How many variants without a table, requested by address, are kept in memory."""
+
+MAX_NAME = 1000
+"""Characters of a variant's name."""
 
 
 @dataclass(slots=True)
@@ -34,14 +42,16 @@ class ServedGame:
 
     game: Game
     path: Path
+    requested: bool = False
+    """Whether a client named it in an address. Without a table, it is not listed, and its hooks run with limits."""
     table: Table | None = None
     job: SolveJob | None = None
     problem: str | None = None
     """Why an existing table cannot be read."""
     overview: Any = None
     """The table's statistics (`exploring.Overview`), once they have been counted."""
-    estimate: str | None = None
-    """The cost of a solve, once it has been estimated."""
+    estimate: tuple[str, bool] | None = None
+    """The cost of a solve, once it has been estimated, and whether it is known and fits this machine."""
     start: int = field(init=False)
     _tried: float | None = None
     """Modification time of the table that was opened last. It is opened again only after a change."""
@@ -50,6 +60,11 @@ class ServedGame:
 
     def __post_init__(self) -> None:
         self.start = self.game.start()
+
+    @property
+    def bounded(self) -> bool:
+        """Whether its hooks must run in a separate process with limits. Those of a C kernel take no time."""
+        return self.requested and self.table is None and self.game.kernel is None
 
     @property
     def solving(self) -> bool:
@@ -62,6 +77,8 @@ class ServedGame:
             with self._opening:
                 try:
                     self._open_if_changed()
+                except FileNotFoundError:
+                    self.problem = self._tried = None  # it has just been removed
                 except PerfectPlayError as error:
                     # Clients must not see paths of the server.
                     self.problem = str(error).replace(str(self.path), "the table")
@@ -70,9 +87,33 @@ class ServedGame:
     def _open_if_changed(self) -> None:
         if not has_table(self.path):
             self.problem = self._tried = None
-        elif self._tried != (modified := _modification_time(self.path)):
+        elif self._tried != (modified := modification_time(self.path)):
             self._tried = modified
             self.table, self.overview, self.problem = open_table(self.game, self.path), None, None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantName:
+    """The parts of a variant's name."""
+
+    base: Game
+    options: dict[str, str]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the game has an option that may be any text, so that a name can describe a game of any size."""
+        return any(option.text for option in self.base.declared_options)
+
+    def load(self) -> Game:
+        return load_game(self.base.name, **self.options)
+
+    def check(self) -> None:
+        """Load the variant and call its most important hooks, to see what that takes."""
+        game = self.load()
+        start = game.start()
+        game.status(start)
+        game.moves(start)
+        game.decode(start)
 
 
 class Library:
@@ -84,7 +125,8 @@ class Library:
         """Load the installed games, or only `games`, and those in `files`, which replace games of the same name."""
         self.directory = directory
         self.broken: dict[str, str] = {}
-        self._requested: deque[str] = deque()
+        self.requested: dict[str, ServedGame] = {}
+        """Variants without a table that clients have named, oldest first. Only these clients see them in lists."""
         self._lock = threading.Lock()
         loaded = self._load_installed() if games is None else list(games)
         loaded += [load_game(file) for file in files]
@@ -93,42 +135,57 @@ class Library:
             served.find_table()
 
     def get(self, name: str) -> ServedGame | None:
-        """Return a game by its identity, in which options with default values may be omitted (`dots`, `dots-rows=1`).
-
-        A variant without a table is created on its first request. None if there is no such game.
-        """
-        served = self.games.get(name)
-        if served is None and (game := self._load_variant(name)) is not None:
-            served = self.games.get(game.identity)
-            if served is None:
-                served = self.games[game.identity] = ServedGame(game, table_path(game, self.directory))
-                self._requested.append(game.identity)
-                while len(self._requested) > MAX_REQUESTED_VARIANTS:
-                    self._remove_unsolved(self._requested.popleft())
+        """Return a game by its identity; None if it is not loaded."""
+        served = self.games.get(name) or self.requested.get(name)
+        if served is not None and served.requested and served.find_table() is not None:  # it has been solved since
+            self.games[name] = self.requested.pop(name, served)
         return served
 
-    def _load_variant(self, name: str) -> Game | None:
+    def find_variant(self, name: str) -> VariantName | None:
+        """Return the game and the options that a name describes; None if no game has such a name.
+
+        Options with default values may be omitted (`dots`, `dots-rows=1`).
+        """
+        if len(name) > MAX_NAME:
+            return None
         for base in {served.game.name: served.game for served in self.games.values()}.values():
             options = _parse_options(base, name)
             if options is not None:
-                with suppress(PerfectPlayError):  # there is no such variant
-                    return load_game(base.name, **options)
+                return VariantName(base, options)
         return None
 
-    def _remove_unsolved(self, name: str) -> None:
-        if self.games[name].table is None and not self.games[name].solving:
-            del self.games[name]
+    def has_solved(self, name: str) -> bool:
+        """Return whether a directory of this name has a table, which may be of a variant that is not loaded yet."""
+        directory = self.directory or table_directory()
+        return "/" not in name and not name.startswith(".") and has_table(directory / name)
+
+    def add(self, game: Game) -> ServedGame:
+        """Serve a variant: for everybody if it has a table, otherwise until MAX_REQUESTED_VARIANTS others follow."""
+        with self._lock:
+            served = self.get(game.identity)
+            if served is None:
+                served = ServedGame(game, table_path(game, self.directory), requested=True)
+                self.requested[game.identity] = served
+                unsolved = [each for each, other in self.requested.items() if not other.solving]
+                for each in unsolved[:-MAX_REQUESTED_VARIANTS]:
+                    del self.requested[each]
+            return self.get(game.identity) or served
+
+    def find_solving(self) -> ServedGame | None:
+        """Return the game that is being solved."""
+        all_games = [*self.games.values(), *self.requested.values()]
+        return next((served for served in all_games if served.solving), None)
 
     def start_solving(self, served: ServedGame) -> SolveJob | None:
         """Start a solve in the background; None where another solve is running."""
         with self._lock:
-            if any(other.solving for other in self.games.values()):
+            if self.find_solving() is not None:
                 return None
             served.job = SolveJob(served.game, served.path.parent)
             return served.job
 
     def close(self) -> None:
-        for served in self.games.values():
+        for served in (*self.games.values(), *self.requested.values()):
             if served.job is not None:
                 served.job.stop()
             if served.table is not None:
@@ -171,10 +228,6 @@ def _parse_options(game: Game, name: str) -> dict[str, str] | None:
     if prefix or len(set(names)) < len(names):
         return None
     return dict(zip(names, map(unquote, values), strict=True))
-
-
-def _modification_time(path: Path) -> float:
-    return max((each.stat().st_mtime for each in path.iterdir()), default=0.0)
 
 
 class SolveJob:

@@ -5,10 +5,12 @@ The page has no rules. It sends the moves, and the server decides on repetition,
 
 from __future__ import annotations
 
+import random
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Any
@@ -16,7 +18,8 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from perfectplay.analysis.moves import RatedMove, judge, rate_each_move
-from perfectplay.errors import UsageError
+from perfectplay.analysis.opponent import Strength, choose_move
+from perfectplay.errors import NotInTable, UsageError
 from perfectplay.game.board import Board
 from perfectplay.game.match import REPETITIONS, Match
 from perfectplay.game.wording import sides
@@ -26,6 +29,7 @@ from perfectplay.web.answers import (
     Count,
     DrawnBoard,
     Id,
+    Owner,
     Player,
     Position,
     Result,
@@ -33,6 +37,7 @@ from perfectplay.web.answers import (
     describe_position,
     draw_board,
     find_board,
+    find_drawing,
     find_result,
     find_value,
     value_fields,
@@ -101,6 +106,10 @@ class LastMove(Answer):
 
     source: str | None
     target: str | None
+    capture: str | None = None
+    region: Sequence[str] = ()
+    path: Sequence[str] = ()
+    shifts: Sequence[Sequence[str]] = ()
 
 
 class Replay(Answer):
@@ -112,7 +121,16 @@ class Replay(Answer):
     occurrences: Annotated[Count, Meta(description="How often the position has occurred.")]
     result: Result | None
     last: LastMove | None
+    owners: Annotated[dict[str, Owner], Meta(description="The players who own claimed cells, such as boxes.")]
     position: Position
+
+
+class Choice(Answer):
+    """The computer's move."""
+
+    game: str
+    id: Id
+    move: Annotated[str | None, Meta(description="Null if the game is over.")]
 
 
 class SessionGame(Answer):
@@ -193,7 +211,7 @@ def read_moves(match: Match, text: str) -> None:
         try:
             match.play(by_name[name] if name in by_name else game.parse_move(position, name))
         except UsageError as error:
-            raise UsageError(f"move {ply} of the link: {error}") from error
+            raise UsageError(f"move {ply}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +240,7 @@ def _judge_moves(served: ServedGame, match: Match, values: _Evaluation) -> list[
             PlayedMove(
                 ply=ply,
                 move=name,
-                id=str(match.positions[ply]),
+                id=str(int(match.positions[ply])),
                 changed_outcome=bool(best and worth and best.outcome is not worth.outcome),
                 mark=mark,
                 comment=comment,
@@ -236,7 +254,7 @@ def answer_history(served: ServedGame, match: Match) -> History:
     """Return the moves of a match, with a mark where a better move existed."""
     ahead = Match(match.game, list(reversed(match.undone)), start=match.position, exploring=True).move_names()
     played = _judge_moves(served, match, _evaluate(served, match))
-    return History(served.game.identity, str(match.positions[0]), played, ahead)
+    return History(served.game.identity, str(int(match.positions[0])), played, ahead)
 
 
 def answer_replay(served: ServedGame, match: Match, ply: int) -> Replay:
@@ -254,7 +272,7 @@ def answer_replay(served: ServedGame, match: Match, ply: int) -> Replay:
         chosen = values.moves[index] if index < len(values.moves) else None
         timeline.append(
             TimelineEntry(
-                id=str(position),
+                id=str(int(position)),
                 to_move=movers[index],
                 verdict=verdict(served, position, movers[index], value),
                 move=move.move if move else None,
@@ -265,6 +283,7 @@ def answer_replay(served: ServedGame, match: Match, ply: int) -> Replay:
             )
         )
     last = _find_last_move(served, match, ply)
+    owners = _find_owners(served, match.positions[: ply + 1], movers)
     match.undo(len(match.moves) - ply)
     mover = movers[ply]
     return Replay(
@@ -274,8 +293,20 @@ def answer_replay(served: ServedGame, match: Match, ply: int) -> Replay:
         occurrences=match.occurrences,
         result=_find_result(served, match, mover),
         last=last,
+        owners=owners,
         position=describe_position(served, match.position, values.positions[ply], rated[ply], mover=mover),
     )
+
+
+def answer_choice(served: ServedGame, match: Match, strength: Strength, seed: int | None) -> Choice:
+    """Return the move of an opponent of this strength; a random one where the table has no values."""
+    game, position, rng = served.game, match.position, random.Random(seed)
+    moves = position.moves
+    move = rng.choice(moves) if moves else None
+    if moves and served.table is not None:
+        with suppress(NotInTable):  # an unfinished table
+            move = choose_move(game, served.table, position, strength, rng, seen=match.positions)
+    return Choice(game.identity, str(int(position)), None if move is None else move.name)
 
 
 def _list_alternatives(
@@ -295,11 +326,28 @@ def _list_alternatives(
 def _find_last_move(served: ServedGame, match: Match, ply: int) -> LastMove | None:
     if ply == 0:
         return None
-    board, _ = find_board(served.game, match.positions[ply - 1])
+    board = find_drawing(served.game, match.positions[ply - 1])
     for click in board.clicks if board else ():
         if click.move == match.moves[ply - 1]:
-            return LastMove(click.source, click.target)
+            return LastMove(click.source, click.target, click.capture, click.region, click.path, click.shifts)
     return LastMove(None, None)
+
+
+def _find_owners(served: ServedGame, positions: Sequence[int], movers: Sequence[int | None]) -> dict[str, int]:
+    """Return the owner of each claimed cell: the player after whose move it was claimed first."""
+    board, _ = find_board(served.game, positions[-1])
+    if board is None or not board.claims:
+        return {}
+    owners: dict[str, int] = {}
+    claimed: set[str] = set()
+    for ply, position in enumerate(positions):
+        board, _ = find_board(served.game, position)
+        claims = set() if board is None else set(board.claims)
+        mover = movers[ply - 1] if ply else None
+        if mover is not None:
+            owners |= dict.fromkeys(claims - claimed, mover)
+        claimed |= claims
+    return owners
 
 
 def _find_result(served: ServedGame, match: Match, mover: int | None) -> Result | None:
@@ -315,7 +363,7 @@ def answer_game(served: ServedGame, match: Match) -> SessionGame:
     mover = match.to_move
     return SessionGame(
         game=game.identity,
-        id=str(position),
+        id=str(int(position)),
         text=game.decode(position),
         board=None if board is None else draw_board(board),
         reserves={} if board is None else _list_reserves(board),

@@ -14,16 +14,18 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote, unquote
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
+from perfectplay.web.bounded import BoundedError, run_bounded
 from perfectplay.web.library import Library, ServedGame
 
 MAX_TEXT = 1000
@@ -32,11 +34,18 @@ MAX_BODY = 16 * 1024
 """Bytes."""
 MAX_QUERY = 16 * 1024
 """Bytes, enough for a link with a thousand moves."""
+MAX_HEADER_BYTES = 32 * 1024
+"""The path and the headers together. uvicorn's limit applies only to headers that arrive in parts."""
 RATE = 100.0
 """Sustained requests per second of a client on another machine. Clients on this machine are not limited."""
 BURST = 400.0
 """Requests that such a client may make at once."""
 MAX_CLIENTS = 10_000
+VARIANTS_COOKIE = "perfectplay_variants"
+"""The names of variants without a table that a browser has opened, newest first."""
+MAX_REMEMBERED = 5
+_REMEMBERED = "perfectplay.remembered"
+"""The key of the cookie's new text in the scope of a request."""
 
 _LOCAL_CLIENTS = ("127.0.0.1", "::1", "testclient")
 SECURITY_HEADERS = {
@@ -97,7 +106,9 @@ def _answer_error(status: int, sentence: str, headers: dict[str, str] | None = N
 
 def answer_refusal(request: Request, error: Exception) -> Response:
     """Answer a refused request, or one that a plugin or a table could not answer."""
-    status = error.status if isinstance(error, Refusal) else 400 if isinstance(error, UsageError) else 500
+    status = (
+        error.status if isinstance(error, (Refusal, BoundedError)) else 400 if isinstance(error, UsageError) else 500
+    )
     return _answer_error(status, str(error))
 
 
@@ -154,17 +165,63 @@ class PositionQuery(Struct, forbid_unknown_fields=True):
     ) = UNSET
 
 
-def find_game(request: Request) -> ServedGame:
-    """Return the game that the path names; raises Refusal if there is none."""
+async def find_game(request: Request) -> ServedGame:
+    """Return the game that the path names; raises Refusal if there is none, or if it refuses the options.
+
+    A variant without a table is loaded if the request comes from our own page, or from a program on this machine unless
+    its name contains free text. Other sites and other machines get only what has been solved.
+    """
     library: Library = request.app.state.library
     name = request.path_params["game"]
-    served = library.get(name)
+    served = library.get(name) or await _open_variant(request, name)
     if served is not None:
         served.find_table()
+        if served.requested:
+            _remember_variant(request, served.game.identity)
         return served
     if name in library.broken:
         raise Refusal(404, f"the game {name} is installed but broken: {library.broken[name]}")
     raise Refusal(404, f"there is no game called {name[:60]!r}{did_you_mean(name, library.games)}")
+
+
+async def _open_variant(request: Request, name: str) -> ServedGame | None:
+    library: Library = request.app.state.library
+    variant = library.find_variant(name)
+    if variant is None:
+        return None
+    site = request.headers.get("sec-fetch-site")
+    own = site in ("same-origin", "none") or (site is None and not variant.has_text)
+    wanted = own and not request.app.state.open_to_others
+    if variant.has_text and not wanted and not library.has_solved(name):
+        raise Refusal(404, f"the game {name[:60]!r} is not solved, so only the page of this server can open it")
+    try:
+        if variant.has_text:
+            await run_bounded(request, variant.check)
+        game = await run_in_threadpool(variant.load)
+    except BoundedError:
+        raise
+    except PerfectPlayError as error:  # the game refuses the options
+        raise Refusal(422, str(error)) from None
+    if library.get(game.identity) is None and not wanted and not library.has_solved(game.identity):
+        raise Refusal(404, f"the game {name[:60]!r} is not solved, so only the page of this server can open it")
+    return library.add(game)
+
+
+def _remember_variant(request: Request, name: str) -> None:
+    """Let the answer set a cookie, by which this client finds the variant in the list of games."""
+    names = [quote(name, safe=""), *(each for each in _remembered(request) if unquote(each) != name)]
+    request.scope[_REMEMBERED] = "!".join(names[:MAX_REMEMBERED])
+
+
+def _remembered(request: Request) -> list[str]:
+    return [each for each in request.cookies.get(VARIANTS_COOKIE, "").split("!") if each]
+
+
+def requested_variants(request: Request) -> list[ServedGame]:
+    """Return the variants without a table that this client has named."""
+    library: Library = request.app.state.library
+    found = (library.requested.get(unquote(each)) for each in _remembered(request))
+    return [served for served in found if served is not None]
 
 
 def read_query(request: Request, kind: type[Input]) -> Input:
@@ -185,9 +242,13 @@ def read_query(request: Request, kind: type[Input]) -> Input:
         repeated = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise Refusal(422, f"the parameter {repeated!r} is given more than once")
     try:
-        return msgspec.convert(query, kind, strict=False)
+        values = msgspec.convert(query, kind, strict=False)
     except msgspec.ValidationError as error:
         raise Refusal(422, f"wrong parameter: {_explain(error)}") from None
+    for name, text in query.items():
+        if type(getattr(values, name)) is int and not text.removeprefix("-").isdecimal():  # msgspec accepts 1e2
+            raise Refusal(422, f"wrong parameter: {name}: expected a whole number in decimal digits")
+    return values
 
 
 async def read_body(request: Request, kind: type[Input], limit: int) -> Input:
@@ -280,6 +341,9 @@ class RequestGuard:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *_ADDED_HEADERS]
+                if _REMEMBERED in scope:
+                    cookie = f"{VARIANTS_COOKIE}={scope[_REMEMBERED]}; HttpOnly; Path=/; SameSite=Strict"
+                    message["headers"].append((b"set-cookie", cookie.encode("latin-1")))
             await send(message)
 
         refusal = self._check(scope)
@@ -290,6 +354,9 @@ class RequestGuard:
         headers = dict(scope["headers"])
         if not self._is_own_name(_host_name(headers.get(b"host", b""))):
             return Refusal(403, "unknown host name; `solve serve --allow-host NAME` adds a name of this server")
+        size = sum(len(name) + len(text) + 4 for name, text in scope["headers"]) + len(scope.get("raw_path") or b"")
+        if size > MAX_HEADER_BYTES:
+            return Refusal(431, f"the headers are too long: at most {MAX_HEADER_BYTES:,} bytes are allowed")
         if len(scope.get("query_string", b"")) > MAX_QUERY:
             return Refusal(414, f"the query is too long: at most {MAX_QUERY:,} bytes are allowed")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _is_same_origin(headers):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from perfectplay.analysis.moves import Strength
+from perfectplay.analysis.opponent import Strength
 from perfectplay.game import wording
 
 
@@ -24,7 +24,7 @@ class Vocabulary(Struct, rename="camel", kw_only=True):
     """The words for the values of one kind of game. `{mover}`, `{first}` and `{second}` stand for players' names."""
 
     letters: ByOutcome
-    """On the board, beside a number."""
+    """Signs on the board, beside a number. Letters would look like those of pieces."""
     names: ByOutcome
     """In lists and for screen readers, before "in 5"."""
     headings: ByOutcome
@@ -60,7 +60,7 @@ def _counted(*, puzzle: bool, scored: bool = False) -> ByOutcome:
 
 
 _GAME = Vocabulary(
-    letters=ByOutcome("W", "D", "L"),
+    letters=ByOutcome("✓", "=", "✗"),
     names=ByOutcome("Win", "Draw", "Loss"),
     headings=ByOutcome("Winning", "Drawing", "Losing"),
     endless="Draw (endless)",
@@ -121,18 +121,22 @@ _SCORED_PUZZLE = msgspec.structs.replace(
 
 
 class Opponent(Struct):
-    """A strength at which the computer plays; `slips` is the share of random moves."""
+    """A strength at which the computer plays."""
 
     value: str
     label: str
     description: str
-    slips: float
 
 
 def _describe_strength(strength: Strength) -> Opponent:
-    slips = strength.slips
-    share = "only best moves" if slips == 0 else "only random moves" if slips == 1 else f"{slips:.0%} random moves"
-    return Opponent(strength.value, strength.value.capitalize(), share, slips)
+    description = {
+        Strength.PERFECT: "never errs, and sets problems",
+        Strength.RANDOM: "only random moves",
+    }.get(
+        strength,
+        f"at {strength.slips:.0%} of its moves looks only {wording.counted(strength.sight // 2, 'move')} ahead",
+    )
+    return Opponent(strength.value, strength.value.capitalize(), description)
 
 
 def write_module() -> str:

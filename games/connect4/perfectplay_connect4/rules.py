@@ -19,7 +19,8 @@ from perfectplay.game.board import Spelling
 MAX_BITS = 63
 COLUMNS = "abcdefghi"
 LETTERS = ".XO"
-PIECES = (Piece(0, "X", size=0.9), Piece(1, "O", size=0.9))
+PIECES = (Piece(0, "X", size=0.9, name="stone"), Piece(1, "O", size=0.9, name="stone"))
+PLAYERS = ("X", "O")
 
 
 _RULES = """
@@ -141,6 +142,9 @@ class ConnectFour:
                 raise ValueError(f"column {COLUMNS[x]} has a gap below a stone")
             bits = sum(1 << y for y, letter in enumerate(column) if letter == mover)
             position |= (bits | 1 << len(column)) << x * self.step
+        first, second = ("".join(rows).count(letter) for letter in LETTERS[1:])
+        if first - second not in (0, 1):
+            raise ValueError(f"X has {first} stones and O has {second}; X moves first, so X has as many or one more")
         return position
 
     @hookimpl
@@ -173,22 +177,39 @@ class ConnectFour:
 
     @hookimpl
     def board(self, position: int) -> Board:
-        """Return the board with a click on each cell where a stone can land."""
+        """Return the board with a click for each column and the winning line."""
         cells = [
-            Cell(f"{COLUMNS[x]}{self.height - y}", y, x, PIECES[owner - 1 : owner] if owner else ())
+            Cell(f"{COLUMNS[x]}{self.height - y}", y, x, PIECES[owner - 1 : owner] if owner else (), shape="round")
             for y, row in enumerate(self._rows(position))
             for x, owner in enumerate(row)
         ]
         clicks = []
         for move in self.moves(position):
             stones = self.marker(position, move).bit_length() - 1 - move * self.step
-            clicks.append(Click(move, f"{COLUMNS[move]}{stones + 1}"))
+            column = tuple(f"{COLUMNS[move]}{row}" for row in range(self.height, 0, -1))
+            clicks.append(Click(move, column[-1 - stones], region=column))
         return Board(
             rows=self.height,
             columns=self.width,
             cells=tuple(cells),
             to_move=self._to_move(self.tier(position)),
-            players=("X", "O"),
+            players=PLAYERS,
+            colours=("red", "yellow"),
             clicks=tuple(clicks),
             spelling=Spelling(PIECES),
+            highlight=self._winning_cells(position),
+            upright=True,
         )
+
+    def _winning_cells(self, position: int) -> tuple[str, ...]:
+        """Return the names of the cells in the opponent's lines, which end the game."""
+        stones = self.stones(position) & ~position
+        cells = 0
+        for way in (1, self.step, self.step + 1, self.step - 1):
+            first = stones
+            for distance in range(1, self.connect):
+                first &= stones >> distance * way
+            for distance in range(self.connect):
+                cells |= first << distance * way
+        places = (divmod(cell, self.step) for cell in range(self.width * self.step) if cells >> cell & 1)
+        return tuple(f"{COLUMNS[x]}{y + 1}" for x, y in places)

@@ -29,6 +29,7 @@
 #define DOBUTSU_INDEX_H
 
 #include "board.h"
+#include "perfectplay/subsets.h"
 
 enum {
     PIECE_TYPES = 10, /* unordered pairs of the places ON_MINE to HAND_THEIRS */
@@ -80,11 +81,10 @@ extern two_cells dobutsu_cells_of_pair[PAIRS_OF_CELLS]; /* numbers of free cells
 
 /* ---- from a board to its slot ---- */
 
-static inline unsigned one_or_two(unsigned mask) { return (unsigned)(mask != 0) + ((mask & (mask - 1)) != 0); }
-
 static inline unsigned type_of_layer(const board *b, int kind) {
-    unsigned code = one_or_two(b->on[MINE][kind]) + 3 * one_or_two(b->on[THEIRS][kind]) + 9 * in_hand(b, MINE, kind);
-    if (kind == CHICK) code += 27 * one_or_two(b->on[MINE][HEN]) + 81 * one_or_two(b->on[THEIRS][HEN]);
+    unsigned code =
+        pp_one_or_two(b->on[MINE][kind]) + 3 * pp_one_or_two(b->on[THEIRS][kind]) + 9 * in_hand(b, MINE, kind);
+    if (kind == CHICK) code += 27 * pp_one_or_two(b->on[MINE][HEN]) + 81 * pp_one_or_two(b->on[THEIRS][HEN]);
     return dobutsu_type_of_counts[code];
 }
 

@@ -4,6 +4,7 @@
  * positions in which the lion can be captured and for all finished ones, because these have a single value.
  * dobutsu_enumerated_kernel leaves the index to the engine, which gives a slot to each position; only the positions
  * without a lion share one. */
+#include "perfectplay/edges.h"
 #include "steps.h"
 
 /* ---- moves ----
@@ -188,20 +189,8 @@ static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positi
     else if (count) *positions = example(pp_slot_tier(first));
 }
 
-/* A list of slots that follows the counting rule at `retract` in perfectplay.h: an edge between two positions without
- * symmetry appears once per move, any other edge once. */
-typedef struct {
-    pp_slot *slots;
-    size_t count;
-    int origin_symmetric;
-} slot_list;
-
-static inline void add_board(slot_list *list, const board *b) {
-    const pp_slot slot = pp_slot_of(UNFINISHED, index_of_board(b));
-    if (__builtin_expect(list->origin_symmetric || is_symmetric(b), 0))
-        for (size_t i = 0; i < list->count; i++)
-            if (list->slots[i] == slot) return;
-    list->slots[list->count++] = slot;
+static inline void add_board(pp_edges *list, const board *b) {
+    pp_edges_add(list, pp_slot_of(UNFINISHED, index_of_board(b)), is_symmetric(b));
 }
 
 /* The view is that of the next mover, so THEIRS moves. A piece other than the lion can move safely if nothing
@@ -214,7 +203,7 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
         return 1;
     }
     const board b = with_lions_as_pair(&seen);
-    slot_list list = {.slots = slots, .origin_symmetric = is_symmetric(&b)};
+    pp_edges list = {.slots = slots, .origin_symmetric = is_symmetric(&b)};
     const unsigned own = pieces(&b, THEIRS), open = ALL_CELLS & ~own, free_cells = open & ~pieces(&b, MINE);
     const unsigned lion = b.on[THEIRS][LION], attack = attackers(&b, MINE, cell_of(lion));
     const unsigned safe = all_or_only(attack), danger = reach(&b, MINE);
@@ -256,7 +245,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
     (void)self;
     const board now = board_seen_by(position, !side_to_move(position));
     if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0; /* play never returns from there */
-    slot_list list = {.slots = slots, .origin_symmetric = is_symmetric(&now)};
+    pp_edges list = {.slots = slots, .origin_symmetric = is_symmetric(&now)};
     board before[MAX_PARENTS];
     const size_t count = boards_before(&now, before);
     for (size_t i = 0; i < count; i++) add_board(&list, &before[i]);

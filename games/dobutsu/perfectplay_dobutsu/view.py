@@ -9,6 +9,7 @@ from perfectplay_dobutsu.rules import (
     COLUMNS,
     FROM_HAND,
     IN_HAND,
+    NAMES,
     PLAYERS,
     RANKED,
     board_of,
@@ -75,4 +76,4 @@ def _tray_name(player: int, kind: int) -> str:
 
 
 def _piece(player: int, kind: int) -> Piece:
-    return Piece(player, letter(player, kind), 0.9, "pentagon")
+    return Piece(player, letter(player, kind), 0.9, "pentagon", NAMES[kind])

@@ -150,13 +150,17 @@ class DotsAndBoxes:
 
     @hookimpl
     def board(self, position: int) -> Board:
-        """Return the board with a click for each edge. A position stores only how many boxes each player has."""
+        """Return the board with a click for each edge.
+
+        A position stores only how many boxes each player has, so the moves decide who owns which box.
+        """
         dots = ((y, x) for y in range(0, self.height, 2) for x in range(0, self.width, 2))
         cells = [_cell(self._dot(y, x), y, x, _DOT) for y, x in dots]
         for edge, name in enumerate(self.names):
             y, x = self._place(edge)
             cells.append(_cell(name, y, x, _EDGES[y % 2] if position >> edge & 1 else None))
-        cells += [_cell(f"box-{y}-{x}", y, x, _CLOSED) for y, x in self._closed_boxes(position)]
+        boxes = [_cell(f"box-{y}-{x}", y, x, _CLOSED) for y, x in self._closed_boxes(position)]
+        cells += boxes
         for owner, (player, count) in enumerate(zip(PLAYERS, self._box_counts(position), strict=True)):
             number = Piece(owner, str(count), size=0.8, shape="text")
             cells.append(Cell(player.lower(), (1 - owner) * (self.height - 1), self.width, (number,)))
@@ -166,9 +170,14 @@ class DotsAndBoxes:
             cells=tuple(cells),
             to_move=self._mover(position),
             players=PLAYERS,
-            clicks=tuple(Click(move, self.names[move]) for move in self._kernel.moves(position)),
+            clicks=tuple(
+                Click(move, self.names[move], ends=tuple(self.names[move].split("-")))
+                for move in self._kernel.moves(position)
+            ),
             row_labels=tuple("" if y % 2 else str(self.rows - y // 2 + 1) for y in range(self.height)),
             column_labels=(*("" if x % 2 else chr(ord("a") + x // 2) for x in range(self.width)), ""),
+            upright=True,
+            claims=tuple(box.id for box in boxes),
         )
 
 

@@ -1,6 +1,10 @@
 /* Builds the tables of index.h and walks the index in order. */
 #include "index.h"
 
+#include "perfectplay/grid.h"
+#include "perfectplay/masks.h"
+#include "perfectplay/orbits.h"
+
 uint64_t gobblet_planes_of_cell[64];
 uint16_t gobblet_line_completions[512];
 uint16_t gobblet_common_line_cells[512];
@@ -68,81 +72,44 @@ static void build_configs(void) {
     gobblet_type_first[TYPES] = (uint16_t)config;
 }
 
-/* ---- the symmetries of the square, as a group ---- */
+/* ---- orbits ---- */
 
-static uint8_t cell_image[SYMMETRIES][CELLS];   /* bit 2: transpose first; bit 1: flip rows; bit 0: flip columns */
-static uint8_t product[SYMMETRIES][SYMMETRIES]; /* product[a][b] applies b, then a */
-static uint8_t members[SUBGROUPS];              /* bit i: contains symmetry i */
-
-static void build_symmetries(void) {
-    for (unsigned s = 0; s < SYMMETRIES; s++)
-        for (unsigned cell = 0; cell < CELLS; cell++) {
-            unsigned row = cell / 3, column = cell % 3;
-            if (s & 4) {
-                const unsigned swap = row;
-                row = column;
-                column = swap;
-            }
-            if (s & 2) row = 2 - row;
-            if (s & 1) column = 2 - column;
-            cell_image[s][cell] = (uint8_t)(3 * row + column);
+static void build_images(void) {
+    uint8_t cell_image[SYMMETRIES][64];
+    pp_grid_symmetries(3, 3, cell_image);
+    for (unsigned s = 0; s < SYMMETRIES; s++) {
+        pp_permutation turn;
+        pp_permutation_fill(&turn, CELLS, cell_image[s]);
+        for (unsigned config = 0; config < CONFIGS; config++) {
+            const unsigned mover = (unsigned)pp_permute(&turn, gobblet_mover_mask[config], 2);
+            const unsigned other = (unsigned)pp_permute(&turn, gobblet_other_mask[config], 2);
+            gobblet_image[s][config] = gobblet_config_of_code[code_of_masks(mover, other)];
         }
-    for (unsigned after = 0; after < SYMMETRIES; after++)
-        for (unsigned before = 0; before < SYMMETRIES; before++)
-            for (uint8_t s = 0; s < SYMMETRIES; s++) /* two corners identify a symmetry */
-                if (cell_image[s][0] == cell_image[after][cell_image[before][0]] &&
-                    cell_image[s][2] == cell_image[after][cell_image[before][2]])
-                    product[after][before] = s;
+    }
 }
 
-static int is_subgroup(unsigned set) {
-    if (!(set & 1)) return 0;
-    for (unsigned a = 0; a < SYMMETRIES; a++)
-        for (unsigned b = 0; b < SYMMETRIES; b++)
-            if ((set >> a & 1) && (set >> b & 1) && !(set >> product[a][b] & 1)) return 0;
-    return 1;
-}
-
-static void build_subgroups(void) { /* ordered by member set: TRIVIAL is first, SQUARE last */
-    unsigned count = 0;
-    for (unsigned set = 1; set < 256; set++)
-        if (is_subgroup(set)) members[count++] = (uint8_t)set;
-}
-
-static subgroup subgroup_of(unsigned set) {
-    subgroup group = 0;
-    while (members[group] != set) group++;
-    return group;
-}
-
-static unsigned mask_image(unsigned s, unsigned mask) {
-    unsigned result = 0;
-    for (unsigned cell = 0; cell < CELLS; cell++) result |= (mask >> cell & 1) << cell_image[s][cell];
-    return result;
-}
-
+/* A subgroup is numbered when it first occurs as the stabilizer of a representative. All ten occur. */
 static void build_orbits(void) {
-    for (unsigned s = 0; s < SYMMETRIES; s++)
-        for (unsigned config = 0; config < CONFIGS; config++)
-            gobblet_image[s][config] = gobblet_config_of_code[code_of_masks(mask_image(s, gobblet_mover_mask[config]),
-                                                                            mask_image(s, gobblet_other_mask[config]))];
-    for (unsigned group = 0; group < SUBGROUPS; group++)
+    uint64_t members[SUBGROUPS] = {[TRIVIAL] = 1, [SQUARE] = (1 << SYMMETRIES) - 1};
+    unsigned groups = 2;
+    for (unsigned group = 0; group < groups; group++)
         for (unsigned type = 0; type < TYPES; type++)
             for (unsigned config = gobblet_type_first[type]; config < gobblet_type_first[type + 1]; config++) {
-                unsigned least = config, by = 0, fixing = 0;
-                for (unsigned s = 0; s < SYMMETRIES; s++)
-                    if ((members[group] >> s & 1) && gobblet_image[s][config] < least)
-                        least = gobblet_image[s][config], by = s;
-                for (unsigned s = 0; s < SYMMETRIES; s++)
-                    if ((members[group] >> s & 1) && gobblet_image[s][least] == least) fixing |= 1u << s;
+                unsigned least = config;
+                uint64_t fixing = 0;
+                for (uint64_t set = members[group]; set; set &= set - 1) {
+                    const unsigned s = (unsigned)__builtin_ctzll(set), image = gobblet_image[s][config];
+                    if (image < least) least = image, gobblet_to_representative[group][config] = (uint8_t)s;
+                    if (image == config) fixing |= set & -set;
+                }
                 if (least == config) { /* a representative is the first of its orbit */
                     gobblet_representative[group][type][gobblet_orbit_count[group][type]] = (uint16_t)config;
                     gobblet_orbit[group][config] = gobblet_orbit_count[group][type]++;
+                    gobblet_stabilizer[group][config] = (subgroup)pp_number_set(fixing, members, &groups);
                 } else {
                     gobblet_orbit[group][config] = gobblet_orbit[group][least];
+                    gobblet_stabilizer[group][config] = gobblet_stabilizer[group][least];
                 }
-                gobblet_to_representative[group][config] = (uint8_t)by;
-                gobblet_stabilizer[group][config] = subgroup_of(fixing);
             }
 }
 
@@ -188,8 +155,7 @@ static void build_offsets(void) {
 __attribute__((constructor)) static void build_tables(void) {
     build_masks();
     build_configs();
-    build_symmetries();
-    build_subgroups();
+    build_images();
     build_orbits();
     build_offsets();
 }

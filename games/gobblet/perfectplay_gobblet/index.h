@@ -31,6 +31,7 @@
 #define GOBBLET_INDEX_H
 
 #include "perfectplay.h"
+#include "perfectplay/subsets.h"
 
 enum {
     CELLS = 9,
@@ -42,7 +43,7 @@ enum {
     SYMMETRIES = 8,
     SUBGROUPS = 10, /* of the symmetries of the square */
     TRIVIAL = 0,    /* the subgroup of the identity alone */
-    SQUARE = 9,     /* the whole group */
+    SQUARE = 1,     /* the whole group */
     LARGEST_TYPE = 756,
 };
 
@@ -93,11 +94,8 @@ typedef struct {
     unsigned config[3]; /* by size */
 } layer_set;
 
-/* Number of cells in a mask of at most two. A general bit count is slow on x86-64 without POPCNT. */
-static inline unsigned one_or_two(unsigned mask) { return (unsigned)(mask != 0) + ((mask & (mask - 1)) != 0); }
-
 static inline layer_type type_of_masks(unsigned mover, unsigned other) {
-    return (layer_type)(3 * one_or_two(mover) + one_or_two(other));
+    return (layer_type)(3 * pp_one_or_two(mover) + pp_one_or_two(other));
 }
 
 static inline uint32_t tier_of_masks(const unsigned mover[3], const unsigned other[3]) {

@@ -11,6 +11,8 @@
  * The functions below work on six 9-bit masks instead, one for each size and player (mover or other). */
 #include "index.h"
 
+#include "perfectplay/edges.h"
+
 enum {
     SIDE_BIT = 54,
     RESERVE = 15,
@@ -68,7 +70,7 @@ static inline unsigned landings(const board *b, int size, unsigned cell) {
     return b->open[size] & gobblet_common_line_cells[b->other_visible | uncovered];
 }
 
-static inline int in_reserve(const board *b, int size) { return one_or_two(b->mover[size]) < 2; }
+static inline int in_reserve(const board *b, int size) { return pp_one_or_two(b->mover[size]) < 2; }
 
 static inline int has_move(const board *b) {
     for (int size = 0; size < 3; size++)
@@ -234,29 +236,9 @@ static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positi
     gobblet_unrank_layers(first, count, positions);
 }
 
-/* A list of slots that follows the counting rule at `retract` in perfectplay.h: an edge between two positions without
- * symmetry appears once per move, any other edge once. Symmetric positions are rare, so a linear search among the
- * slots listed so far is cheap. */
-typedef struct {
-    pp_slot *slots;
-    size_t count;
-    int origin_symmetric;
-    size_t once_count;
-    pp_slot once[MAX_EDGES];
-} slot_list;
-
-static inline void add_slot(slot_list *list, pp_slot slot, int symmetric) {
-    if (__builtin_expect(symmetric | list->origin_symmetric, 0)) {
-        for (size_t i = 0; i < list->once_count; i++)
-            if (list->once[i] == slot) return;
-        list->once[list->once_count++] = slot;
-    }
-    list->slots[list->count++] = slot;
-}
-
 /* Adds the slots reached when the layer of `size` becomes each of the configurations with ternary code
  * `code + step * 3^cell`, for the cells in `cells`. */
-static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, int size, unsigned code, unsigned step,
+static inline void add_slots(pp_edges *list, layer_set layers, anchor fixed, int size, unsigned code, unsigned step,
                              unsigned cells) {
     for (; cells; cells &= cells - 1) {
         const unsigned next = gobblet_config_of_code[code + step * gobblet_power_of_3[__builtin_ctz(cells)]];
@@ -265,7 +247,7 @@ static inline void add_slots(slot_list *list, layer_set layers, anchor fixed, in
         layers.config[size] = next;
         if (size == 2) fixed = anchor_of(layers.tier, next);
         slot = slot_under_anchor(&fixed, &layers, &symmetric);
-        add_slot(list, slot, symmetric);
+        pp_edges_add(list, slot, symmetric);
     }
 }
 
@@ -273,7 +255,7 @@ static inline size_t expand_board(const board *b, pp_slot *slots) {
     const layer_set still = layers_of(b->other, b->mover); /* the board from the next mover's side */
     const anchor fixed = anchor_of(still.tier, still.config[2]);
     static const uint32_t tier_weight[3] = {1, 9, 81};
-    slot_list list = {.slots = slots};
+    pp_edges list = {.slots = slots};
     list.origin_symmetric = fixed.symmetry != TRIVIAL && is_symmetric(&fixed, &still);
     for (int size = 0; size < 3; size++) {
         const unsigned code = code_of_masks(b->other[size], b->mover[size]);
@@ -348,7 +330,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
     b.other_visible = now.mover_visible;
     const layer_set still = layers_of(b.mover, b.other);
     const anchor fixed = anchor_of(still.tier, still.config[2]);
-    slot_list list = {.slots = slots};
+    pp_edges list = {.slots = slots};
     list.origin_symmetric = fixed.symmetry != TRIVIAL && is_symmetric(&fixed, &still);
     for (int size = 0; size < 3; size++) {
         const unsigned code = code_of_masks(b.mover[size], b.other[size]);

@@ -13,6 +13,7 @@ from perfectplay_gobblet.rules import (
     PLAYERS,
     SAME_CELL,
     SIZE_LETTERS,
+    SIZE_NAMES,
     SIZES,
     STACKS,
     cell_name,
@@ -90,7 +91,9 @@ def _choices(position: int) -> _Choices:
 
 
 _PIECES = {
-    (player, size): Piece(player, piece_letter(player, size), _DRAWN_SIZES[size]) for player in (0, 1) for size in SIZES
+    (player, size): Piece(player, piece_letter(player, size), _DRAWN_SIZES[size], name=SIZE_NAMES[size])
+    for player in (0, 1)
+    for size in SIZES
 }
 
 

@@ -17,8 +17,8 @@ MAX_BITS = 63
 _TEXT = re.compile(r"([\d,]+)/([\d,]+)/(\d+)-(\d+):([SN])", re.IGNORECASE)
 
 _RULES = """
-Each player has {pits} with {seeds} each at the start. Take all seeds from one of your pits and sow them one by one
-counter-clockwise, into your own store but not into your opponent's.
+Kalah is a mancala game. Each player has {pits} with {seeds} each at the start. Take all seeds from one of your pits and
+sow them one by one counter-clockwise, into your own store but not into your opponent's.
 
 If the last seed falls into your store, you move again. If it falls into an empty pit of yours, {capture}.
 
@@ -143,26 +143,39 @@ class Kalah:
         pits, stores, mover = self.read(position)
         last = 2 * self.pits
         cells = [
-            Cell(name, 1, pit + 1, _seeds(0, count)) if pit < self.pits else Cell(name, 0, last - pit, _seeds(1, count))
+            _pit(name, 1, pit + 1, 0, count) if pit < self.pits else _pit(name, 0, last - pit, 1, count)
             for pit, (name, count) in enumerate(zip(self.names, pits, strict=True))
         ]
-        cells.append(Cell("south", 0.5, self.pits + 1, _seeds(0, stores[0]), height=2))
-        cells.append(Cell("north", 0.5, 0, _seeds(1, stores[1]), height=2))
+        cells.append(Cell("south", 0.5, self.pits + 1, _seeds(0, stores[0]), height=2, shape="round"))
+        cells.append(Cell("north", 0.5, 0, _seeds(1, stores[1]), height=2, shape="round"))
         return Board(
             rows=2,
             columns=self.pits + 2,
             cells=tuple(cells),
             to_move=mover,
             players=PLAYERS,
-            clicks=tuple(Click(move, self.names[move]) for move in self._kernel.moves(position)),
-            row_labels=("", ""),
-            column_labels=("", *self.names[: self.pits], ""),
+            clicks=tuple(
+                Click(move, self.names[move], path=self._path(move, pits[move]))
+                for move in self._kernel.moves(position)
+            ),
         )
+
+    def _path(self, pit: int, count: int) -> tuple[str, ...]:
+        """Return the pits and the store that get a seed each when a pit is sown."""
+        mover = pit // self.pits
+        ring = [*self.names[: self.pits], "south", *self.names[self.pits :], "north"]
+        ring.remove(("north", "south")[mover])
+        first = ring.index(self.names[pit])
+        return tuple(ring[(first + step) % len(ring)] for step in range(1, count + 1))
 
 
 def _join(counts: list[int]) -> str:
     return ",".join(map(str, counts))
 
 
+def _pit(name: str, row: float, column: int, owner: int, count: int) -> Cell:
+    return Cell(name, row, column, _seeds(owner, count), label=name, shape="round")
+
+
 def _seeds(owner: int, count: int) -> tuple[Piece, ...]:
-    return (Piece(owner, str(count), size=0.8, shape="text"),) if count else ()
+    return (Piece(owner, str(count), size=0.8, shape="seeds"),) if count else ()

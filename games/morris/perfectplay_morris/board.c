@@ -15,85 +15,19 @@ static void build_masks(morris_board *b) {
         while (mills < MAX_MILLS) b->partners[point][mills++] = UINT32_MAX;
     }
     for (unsigned byte = 0; byte < 256; byte++)
-        for (unsigned bit = 0; bit < 8; bit++) {
-            if (!(byte >> bit & 1)) continue;
-            b->count[byte]++;
-            for (unsigned i = 0; i < BYTES; i++) {
-                const unsigned point = 8 * i + bit;
-                if (point >= rules->points) continue;
-                b->near[i][byte] |= rules->neighbours[point];
-                for (uint32_t s = 0; s < rules->symmetry_count; s++)
-                    b->image[s][i][byte] |= UINT32_C(1) << rules->symmetries[s][point];
-            }
-        }
-}
-
-/* ---- numbers of masks ---- */
-
-/* The number of a mask with men at p1 < p2 < … is C(p1, 1) + C(p2, 2) + … (combinatorial number system), so each byte
- * contributes a term. */
-static void build_numbers(morris_board *b) {
-    for (unsigned n = 0; n <= POINTS; n++) {
-        b->choose[n][0] = 1;
-        for (unsigned k = 1; k <= n; k++) b->choose[n][k] = b->choose[n - 1][k - 1] + b->choose[n - 1][k];
-    }
-    for (unsigned i = 0; i < BYTES; i++)
-        for (unsigned below = 0; below <= 8 * i; below++)
-            for (unsigned byte = 0; byte < 256; byte++) {
-                unsigned men = below;
-                for (unsigned bit = 0; bit < 8; bit++)
-                    if (byte >> bit & 1) {
-                        men++;
-                        if (men <= POINTS) b->number[i][below][byte] += b->choose[8 * i + bit][men];
-                    }
-            }
-    for (unsigned among = 0; among < 256; among++)
-        for (unsigned byte = 0; byte < 256; byte++) {
-            unsigned place = 0;
-            for (unsigned bit = 0; bit < 8; bit++) {
-                if (!(among >> bit & 1)) continue;
-                b->gathered[among][byte] |= (uint8_t)((byte >> bit & 1) << place);
-                b->scattered[among][byte] |= (uint8_t)((byte >> place & 1) << bit);
-                place++;
-            }
-        }
-}
-
-/* ---- orbits ---- */
-
-static fold_entry fold_of(const morris_board *b, unsigned men, uint32_t mask, uint32_t *least, uint16_t *fixing) {
-    unsigned turn = 0;
-    *least = mask;
-    *fixing = 0;
-    for (unsigned s = 0; s < b->rules.symmetry_count; s++) {
-        const uint32_t image = image_of(b, s, mask);
-        if (image < *least) *least = image, turn = s;
-        if (image == mask) *fixing |= (uint16_t)(1u << s);
-    }
-    /* The representative precedes it, and its own turn is 0. */
-    if (*least != mask) return b->fold[men][number_of(b, *least)] | turn << ORBIT_BITS;
-    return b->orbits[men] | (uint32_t)(*fixing != 1) << (ORBIT_BITS + TURN_BITS);
+        for (unsigned point = 0; point < rules->points; point++)
+            if (byte >> point % 8 & 1) b->near[point / 8][byte] |= rules->neighbours[point];
+    for (uint32_t s = 0; s < rules->symmetry_count; s++)
+        pp_permutation_fill(&b->symmetry[s], rules->points, rules->symmetries[s]);
 }
 
 static int build_orbits(morris_board *b) {
-    for (unsigned men = 0; men <= b->rules.men; men++) {
-        const uint32_t masks = b->choose[b->rules.points][men];
-        /* There are far fewer orbits than masks, but untouched memory costs nothing. */
-        b->fold[men] = malloc(masks * sizeof *b->fold[men]);
-        b->representative[men] = malloc(masks * sizeof *b->representative[men]);
-        b->stabilizer[men] = malloc(masks * sizeof *b->stabilizer[men]);
-        if (!b->fold[men] || !b->representative[men] || !b->stabilizer[men]) return 0;
-        uint32_t mask = (UINT32_C(1) << men) - 1;
-        for (uint32_t number = 0; number < masks; number++, mask = next_mask(mask)) {
-            uint32_t least;
-            uint16_t fixing;
-            b->fold[men][number] = fold_of(b, men, mask, &least, &fixing);
-            if (least != mask) continue;
-            b->representative[men][b->orbits[men]] = mask;
-            b->stabilizer[men][b->orbits[men]++] = fixing;
-        }
-    }
-    return 1;
+    const morris_rules *rules = &b->rules;
+    int built = pp_subsets_build(&b->subsets, POINTS);
+    for (unsigned men = 0; built && men <= rules->men; men++)
+        built =
+            pp_orbits_of_subsets(&b->orbits[men], &b->subsets, rules->points, men, rules->symmetry_count, b->symmetry);
+    return built;
 }
 
 /* ---- tiers ---- */
@@ -126,7 +60,7 @@ static morris_tier layout_of(const morris_board *b, unsigned in_hand, unsigned m
     const int mover_may = other + hand_of_other(in_hand) < b->rules.men;
     const int other_may = mover + hand_of_mover(in_hand) < b->rules.men;
     const unsigned more = by_mover ? mover : other, fewer = by_mover ? other : mover;
-    const uint64_t slots_per_orbit = b->choose[b->rules.points - more][fewer];
+    const uint64_t slots_per_orbit = b->subsets.choose[b->rules.points - more][fewer];
     return (morris_tier){
         .in_hand = (uint8_t)in_hand,
         .mover = (uint8_t)mover,
@@ -137,7 +71,7 @@ static morris_tier layout_of(const morris_board *b, unsigned in_hand, unsigned m
         .more_may_have_mill = (uint8_t)(by_mover ? mover_may : other_may),
         .fewer_may_have_mill = (uint8_t)(by_mover ? other_may : mover_may),
         .slots_per_orbit = slots_per_orbit,
-        .size = b->orbits[more] * slots_per_orbit,
+        .size = b->orbits[more].orbits * slots_per_orbit,
     };
 }
 
@@ -167,7 +101,6 @@ morris_board *morris_new(const morris_rules *rules) {
     if (!b) return NULL;
     b->rules = *rules;
     build_masks(b);
-    build_numbers(b);
     if (!build_orbits(b)) {
         morris_free(b);
         return NULL;
@@ -177,11 +110,8 @@ morris_board *morris_new(const morris_rules *rules) {
 }
 
 void morris_free(morris_board *board) {
-    for (unsigned men = 0; men <= MEN; men++) {
-        free(board->fold[men]);
-        free(board->representative[men]);
-        free(board->stabilizer[men]);
-    }
+    for (unsigned men = 0; men <= MEN; men++) pp_orbits_free(&board->orbits[men]);
+    pp_subsets_free(&board->subsets);
     free(board);
 }
 

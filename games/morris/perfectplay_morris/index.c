@@ -23,6 +23,7 @@
  *     index = 1 * C(8, 1) + 5 = 13 of 24 */
 #include "index.h"
 
+#include "perfectplay/edges.h"
 #include "position.h"
 
 size_t morris_tier_children(const pp_kernel *self, uint32_t tier_number, uint32_t *out) {
@@ -44,22 +45,23 @@ static inline pp_slot slot_of(const morris_board *b, uint32_t tier_number, uint3
                               int *symmetric) {
     const morris_tier *t = &b->tiers[tier_number];
     const uint32_t more = t->by_mover ? mover : other, fewer = t->by_mover ? other : mover;
-    const fold_entry entry = b->fold[t->more][number_of(b, more)];
-    const uint32_t orbit = entry & ((UINT32_C(1) << ORBIT_BITS) - 1);
-    const unsigned turn = entry >> ORBIT_BITS & ((1u << TURN_BITS) - 1);
+    const pp_orbits *orbits = &b->orbits[t->more];
+    const uint32_t entry = orbits->entry[pp_subset_rank(&b->subsets, more, BYTES)], orbit = pp_orbit_of(entry);
+    const unsigned turn = pp_symmetry_of(entry);
     const uint32_t turned = image_of(b, turn, fewer), left = b->all & ~image_of(b, turn, more);
     uint32_t least = turned;
     *symmetric = 0;
-    if (entry >> (ORBIT_BITS + TURN_BITS)) {
+    if (pp_is_symmetric(entry)) {
         unsigned times = 0;
-        for (unsigned set = b->stabilizer[t->more][orbit]; set; set &= set - 1) {
-            const uint32_t image = image_of(b, (unsigned)__builtin_ctz(set), turned);
+        for (uint64_t set = orbits->stabilizer[orbit]; set; set &= set - 1) {
+            const uint32_t image = image_of(b, (unsigned)__builtin_ctzll(set), turned);
             if (image < least) least = image, times = 0;
             times += image == least;
         }
         *symmetric = times > 1;
     }
-    return pp_slot_of(tier_number, orbit * t->slots_per_orbit + number_of(b, gather(b, least, left)));
+    const uint64_t bits = pp_gather(&b->subsets, least, left, BYTES);
+    return pp_slot_of(tier_number, orbit * t->slots_per_orbit + pp_subset_rank(&b->subsets, bits, BYTES));
 }
 
 pp_slot morris_rank(const pp_kernel *self, pp_position position) {
@@ -70,19 +72,9 @@ pp_slot morris_rank(const pp_kernel *self, pp_position position) {
     return tier_number == OVER ? pp_slot_of(OVER, 0) : slot_of(b, tier_number, v.mover, v.other, &symmetric);
 }
 
-static uint32_t mask_of_number(const morris_board *b, unsigned men, uint64_t number) {
-    uint32_t mask = 0;
-    for (unsigned point = POINTS; men;) {
-        while (b->choose[--point][men] > number) {}
-        mask |= UINT32_C(1) << point;
-        number -= b->choose[point][men--];
-    }
-    return mask;
-}
-
-static inline int is_least_image(const morris_board *b, unsigned symmetries, uint32_t mask) {
+static inline int is_least_image(const morris_board *b, uint64_t symmetries, uint32_t mask) {
     for (; symmetries; symmetries &= symmetries - 1)
-        if (image_of(b, (unsigned)__builtin_ctz(symmetries), mask) < mask) return 0;
+        if (image_of(b, (unsigned)__builtin_ctzll(symmetries), mask) < mask) return 0;
     return 1;
 }
 
@@ -101,12 +93,12 @@ void morris_unrank(const pp_kernel *self, pp_slot slot, size_t count, pp_positio
     }
     uint64_t orbit = pp_slot_index(slot) / t->slots_per_orbit, number = pp_slot_index(slot) % t->slots_per_orbit;
     for (; count; orbit++, number = 0) {
-        const uint32_t more = b->representative[t->more][orbit], left = b->all & ~more;
-        const unsigned fixing = b->stabilizer[t->more][orbit];
+        const uint32_t more = (uint32_t)b->orbits[t->more].representative[orbit], left = b->all & ~more;
+        const uint64_t fixing = b->orbits[t->more].stabilizer[orbit];
         const int more_possible = t->more_may_have_mill || !in_mills(b, more);
-        uint32_t bits = mask_of_number(b, t->fewer, number);
-        for (; count && number < t->slots_per_orbit; number++, count--, bits = next_mask(bits)) {
-            const uint32_t fewer = scatter(b, bits, left);
+        uint64_t bits = pp_subset_unrank(&b->subsets, b->rules.points - t->more, t->fewer, number);
+        for (; count && number < t->slots_per_orbit; number++, count--, bits = pp_subset_next(bits)) {
+            const uint32_t fewer = (uint32_t)pp_scatter(&b->subsets, bits, left, BYTES);
             const int fewer_possible = t->fewer_may_have_mill || !in_mills(b, fewer);
             if (!more_possible || !fewer_possible || !is_least_image(b, fixing, fewer)) *positions++ = PP_NO_POSITION;
             else if (t->by_mover) *positions++ = position_of(more, fewer, t->in_hand, 0);
@@ -115,26 +107,15 @@ void morris_unrank(const pp_kernel *self, pp_slot slot, size_t count, pp_positio
     }
 }
 
-/* A list of slots that follows the counting rule at `retract` in perfectplay.h: an edge between two positions without
- * symmetry appears once per move, any other edge once. */
-typedef struct {
-    pp_slot *slots;
-    size_t count;
-    int origin_symmetric;
-} slot_list;
-
-static inline void add_slot(slot_list *list, const morris_board *b, uint32_t tier_number, uint32_t mover,
+static inline void add_slot(pp_edges *list, const morris_board *b, uint32_t tier_number, uint32_t mover,
                             uint32_t other) {
     int symmetric;
     const pp_slot slot = slot_of(b, tier_number, mover, other, &symmetric);
-    if (__builtin_expect(symmetric | list->origin_symmetric, 0))
-        for (size_t i = 0; i < list->count; i++)
-            if (list->slots[i] == slot) return;
-    list->slots[list->count++] = slot;
+    pp_edges_add(list, slot, symmetric);
 }
 
-static inline slot_list list_from(const morris_board *b, const board_view *v, pp_slot *slots) {
-    slot_list list = {.slots = slots};
+static inline pp_edges list_from(const morris_board *b, const board_view *v, pp_slot *slots) {
+    pp_edges list = {.slots = slots};
     slot_of(b, tier_of_view(b, v), v->mover, v->other, &list.origin_symmetric);
     return list;
 }
@@ -144,7 +125,7 @@ typedef struct {
     uint32_t quiet, mill;
 } tiers_after;
 
-static inline void expand_man(slot_list *list, const morris_board *b, const board_view *v, tiers_after after,
+static inline void expand_man(pp_edges *list, const morris_board *b, const board_view *v, tiers_after after,
                               uint32_t staying, uint32_t targets) {
     for (; targets; targets &= targets - 1) {
         const uint32_t arrived = staying | (targets & -targets);
@@ -166,7 +147,7 @@ size_t morris_expand(const pp_kernel *self, pp_position position, pp_slot *slots
     uint32_t next[3] = {OVER, OVER, OVER};
     morris_tier_children(self, tier_of_view(b, &v), next);
     const tiers_after after = {.quiet = next[0], .mill = next[1]};
-    slot_list list = list_from(b, &v, slots);
+    pp_edges list = list_from(b, &v, slots);
     if (v.in_hand) expand_man(&list, b, &v, after, v.mover, empty);
     else
         for (uint32_t men = v.mover; men; men &= men - 1) {
@@ -184,7 +165,7 @@ size_t morris_retract(const pp_kernel *self, pp_position position, pp_slot *slot
     const board_view v = view_of(b, position);
     if (v.in_hand || is_over(b, &v)) return 0;
     const uint32_t empty = empty_points(b, &v), before = b->tier_of[0][v.other_count][v.mover_count];
-    slot_list list = list_from(b, &v, slots);
+    pp_edges list = list_from(b, &v, slots);
     for (uint32_t men = v.other & ~in_mills(b, v.other); men; men &= men - 1) {
         const uint32_t staying = v.other & ~(men & -men);
         uint32_t sources = within_reach(b, v.other_count, (unsigned)__builtin_ctz(men), empty);

@@ -1,11 +1,11 @@
 /* A board of Morris: its description from Python, and the tables that the rules and the index use.
  *
- * Points are numbered in reading order. A set of men is a mask of at most 24 bits that is processed byte by byte: three
- * lookups give its image, its size or its number on any board. */
+ * Points are numbered in reading order. A set of men is a mask of at most 24 bits. */
 #ifndef MORRIS_H
 #define MORRIS_H
 
 #include "perfectplay.h"
+#include "perfectplay/orbits.h"
 
 /* cdef */
 /* The description of a board and its rules, filled in by Python. */
@@ -42,13 +42,6 @@ enum {
     NO_TIER = UINT16_MAX,
 };
 
-/* How a mask maps to the representative of its orbit:   24    23  20 19      0
- *                                                    [fixed] [turn] [ orbit ]
- * `orbit` is numbered among the masks with the same number of men, `turn` is a symmetry that gives the representative,
- * and `fixed` is set if a symmetry other than the identity fixes the representative. */
-typedef uint32_t fold_entry;
-enum { ORBIT_BITS = 20, TURN_BITS = 4 };
-
 /* A tier: men in hand of both players (the mover has the odd one), men on the board, and the layout of its slots. */
 typedef struct {
     uint8_t in_hand, mover, other;
@@ -60,65 +53,27 @@ typedef struct {
 
 struct morris_board {
     morris_rules rules;
-    uint32_t all;                           /* every point */
-    uint32_t partners[POINTS][MAX_MILLS];   /* the other two points of each mill through a point, or all ones */
-    uint32_t near[BYTES][256];              /* the neighbours of a byte of men */
-    uint32_t image[SYMMETRIES][BYTES][256]; /* of a byte of men */
-    uint8_t count[256];                     /* bits in a byte */
-    uint32_t choose[POINTS + 1][POINTS + 1];
-    uint32_t number[BYTES][2 * 8 + 1][256]; /* of a byte, by men in the bytes below */
-    uint8_t gathered[256][256];             /* [among][byte]: the bits of `byte` selected by `among`, packed */
-    uint8_t scattered[256][256];            /* the inverse */
-    fold_entry *fold[MEN + 1];              /* by men and number */
-    uint32_t orbits[MEN + 1];
-    uint32_t *representative[MEN + 1]; /* by men and orbit */
-    uint16_t *stabilizer[MEN + 1];     /* the set of symmetries that fix the representative */
+    uint32_t all;                         /* every point */
+    uint32_t partners[POINTS][MAX_MILLS]; /* the other two points of each mill through a point, or all ones */
+    uint32_t near[BYTES][256];            /* the neighbours of a byte of men */
+    pp_permutation symmetry[SYMMETRIES];
+    pp_subsets subsets;
+    pp_orbits orbits[MEN + 1]; /* of sets of men, by their number */
     morris_tier tiers[TIERS];
     uint16_t tier_of[PLIES + 1][MEN + 1][MEN + 1]; /* by in_hand, mover and other, or NO_TIER */
     uint32_t tier_count;
 };
 
-static inline unsigned byte_of(uint32_t mask, int i) { return mask >> 8 * i & 255; }
-
 static inline unsigned count_men(const morris_board *b, uint32_t mask) {
-    return (unsigned)b->count[byte_of(mask, 0)] + b->count[byte_of(mask, 1)] + b->count[byte_of(mask, 2)];
+    return pp_subset_size(&b->subsets, mask, BYTES);
 }
 
 static inline uint32_t near_to(const morris_board *b, uint32_t mask) {
-    return b->near[0][byte_of(mask, 0)] | b->near[1][byte_of(mask, 1)] | b->near[2][byte_of(mask, 2)];
+    return b->near[0][mask & 255] | b->near[1][mask >> 8 & 255] | b->near[2][mask >> 16];
 }
 
 static inline uint32_t image_of(const morris_board *b, unsigned symmetry, uint32_t mask) {
-    const uint32_t (*image)[256] = b->image[symmetry];
-    return image[0][byte_of(mask, 0)] | image[1][byte_of(mask, 1)] | image[2][byte_of(mask, 2)];
-}
-
-/* Returns the number of a mask among all masks with the same number of men, in increasing order. */
-static inline uint32_t number_of(const morris_board *b, uint32_t mask) {
-    const unsigned low = byte_of(mask, 0), middle = byte_of(mask, 1), below = b->count[low];
-    return b->number[0][0][low] + b->number[1][below][middle] +
-           b->number[2][below + b->count[middle]][byte_of(mask, 2)];
-}
-
-/* Returns the bits of `mask` selected by `among`, packed. */
-static inline uint32_t gather(const morris_board *b, uint32_t mask, uint32_t among) {
-    const unsigned low = byte_of(among, 0), middle = byte_of(among, 1), first = b->count[low];
-    return b->gathered[low][byte_of(mask, 0)] | (uint32_t)b->gathered[middle][byte_of(mask, 1)] << first |
-           (uint32_t)b->gathered[byte_of(among, 2)][byte_of(mask, 2)] << (first + b->count[middle]);
-}
-
-/* The inverse of gather: returns packed bits at the places in `among`. */
-static inline uint32_t scatter(const morris_board *b, uint32_t bits, uint32_t among) {
-    const unsigned low = byte_of(among, 0), middle = byte_of(among, 1);
-    const unsigned first = b->count[low], second = first + b->count[middle];
-    return b->scattered[low][bits & 255] | (uint32_t)b->scattered[middle][bits >> first & 255] << 8 |
-           (uint32_t)b->scattered[byte_of(among, 2)][bits >> second & 255] << 16;
-}
-
-/* Returns the next larger mask with the same number of men (Gosper's hack). */
-static inline uint32_t next_mask(uint32_t mask) {
-    const uint32_t carried = mask + (mask & -mask);
-    return mask ? carried | (mask ^ carried) >> 2 >> __builtin_ctz(mask) : 0;
+    return (uint32_t)pp_permute(&b->symmetry[symmetry], mask, BYTES);
 }
 
 /* Returns the points of all mills in `men`. */

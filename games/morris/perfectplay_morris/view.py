@@ -9,7 +9,7 @@ from perfectplay import Board, Cell, Click, Piece, Tray
 from perfectplay_morris.notation import Notation
 from perfectplay_morris.rules import MAN_LETTERS, NONE, PLAYER_NAMES, PLAYERS, Move, Parts
 
-_MEN = tuple(Piece(player, MAN_LETTERS[player], size=0.8) for player in PLAYERS)
+_MEN = tuple(Piece(player, MAN_LETTERS[player], size=0.8, name="man") for player in PLAYERS)
 
 
 def draw_board(notation: Notation, position: int, moves: Iterable[int]) -> Board:
@@ -24,7 +24,8 @@ def draw_board(notation: Notation, position: int, moves: Iterable[int]) -> Board
     for number in moves:
         move = Move.of(number)
         source = MAN_LETTERS[parts.side] if move.source == NONE else names[move.source]
-        clicks.append(Click(number, target=names[move.target], source=source))
+        capture = None if move.captured == NONE else names[move.captured]
+        clicks.append(Click(number, target=names[move.target], source=source, capture=capture))
     return Board(
         rows=geometry.width,
         columns=geometry.width,
@@ -34,4 +35,12 @@ def draw_board(notation: Notation, position: int, moves: Iterable[int]) -> Board
         trays=tuple(Tray(MAN_LETTERS[player], _MEN[player], parts.in_hand[player]) for player in PLAYERS),
         clicks=tuple(clicks),
         edges=tuple((names[a], names[b]) for line in geometry.lines for a, b in pairwise(line)),
+        highlight=() if clicks or geometry.captures else _complete_lines(notation, parts),
     )
+
+
+def _complete_lines(notation: Notation, parts: Parts) -> tuple[str, ...]:
+    """Return the points of the lines of the player who has just moved, the winner of three men's morris."""
+    names, own = notation.geometry.names, 1 - parts.side
+    lines = [line for line in notation.geometry.lines if all(parts.owner(point) == own for point in line)]
+    return tuple(sorted({names[point] for line in lines for point in line}))

@@ -14,6 +14,7 @@
  * leaves 16 candidates instead of 384.
  */
 #include "core.h"
+#include "perfectplay/grid.h"
 
 enum { TURNS = 8, MASKS = 1 << CELLS };
 
@@ -23,19 +24,14 @@ struct payload_key {
     uint64_t first, second; /* the first colour's four words, then the second's, in comparison order */
 };
 
-/* Returns the image of `cell`: bit 2 of `number` transposes, then bit 1 flips the rows and bit 0 the columns. */
-static unsigned turned_cell(unsigned number, unsigned cell) {
-    const unsigned row = number & 4 ? cell & 3 : cell >> 2;
-    const unsigned column = number & 4 ? cell >> 2 : cell & 3;
-    return (number & 2 ? 3 - row : row) * 4 + (number & 1 ? 3 - column : column);
-}
-
 /* Runs while the module is loaded; see pairs.c. */
 __attribute__((constructor)) static void fill_perm16(void) {
+    uint8_t image[TURNS][64];
+    pp_grid_symmetries(4, 4, image);
     for (unsigned turn = 0; turn < TURNS; turn++) {
         for (unsigned mask = 1; mask < MASKS; mask++) {
-            const unsigned cell = turned_cell(turn, lowest_bit(mask));
-            quantik_perm16[turn][mask] = (uint16_t)(quantik_perm16[turn][mask & (mask - 1)] | 1U << cell);
+            const unsigned rest = quantik_perm16[turn][mask & (mask - 1)];
+            quantik_perm16[turn][mask] = (uint16_t)(rest | 1U << image[turn][lowest_bit(mask)]);
         }
     }
 }

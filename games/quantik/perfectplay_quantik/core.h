@@ -1,4 +1,4 @@
-/* The functions that Python calls in addition to the kernel. cffi reads the part between the markers.
+/* The functions that Python calls in addition to the kernel. cffi reads the part between the marks.
  *
  * A state is 8 words, one 16-bit bitboard for each colour and shape: C0S0 C0S1 C0S2 C0S3 C1S0 C1S1 C1S2 C1S3.
  * All functions are pure and may be called from any thread.

@@ -13,7 +13,8 @@ _ZONES = tuple(tuple(map(str, cells_of(mask))) for mask in ZONES)
 
 
 def _piece(number: int) -> Piece:
-    return Piece(owner=number // SHAPES, label=PIECES[number], size=0.8, shape=_SHAPE_NAMES[number % SHAPES])
+    shape = _SHAPE_NAMES[number % SHAPES]
+    return Piece(owner=number // SHAPES, label=PIECES[number], size=0.8, shape=shape, name=shape)
 
 
 def board(position: int) -> Board:

@@ -105,7 +105,7 @@ struct quixo_board {
 
     /* ---- symmetries ---- */
     uint32_t symmetries;
-    uint8_t cell_image[MAX_SYMMETRIES][MAX_CELLS];
+    uint8_t cell_image[MAX_SYMMETRIES][64];
 
     /* ---- the index ---- */
     uint32_t first_codes, second_codes;         /* 3^cells of each block */

@@ -1,27 +1,10 @@
 /* Builds the index of board.h and walks it in order. */
 #include "board.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "perfectplay/grid.h"
+#include "perfectplay/orbits.h"
 
-/* ---- symmetries, and the blocks that they preserve ---- */
-
-static void build_symmetries(quixo_board *board) {
-    const unsigned last_row = board->height - 1, last_column = board->width - 1;
-    board->symmetries = board->width == board->height ? 8 : 4;
-    for (unsigned s = 0; s < board->symmetries; s++) /* bit 2: transpose first; bit 1: flip rows; bit 0: flip columns */
-        for (unsigned cell = 0; cell < board->cells; cell++) {
-            unsigned row = cell / board->width, column = cell % board->width;
-            if (s & 4) {
-                const unsigned swap = row;
-                row = column;
-                column = swap;
-            }
-            if (s & 2) row = last_row - row;
-            if (s & 1) column = last_column - column;
-            board->cell_image[s][cell] = (uint8_t)(row * board->width + column);
-        }
-}
+/* ---- blocks that the symmetries preserve ---- */
 
 typedef struct {
     unsigned count;
@@ -44,12 +27,12 @@ static void divide(const quixo_board *board, block *first, block *second) {
             seen[image] = 1;
         }
         block *into = first->count + size <= (board->cells + 1) / 2 ? first : second;
-        for (unsigned i = 0; i < size; i++) into->cells[into->count++] = orbit[i];
+        for (unsigned i = 0; i < size; i++) {
+            into->contains[orbit[i]] = 1;
+            into->place[orbit[i]] = (uint8_t)into->count;
+            into->cells[into->count++] = orbit[i];
+        }
     }
-    for (unsigned i = 0; i < first->count; i++)
-        first->place[first->cells[i]] = (uint8_t)i, first->contains[first->cells[i]] = 1;
-    for (unsigned i = 0; i < second->count; i++)
-        second->place[second->cells[i]] = (uint8_t)i, second->contains[second->cells[i]] = 1;
 }
 
 /* Writes the image of every code of a block. */
@@ -92,16 +75,9 @@ static void build_line_codes(quixo_board *board, const block *first, const block
 typedef struct { /* needed only while the tables are built */
     uint32_t *images, *least;
     uint8_t *by, *fixing; /* the symmetry that gives the least image; the set of symmetries that fix the block */
-    uint8_t members[GROUPS];
+    uint64_t members[GROUPS];
     unsigned groups;
 } scratch;
-
-static unsigned group_of(scratch *w, uint8_t members) {
-    unsigned group = 0;
-    while (group < w->groups && w->members[group] != members) group++;
-    if (group == w->groups) w->members[w->groups++] = members;
-    return group;
-}
 
 static void build_first(quixo_board *board, const block *first, scratch *w) {
     uint32_t counts[CLASSES] = {0};
@@ -113,11 +89,12 @@ static void build_first(quixo_board *board, const block *first, scratch *w) {
             if (w->images[code] == code) w->fixing[code] = (uint8_t)(w->fixing[code] | 1u << s);
         }
     }
-    group_of(w, 1); /* TRIVIAL */
+    pp_number_set(1, w->members, &w->groups); /* TRIVIAL */
     for (uint32_t code = 0; code < board->first_codes; code++) {
         const uint32_t least = w->least[code];
         if (least == code) { /* a representative is the first of its orbit */
-            const uint32_t class = type_of_code(first, code) * GROUPS + group_of(w, w->fixing[code]);
+            const uint32_t group = pp_number_set(w->fixing[code], w->members, &w->groups);
+            const uint32_t class = type_of_code(first, code) * GROUPS + group;
             board->anchors[code] = counts[class]++ << (CLASS_BITS + SYMMETRY_BITS) | class;
         } else {
             board->anchors[code] = board->anchors[least] | (uint32_t)w->by[code] << CLASS_BITS;
@@ -272,7 +249,7 @@ quixo_board *quixo_board_new(uint32_t width, uint32_t height) {
     board->cells = width * height;
     board->tiers = pair_number(0, board->cells) + 1;
     quixo_build_lines(board);
-    build_symmetries(board);
+    board->symmetries = pp_grid_symmetries(width, height, board->cell_image);
     scratch w = {0};
     const int built = build_index(board, &w);
     free(w.images);
@@ -286,20 +263,9 @@ quixo_board *quixo_board_new(uint32_t width, uint32_t height) {
 
 /* ---- walking the index ---- */
 
-/* Returns the class that contains a slot: the last that begins at or before it. */
-static unsigned class_of_slot(const class_place *places, pp_slot slot) {
-    unsigned low = 0, high = CLASSES;
-    while (high - low > 1) {
-        const unsigned middle = (low + high) / 2;
-        if (places[middle].first <= slot) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
 void quixo_unrank(const quixo_board *board, pp_slot first, size_t count, pp_position *positions) {
     const class_place *places = places_of(board, pp_slot_tier(first));
-    unsigned class = class_of_slot(places, first);
+    unsigned class = pp_last_at_most(&places->first, sizeof *places, CLASSES, first);
     const class_place *place = &places[class];
     uint32_t number = (uint32_t)((first - place->first) / place->width);
     uint32_t k = (uint32_t)((first - place->first) % place->width);

@@ -9,6 +9,8 @@
  * the lower half and the other player's in the upper, so that one operation handles both players. */
 #include "board.h"
 
+#include "perfectplay/edges.h"
+
 enum { SIDE_BIT = 63 };
 static const uint64_t LOW = UINT32_MAX, SIDE = (uint64_t)1 << SIDE_BIT;
 
@@ -261,26 +263,11 @@ static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_positi
     quixo_unrank(board_of(self), first, count, positions);
 }
 
-/* A list of slots for expand and retract, which must list an edge equally often. An edge is listed once for each
- * line whose change leads to it, but only once in total if a position at either end is symmetric. Such positions are
- * rare, so a linear search among the slots listed so far is cheap. */
-typedef struct {
-    pp_slot *slots;
-    size_t count;
-    int origin_symmetric;
-    size_t once_count;
-    pp_slot once[MAX_MOVES];
-} slot_list;
-
-static inline void add_slot(const quixo_board *board, slot_list *list, const class_place *places, uint64_t code) {
+/* An edge is listed once for each line whose change leads to it, unless a position at either end is symmetric. */
+static inline void add_slot(const quixo_board *board, pp_edges *list, const class_place *places, uint64_t code) {
     int symmetric;
     const pp_slot slot = slot_of_code(board, places, code, &symmetric);
-    if (__builtin_expect(symmetric | list->origin_symmetric, 0)) {
-        for (size_t i = 0; i < list->once_count; i++)
-            if (list->once[i] == slot) return;
-        list->once[list->once_count++] = slot;
-    }
-    list->slots[list->count++] = slot;
+    pp_edges_add(list, slot, symmetric);
 }
 
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
@@ -290,7 +277,7 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
     const class_place *after_own = places_of(board, pair_number(view.ones, view.twos));
     const int blanks = view.ones + view.twos < board->cells;
     const class_place *after_blank = blanks ? places_of(board, pair_number(view.ones, view.twos + 1)) : after_own;
-    slot_list list = {.slots = slots};
+    pp_edges list = {.slots = slots};
     slot_of_code(board, after_own, view.code, &list.origin_symmetric);
     for (unsigned line = 0; line < board->lines; line++) {
         const unsigned content = view.content[line];
@@ -312,7 +299,7 @@ static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slot
     if (!view.twos) return 0; /* the mover can only take a blank, which leaves this tier for good */
     const line_masks crossings = crossings_of(board, marks);
     const class_place *places = places_of(board, pair_number(view.ones, view.twos));
-    slot_list list = {.slots = slots};
+    pp_edges list = {.slots = slots};
     slot_of_code(board, places, view.code, &list.origin_symmetric);
     for (unsigned line = 0; line < board->lines; line++) {
         const unsigned content = view.content[line];

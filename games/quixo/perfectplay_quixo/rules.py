@@ -8,6 +8,7 @@ taken (bits 5 to 9), and whether it has the mover's mark (bit 10).
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from perfectplay_quixo._kernel import ffi, lib
 
 PLAYERS = "XO"
 LETTERS = "." + PLAYERS
-PIECES = (Piece(0, "X", size=0.8, shape="cross"), Piece(1, "O", size=0.8))
+PIECES = (Piece(0, "X", size=0.8, shape="cross"), Piece(1, "O", size=0.8, shape="ring"))
 _ENDINGS = (":X", ":O")
 _HALF, _SIDE_BIT = 32, 63
 _CELL_BITS, _CELL_MASK = 5, 31
@@ -46,6 +47,9 @@ class Quixo:
         self.names = self.grid.names
         self._ends = [self._ends_of(cell) for cell in range(self.cells)]
         self._blocked = [self._why_not_put(cell) for cell in range(self.cells)]
+        self._shifts = {
+            (cell, end): self._shifts_of(cell, end) for cell in range(self.cells) for end in self._ends[cell]
+        }
         tables = lib.quixo_board_new(width, height)
         if tables == ffi.NULL:
             raise MemoryError(f"not enough memory for the tables of a {width}×{height} board")
@@ -135,6 +139,12 @@ class Quixo:
         ends = (first_of_row, first_of_row + self.width - 1, column, last_row + column)
         return [end for end in ends if end != cell]
 
+    def _shifts_of(self, source: int, end: int) -> tuple[tuple[str, str], ...]:
+        """Return how the cubes between source and end move by one place towards the source."""
+        step = 1 if source // self.width == end // self.width else self.width
+        cells = range(source, end + 1, step) if source < end else range(source, end - 1, -step)
+        return tuple((self.names[cell], self.names[neighbour]) for neighbour, cell in pairwise(cells))
+
     def _why_not_take(self, position: int, cell: int) -> str | None:
         if len(self._ends[cell]) == 4:
             return f"{self.names[cell]} is not on the border"
@@ -162,7 +172,10 @@ class Quixo:
             if self._why_not_take(position, source):
                 continue
             name = self.names[source]
-            clicks += [Click(self._move(position, source, end), self.names[end], name) for end in self._ends[source]]
+            clicks += [
+                Click(self._move(position, source, end), self.names[end], name, shifts=self._shifts[source, end])
+                for end in self._ends[source]
+            ]
             blocked[name] = self._blocked[source]
         return Board(
             rows=self.height,
@@ -173,7 +186,14 @@ class Quixo:
             clicks=tuple(clicks),
             blocked=blocked,
             spelling=Spelling(PIECES, ending=_ENDINGS),
+            highlight=tuple(self.names[cell] for cell in self._winning_cells(owners)),
         )
+
+    def _winning_cells(self, owners: list[int | None]) -> list[int]:
+        """Return the cells of all complete lines."""
+        lines = self.grid.lines(min(self.width, self.height))
+        complete = [line for line in lines if owners[line[0]] is not None and len({owners[cell] for cell in line}) == 1]
+        return sorted({cell for line in complete for cell in line})
 
 
 def _side(position: int) -> int:

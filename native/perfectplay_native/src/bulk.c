@@ -58,34 +58,6 @@ void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t
     for (size_t i = 0; i < count; i++) codes[i] = rule_code(kernel, positions[i]);
 }
 
-/* The value by the best move, if the rules settle all children. Nearly always one of the first is open. */
-static value_code code_by_moves(const pp_kernel *kernel, pp_position position, pp_move *moves) {
-    const size_t count = kernel->moves(kernel, position, moves);
-    value_code best = CODE_ENDLESS;
-    int64_t best_worth = INT64_MIN;
-    for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const value_code code = rule_code(kernel, child);
-        const bool keeps = keeps_turn(kernel, position, child);
-        if (code == CODE_ENDLESS) return CODE_ENDLESS;
-        if (worth_to_parent(code, keeps) <= best_worth) continue;
-        best_worth = worth_to_parent(code, keeps);
-        best = value_by_move(code, keeps);
-    }
-    return best;
-}
-
-int pp_one_ply_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *codes) {
-    pp_move *moves = malloc((kernel->max_moves + 1) * sizeof *moves);
-    if (!moves) return PP_OUT_OF_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        codes[i] = rule_code(kernel, positions[i]);
-        if (codes[i] == CODE_ENDLESS) codes[i] = code_by_moves(kernel, positions[i], moves);
-    }
-    free(moves);
-    return PP_OK;
-}
-
 /* ---- digests ----
  *
  * `solve check` computes them in several threads at once and compares: a function that keeps state between calls then

@@ -128,6 +128,11 @@ static int memo_status(const pp_kernel *self, pp_position position) {
     return entry ? (int)(entry->word & STATUS) : memo_of(self)->game.status(self, position);
 }
 
+/* A position with results was valid when they were stored. */
+static int memo_valid(const pp_kernel *self, pp_position position) {
+    return find_results(self, position) ? 1 : memo_of(self)->game.valid(self, position);
+}
+
 static int memo_mover(const pp_kernel *self, pp_position position) {
     const memo_entry *const entry = find_results(self, position);
     return entry ? mover_of_entry(entry) : memo_of(self)->game.mover(self, position);
@@ -192,11 +197,13 @@ static bool accepts_more(const pp_kernel *kernel) {
 }
 
 void pp_memo_prefill(const pp_kernel *kernel, const pp_position *positions, size_t count) {
+    kernel = pp_undeclared(kernel);
     if (!accepts_more(kernel)) return;
     pp_position *const missing = malloc((count + 1) * sizeof *missing);
     size_t missing_count = 0;
     for (size_t i = 0; missing && i < count; i++)
-        if (!find_results(kernel, positions[i])) missing[missing_count++] = positions[i];
+        if (positions[i] != PP_NO_POSITION && !find_results(kernel, positions[i]))
+            missing[missing_count++] = positions[i];
     if (missing_count) memo_of(kernel)->expand_many(kernel, missing, missing_count);
     free(missing);
 }
@@ -234,6 +241,7 @@ pp_kernel *pp_memo_new(const pp_kernel *game, pp_expand_callback *expand_many, p
     m->expand_many = expand_many;
     m->tiers_of_many = tiers_of_many;
     m->kernel.status = memo_status;
+    if (game->valid) m->kernel.valid = memo_valid;
     m->kernel.children = memo_children;
     if (game->mover) m->kernel.mover = memo_mover;
     if (game->score) m->kernel.score = memo_score;

@@ -45,6 +45,13 @@ size_t pp_canonical_children(const pp_kernel *kernel, pp_position position, pp_p
     return pp_make_distinct(children, count);
 }
 
+size_t pp_any_children(const pp_kernel *kernel, pp_position position, pp_position *children, pp_move *moves) {
+    if (kernel->children) return kernel->children(kernel, position, children);
+    const size_t count = kernel->moves(kernel, position, moves);
+    for (size_t i = 0; i < count; i++) children[i] = kernel->apply(kernel, position, moves[i]);
+    return count;
+}
+
 /* ---- rules ---- */
 
 void pp_rule_codes_of_slots(pp_engine *engine, pp_slot first, unsigned count, value_code *codes) {
@@ -114,7 +121,9 @@ void pp_child_slots(pp_engine *engine, const pp_position *positions, size_t coun
         if (kernel->expand) {
             end += (uint32_t)pp_normalize_edges(kernel, next, kernel->expand(kernel, positions[i], next));
         } else {
-            const size_t children = pp_canonical_children(kernel, positions[i], next, room->moves);
+            /* images have the same rank, so only keys need the canonical form */
+            const size_t children = kernel->rank ? pp_any_children(kernel, positions[i], next, room->moves)
+                                                 : pp_canonical_children(kernel, positions[i], next, room->moves);
             if (!together) find_edges(engine, positions[i], next, children, room);
             end += (uint32_t)children;
         }

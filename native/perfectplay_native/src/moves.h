@@ -53,6 +53,8 @@ void pp_rule_codes_of_slots(pp_engine *engine, pp_slot first, unsigned count, va
 size_t pp_make_distinct(uint64_t *values, size_t count);
 /* Writes the distinct canonical children and returns their number; `moves` has room for max_moves. */
 size_t pp_canonical_children(const pp_kernel *kernel, pp_position position, pp_position *children, pp_move *moves);
+/* The same, but any image of a child will do, and a child may occur several times. */
+size_t pp_any_children(const pp_kernel *kernel, pp_position position, pp_position *children, pp_move *moves);
 
 /* Buffers for the moves, children or parents of one position. Each thread has its own. */
 typedef struct {
@@ -72,6 +74,9 @@ void pp_child_slots(pp_engine *engine, const pp_position *positions, size_t coun
 size_t pp_parent_slots(pp_engine *engine, pp_position position, scratch *room);
 /* Brings the result of a kernel's expand, survey or retract into that form. Returns the number of slots left. */
 size_t pp_normalize_edges(const pp_kernel *kernel, pp_slot *slots, size_t count);
+
+/* The kernel that a declared index was added to (declared_index.c), or the kernel itself. */
+const pp_kernel *pp_undeclared(const pp_kernel *kernel);
 
 /* Announces that functions of a Python game will be called for these positions, so that the memo can call it for all of
  * them at once (memo.c). No effect on a game in C. */

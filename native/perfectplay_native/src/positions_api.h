@@ -20,8 +20,6 @@ void pp_follow(const pp_kernel *kernel, pp_position position, const pp_move *mov
                pp_position *images);
 /* Writes the codes of positions that the rules alone settle (finished, won in one move, no position), else 0. */
 void pp_rule_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *codes);
-/* Writes the same codes, and the values of positions whose children the rules all settle. Returns a pp_result. */
-int pp_one_ply_codes(const pp_kernel *kernel, const pp_position *positions, size_t count, uint32_t *codes);
 /* Returns the size of the largest tier of a ranked game; `*tier` is its number. */
 uint64_t pp_largest_tier(const pp_kernel *kernel, uint32_t *tier);
 

@@ -87,16 +87,26 @@ static uint32_t rank_of(const pp_engine *engine, pp_slot slot) {
 
 /* ---- deriving a value ---- */
 
-static value_code value_in_slot(pp_engine *engine, pp_slot slot) {
-    if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) return NO_VALUE;
+/* The tier of a slot, if it has a value there; otherwise NULL. */
+static const tier_state *tier_with_value(const pp_engine *engine, pp_slot slot) {
+    if (slot == UINT64_MAX || pp_slot_tier(slot) >= engine->tier_count) return NULL;
     const tier_state *tier = tier_of(engine, slot);
-    return tier->blocks && pp_slot_index(slot) < tier->size ? value_at(tier, pp_slot_index(slot)) : NO_VALUE;
+    return tier->blocks && pp_slot_index(slot) < tier->size ? tier : NULL;
 }
 
+static value_code value_in_slot(const pp_engine *engine, pp_slot slot) {
+    const tier_state *tier = tier_with_value(engine, slot);
+    return tier ? value_at(tier, pp_slot_index(slot)) : NO_VALUE;
+}
+
+/* The player to move, 0 if the kernel does not tell. */
+static int mover_of(const pp_kernel *kernel, pp_position position) {
+    return kernel->mover && kernel->players != 1 ? kernel->mover(kernel, position) : 0;
+}
 /* Whether a move keeps the turn. The kernel's flags are not trusted. */
-static bool same_mover(const pp_kernel *kernel, pp_position parent, pp_position child) {
+static bool same_mover(const pp_kernel *kernel, int mover, pp_position child) {
     if (kernel->players == 1) return true;
-    return kernel->mover && kernel->mover(kernel, parent) == kernel->mover(kernel, child);
+    return kernel->mover && kernel->mover(kernel, child) == mover;
 }
 
 /* The score of a child for the player who moves there. */
@@ -134,69 +144,140 @@ static value_code required_code(const requirement *r, bool scored) {
     return scored ? with_score(code, r->score) : code;
 }
 
-/* Whether some move wins at once, which nothing can beat. */
-static bool wins_at_once(const pp_kernel *kernel, pp_position position, const pp_move *moves, size_t count) {
+/* A position whose children have to be read. */
+typedef struct {
+    pp_slot slot;
+    pp_position position;
+    value_code stored;
+    uint32_t end; /* of its children in the list of all pending positions */
+} pending_position;
+
+/* The positions that a thread is working on. Values of children lie all over memory, so those of several positions are
+ * prefetched before the first one is read. */
+enum { PENDING = 12, WINNING_MOVES = 4 };
+typedef struct {
+    pp_move *moves;
+    pp_slot *children; /* canonical positions, and later their slots */
+    uint8_t *keeps;    /* whether the move to a child keeps the turn */
+    void *memory;
+    pending_position pending[PENDING];
+    unsigned count;
+    pp_move winning[WINNING_MOVES]; /* moves that won at once recently, the latest first */
+} proof_state;
+
+static bool begin_proof(pp_engine *engine, proof_state *state) {
+    const size_t moves = engine->kernel->max_moves + (size_t)1, children = PENDING * moves;
+    *state = (proof_state){.count = 0};
+    state->memory = malloc(children * sizeof *state->children + moves * sizeof *state->moves + children);
+    if (!state->memory) {
+        fail(engine, PP_OUT_OF_MEMORY, 0);
+        return false;
+    }
+    state->children = state->memory;
+    state->moves = (pp_move *)(state->children + children);
+    state->keeps = (uint8_t *)(state->moves + moves);
+    return true;
+}
+
+static bool move_wins(const pp_kernel *kernel, pp_position position, int mover, pp_move move) {
+    const pp_position child = kernel->apply(kernel, position, move);
+    const int status = kernel->status(kernel, child);
+    return status != PP_ONGOING && status == (same_mover(kernel, mover, child) ? PP_WON : PP_LOST);
+}
+
+static bool contains_move(const pp_move *moves, size_t count, pp_move move) {
+    bool found = false;
+    for (size_t i = 0; i < count; i++) found |= moves[i] == move; /* without a branch, so that it can be vectorized */
+    return found;
+}
+
+/* Whether some move wins at once, which nothing can beat. Moves that won in earlier positions are tried first. */
+static bool wins_at_once(const pp_kernel *kernel, pp_position position, int mover, size_t count, proof_state *state) {
+    pp_move *winning = state->winning;
+    for (unsigned i = 0; i < WINNING_MOVES; i++) {
+        const pp_move move = winning[i];
+        if (!contains_move(state->moves, count, move) || !move_wins(kernel, position, mover, move)) continue;
+        for (; i; i--) winning[i] = winning[i - 1];
+        winning[0] = move;
+        return true;
+    }
     for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const int status = kernel->status(kernel, child);
-        if (status != PP_ONGOING && status == (same_mover(kernel, position, child) ? PP_WON : PP_LOST)) return true;
+        if (!move_wins(kernel, position, mover, state->moves[i])) continue;
+        memmove(winning + 1, winning, (WINNING_MOVES - 1) * sizeof *winning);
+        winning[0] = state->moves[i];
+        return true;
     }
     return false;
 }
 
-/* The code that the children require; NO_VALUE if no value would be right. */
-static value_code derive(pp_engine *engine, pp_position position, value_code stored, pp_move *moves) {
+static void prefetch_value(const pp_engine *engine, pp_slot slot) {
+    const tier_state *tier = tier_with_value(engine, slot);
+    if (tier) __builtin_prefetch(value_address(tier, pp_slot_index(slot)));
+}
+
+/* Adds a position to the pending ones. In an enumerated game the children of all of them are looked up together. */
+static void add_pending(pp_engine *engine, proof_state *state, const pending_position *p, int mover, size_t moves) {
     const pp_kernel *kernel = engine->kernel;
-    const int status = kernel->status(kernel, position);
-    if (status != PP_ONGOING) {
-        const value_code code = finished_code(kernel, position, status);
-        return code == CODE_BAD_SCORE ? (value_code)NO_VALUE : code;
+    uint32_t end = state->count ? state->pending[state->count - 1].end : 0;
+    for (size_t i = 0; i < moves; i++, end++) {
+        const pp_position child = kernel->apply(kernel, p->position, state->moves[i]);
+        state->keeps[end] = same_mover(kernel, mover, child);
+        state->children[end] = kernel->rank ? kernel->rank(kernel, child) : canonical(kernel, child);
+        if (kernel->rank) prefetch_value(engine, state->children[end]);
     }
-    const size_t count = kernel->moves(kernel, position, moves);
-    if (stored == PP_WINS_NOW && !kernel->score && wins_at_once(kernel, position, moves, count)) return stored;
+    state->pending[state->count] = *p;
+    state->pending[state->count++].end = end;
+}
+
+static void find_children(pp_engine *engine, proof_state *state) {
+    if (engine->kernel->rank || !state->count) return;
+    const uint32_t count = state->pending[state->count - 1].end;
+    pp_find_slots(engine, state->children, count);
+    for (uint32_t i = 0; i < count; i++) prefetch_value(engine, state->children[i]);
+}
+
+/* The code that the children of a pending position require; NO_VALUE if no value would be right. */
+static value_code derive(const pp_engine *engine, const proof_state *state, uint32_t begin, uint32_t end) {
     requirement r = {0};
-    for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const value_code code = value_in_slot(engine, pp_find(engine, child));
+    for (uint32_t i = begin; i < end; i++) {
+        const value_code code = value_in_slot(engine, state->children[i]);
         if (code == NO_VALUE || code == CODE_NO_POSITION) return NO_VALUE;
-        add_child(&r, code, same_mover(kernel, position, child));
+        add_child(&r, code, state->keeps[i]);
     }
-    return required_code(&r, kernel->score != NULL);
+    return required_code(&r, engine->kernel->score != NULL);
 }
 
 /* The outcome that the children require. Unless the stored outcome is a draw, children that are not earlier in the
  * order count as draws. */
-static value_code derive_outcome(pp_engine *engine, pp_slot slot, pp_position position, value_code stored,
-                                 pp_move *moves) {
-    const pp_kernel *kernel = engine->kernel;
-    const int status = kernel->status(kernel, position);
-    if (status != PP_ONGOING) {
-        if (finished_code(kernel, position, status) == CODE_BAD_SCORE) return NO_VALUE;
-        return status == PP_DRAWN ? CODE_ENDLESS : (value_code)status;
-    }
-    const size_t count = kernel->moves(kernel, position, moves);
-    const uint32_t rank = rank_of(engine, slot);
-    if (stored == KIND_WIN && rank == RANK_BY_RULE && wins_at_once(kernel, position, moves, count)) return stored;
+static value_code derive_outcome(const pp_engine *engine, const proof_state *state, const pending_position *parent,
+                                 uint32_t begin) {
+    const uint32_t rank = rank_of(engine, parent->slot);
     bool wins = false, draws = false;
-    for (size_t i = 0; i < count; i++) {
-        const pp_position child = kernel->apply(kernel, position, moves[i]);
-        const pp_slot child_slot = pp_find(engine, child);
-        const value_code code = value_in_slot(engine, child_slot);
+    for (uint32_t i = begin; i < parent->end; i++) {
+        const value_code code = value_in_slot(engine, state->children[i]);
         if (code == NO_VALUE || code == CODE_NO_POSITION) return NO_VALUE;
-        const bool counts = stored == CODE_ENDLESS || (rank != RANK_DRAW && rank_of(engine, child_slot) < rank);
-        const unsigned losing_kind = same_mover(kernel, position, child) ? KIND_LOSS : KIND_WIN;
+        const bool counts =
+            parent->stored == CODE_ENDLESS || (rank != RANK_DRAW && rank_of(engine, state->children[i]) < rank);
+        const unsigned losing_kind = state->keeps[i] ? KIND_LOSS : KIND_WIN;
         draws |= !counts || code == CODE_ENDLESS;
         wins |= counts && code != CODE_ENDLESS && code != losing_kind;
     }
-    if (!count) return NO_VALUE; /* ONGOING without a move */
+    if (begin == parent->end) return NO_VALUE; /* ONGOING without a move */
     return wins ? KIND_WIN : draws ? (value_code)CODE_ENDLESS : KIND_LOSS;
 }
 
-static value_code expected_value(pp_engine *engine, const tier_state *tier, pp_slot slot, pp_position position,
-                                 value_code stored, pp_move *moves) {
-    if (position == PP_NO_POSITION) return CODE_NO_POSITION;
-    return tier->shift == SHIFT_OUTCOME ? derive_outcome(engine, slot, position, stored, moves)
-                                        : derive(engine, position, stored, moves);
+/* The value of a finished position. */
+static value_code finished_value(const pp_kernel *kernel, const tier_state *tier, pp_position position, int status) {
+    const value_code code = finished_code(kernel, position, status);
+    if (code == CODE_BAD_SCORE) return NO_VALUE;
+    if (tier->shift != SHIFT_OUTCOME) return code;
+    return status == PP_DRAWN ? CODE_ENDLESS : (value_code)status;
+}
+
+/* Whether the stored value says that the mover wins at once. */
+static bool claims_win_at_once(const pp_engine *engine, const tier_state *tier, pp_slot slot, value_code stored) {
+    if (tier->shift == SHIFT_OUTCOME) return stored == KIND_WIN && rank_of(engine, slot) == RANK_BY_RULE;
+    return stored == PP_WINS_NOW && !engine->kernel->score;
 }
 
 /* The code as the API returns it. */
@@ -235,28 +316,62 @@ static void add_fault(verification *v, pp_fault fault) {
     v->lock = 0;
 }
 
+static void compare(verification *v, const tier_state *tier, const pending_position *p, value_code expected) {
+    if (p->stored == expected) return;
+    add_fault(v, (pp_fault){p->slot, p->position, public_code(tier, p->stored), public_code(tier, expected)});
+}
+
+static void verify_pending(pp_engine *engine, verification *v, const tier_state *tier, proof_state *state) {
+    uint32_t begin = 0;
+    find_children(engine, state);
+    for (unsigned i = 0; i < state->count; i++) {
+        const pending_position *p = &state->pending[i];
+        compare(v, tier, p,
+                tier->shift == SHIFT_OUTCOME ? derive_outcome(engine, state, p, begin)
+                                             : derive(engine, state, begin, p->end));
+        begin = p->end;
+    }
+    state->count = 0;
+}
+
+static void verify_position(pp_engine *engine, verification *v, const tier_state *tier, const pending_position *p,
+                            proof_state *state) {
+    const pp_kernel *kernel = engine->kernel;
+    if (p->position == PP_NO_POSITION) {
+        compare(v, tier, p, CODE_NO_POSITION);
+        return;
+    }
+    const int status = kernel->status(kernel, p->position);
+    if (status != PP_ONGOING) {
+        compare(v, tier, p, finished_value(kernel, tier, p->position, status));
+        return;
+    }
+    const size_t count = kernel->moves(kernel, p->position, state->moves);
+    const int mover = mover_of(kernel, p->position);
+    if (claims_win_at_once(engine, tier, p->slot, p->stored) && wins_at_once(kernel, p->position, mover, count, state))
+        return;
+    add_pending(engine, state, p, mover, count);
+    if (state->count == PENDING) verify_pending(engine, v, tier, state);
+}
+
 static void verify_slots(pp_engine *engine, void *context, uint64_t first, uint64_t last) {
     verification *v = context;
     const tier_state *tier = &engine->tiers[v->tier];
     pp_position positions[SLOTS_PER_STEP];
-    pp_move *moves = malloc((engine->kernel->max_moves + 1) * sizeof *moves);
-    if (!moves) {
-        fail(engine, PP_OUT_OF_MEMORY, 0);
-        return;
-    }
+    proof_state state;
+    if (!begin_proof(engine, &state)) return;
     for (uint64_t index = v->first + first; index < v->first + last;) {
         const uint64_t left = v->first + last - index, count = left < SLOTS_PER_STEP ? left : SLOTS_PER_STEP;
         pp_positions_of_slots(engine, pp_slot_of(v->tier, index), count, positions);
         for (uint64_t i = 0; i < count; i++) {
-            const pp_slot slot = pp_slot_of(v->tier, index + i);
             const value_code stored = value_at(tier, index + i);
-            const value_code expected = expected_value(engine, tier, slot, positions[i], stored, moves);
-            if (stored != expected)
-                add_fault(v, (pp_fault){slot, positions[i], public_code(tier, stored), public_code(tier, expected)});
+            const pending_position p = {pp_slot_of(v->tier, index + i), positions[i], stored, 0};
+            verify_position(engine, v, tier, &p, &state);
         }
         index += count;
     }
-    free(moves);
+    verify_pending(engine, v, tier, &state);
+    free(state.memory);
     engine->progress_positions += last - first;
 }
 

@@ -13,9 +13,10 @@ from click.testing import CliRunner, Result
 from perfectplay import Game, Table, load_game, make_game, open_table, solve_game
 from perfectplay.cli import root
 from perfectplay.table.locations import table_path
-from perfectplay_native.build import game_ffi
+from perfectplay_native.build import kernel_ffi
 
-HERE = Path(__file__).parent
+from ... import zoo
+
 STATED_VERSION = "\nRULES_VERSION = 1\n"
 
 
@@ -23,13 +24,15 @@ STATED_VERSION = "\nRULES_VERSION = 1\n"
 def race_code(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The source of the plugin, with the path of its compiled kernel."""
     place = str(tmp_path_factory.mktemp("race"))
-    game_ffi("compiled_race_kernel", sources=[str(HERE / "race.c")], kernels=["race_kernel"]).compile(tmpdir=place)
-    return f"import sys\nsys.path.insert(0, {place!r})\n" + (HERE / "race_plugin.py").read_text()
+    kernel_ffi("compiled_race_kernel", sources=[str(zoo.HERE / "race.c")], kernels=["race_kernel"]).compile(
+        tmpdir=place
+    )
+    return f"import sys\nsys.path.insert(0, {place!r})\n" + zoo.read("race")
 
 
 @pytest.fixture(scope="session")
-def race(race_code: str, codes: SimpleNamespace) -> Game:
-    return make_game(codes.module_of(race_code), name="race")
+def race(race_code: str) -> Game:
+    return make_game(zoo.module_of(race_code), name="race")
 
 
 @pytest.fixture(scope="session")

@@ -22,35 +22,12 @@ from perfectplay.cli import root
 from perfectplay.game.wording import outcomes_only
 from perfectplay.table.locations import table_path
 
+from ... import zoo
+
 NOTE = f"{outcomes_only(puzzle=False)}\n"
 QUIXO = "quixo --width 3 --height 3"
 TAPATAN = "morris --men three"
 KALAH = "kalah --pits 2 --seeds 2"
-
-# From 0 the exit is open. The move that the rules list first leads back and forth at the other end of the corridor.
-CORRIDOR = """
-from perfectplay import Status, hookimpl
-
-@hookimpl
-def players(): return ["You"]
-
-@hookimpl
-def start(): return 5
-
-@hookimpl
-def valid(position): return position <= 6
-
-@hookimpl
-def moves(position): return [] if position == 6 else [1, 0] if position < 5 else [0]
-
-@hookimpl
-def apply(position, move):
-    if move: return position + 1
-    return position - 1 if position else 6
-
-@hookimpl
-def status(position): return Status.WON if position == 6 else Status.ONGOING
-"""
 
 
 def run(*arguments: object, input: str | None = None) -> Result:
@@ -208,7 +185,7 @@ def test_show_random_and_talk_print_no_plies(quixo):
 
 def test_a_line_that_cycles_is_not_presented_as_a_win(tables, tmp_path: Path):
     file = tmp_path / "corridor.py"
-    file.write_text(CORRIDOR)
+    file.write_text(zoo.read("corridor"))
     assert run_json(file, "--values outcome")["verdict"] == "Can be solved"
     line = run("line", file)
     assert line.stderr == f"{outcomes_only(puzzle=True)}\n"

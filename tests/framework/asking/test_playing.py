@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay import Match, Outcome, PerfectPlayError, Strength, UsageError, choose_move, load_match, open_table
+from perfectplay import Match, Outcome, PerfectPlayError, Strength, UsageError, load_match, open_table
+from perfectplay.analysis.opponent import move_probabilities
 
 FORTH_AND_BACK = [1, 0, 0, 1]  # race: both step forward and back again
 
@@ -108,25 +109,53 @@ def test_a_file_without_a_saved_game_is_refused(tables, tmp_path, text):
 # ---- strength ----
 
 
-def test_a_perfect_opponent_plays_only_best_moves(table, everything):
-    rng = random.Random(1)
+def test_a_perfect_opponent_never_falls_below_the_value(table, everything):
     for position in everything(table):
-        if table.game.moves(position):
-            move = choose_move(table.game, table, position, Strength.PERFECT, rng)
-            assert table.probe(table.game.apply(position, move)).for_parent() == table.probe(position)
+        value = table.probe(position)
+        for move in move_probabilities(table.game, table, position, Strength.PERFECT):
+            after = move.value(table)
+            assert (after.outcome, after.score) == (value.outcome, value.score)
+            if value.outcome is Outcome.WIN:
+                assert after == value, "a win is played by the shortest way"
 
 
-def test_weaker_opponents_play_more_random_moves(tables):
+def errors(table, position, strength: Strength) -> float:
+    """The probability of a move that changes the outcome."""
+    moves = move_probabilities(table.game, table, position, strength)
+    assert sum(moves.values()) == pytest.approx(1)
+    return sum(share for move, share in moves.items() if move.value(table).outcome != table.probe(position).outcome)
+
+
+def test_weaker_opponents_err_more_often_but_not_where_it_is_easy_to_see(tables):
     table, game = tables.tictactoe, tables.tictactoe.game
-    position = game.encode("XX.OO....")
+    obvious = game.encode("XX.OO....")  # a win at once
+    assert [errors(table, obvious, strength) for strength in list(Strength)[:3]] == [0, 0, 0]
+    assert errors(table, obvious, Strength.RANDOM) > 0.5
+    corner = game.encode("X........")  # only the centre holds the draw, and the other replies lose in 7 plies
+    rates = [errors(table, corner, strength) for strength in Strength]
+    assert rates == sorted(set(rates))
+    assert rates[0] == 0
 
-    def slips(strength: Strength) -> int:
-        rng = random.Random(5)
-        return sum(choose_move(game, table, position, strength, rng) != 2 for _ in range(300))
 
-    counts = [slips(strength) for strength in Strength]
-    assert counts[0] == 0
-    assert counts == sorted(set(counts))
+def test_the_opponent_sets_the_hardest_problem(tables):
+    table, game = tables.tictactoe, tables.tictactoe.game
+
+    def losing_replies(move) -> float:
+        replies = [reply.value(table).outcome for reply in move.child.moves]
+        return sum(outcome is Outcome.LOSS for outcome in replies) / len(replies)
+
+    chosen = {move.name for move in move_probabilities(game, table, game.start(), Strength.PERFECT)}
+    hardest = max(losing_replies(move) for move in game.position().moves)
+    assert chosen == {"a1", "a3", "c1", "c3"} == {m.name for m in game.position().moves if losing_replies(m) == hardest}
+
+
+def test_the_opponent_avoids_repetition(tables):
+    table, game = tables.race, tables.race.game
+    for position in (p for p in range(128) if game.valid(p) and table.probe(p).remoteness is None):
+        drawing = {m.child for m in game.position(position).moves if m.value(table).outcome is Outcome.DRAW}
+        for seen in drawing:
+            chosen = {m.child for m in move_probabilities(game, table, position, Strength.PERFECT, seen=[seen])}
+            assert seen not in chosen or drawing == {seen}
 
 
 # ---- in the terminal ----

@@ -117,7 +117,7 @@ def unfinished(codes, tmp_path) -> Table:
         for record in source.key_records().values():
             part.write_keys(record, np.concatenate(source._keys[record.tier][1]))
         part.write_values(*source._tiers[1])
-        with claim_place(game, table_path(game, tmp_path)) as place:
+        with claim_place(game, table_path(game, tmp_path), None) as place:
             save_table(part, place)
     return open_table(game, table_path(game, tmp_path))
 

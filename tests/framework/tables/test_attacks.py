@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import lmdb
 import pytest
 from tools.campaigns import ladder
 from tools.campaigns.campaign import RIGHT, WRONG, in_child
@@ -131,7 +132,7 @@ def test_table_of_other_rules_is_refused(plain):
     forge_info(plain, status="enumerating", hash=None)
     for tier in range(ladder.RUNGS):
         edit(plain, number_key(b"K", tier), lambda stored: None)
-    with pytest.raises(TableError, match=r"other rules: tier 0 .* delete it and solve again"):
+    with pytest.raises(TableError, match=r"other rules: tier 0 .* --force"):
         solve_game(make_game(longer, name="ladder"), backend="lmdb", directory=plain.parent)
 
 
@@ -140,8 +141,8 @@ def test_table_of_other_rules_is_refused(plain):
     [
         (lambda path: forge_info(path, rules_version=7), "version 7 of the rules"),
         (lambda path: forge_info(path, format=9), "table format 9"),
-        (lambda path: os.truncate(path / DATA_FILE, 5000), "delete it and solve again"),
-        (lambda path: (path / DATA_FILE).write_bytes(b""), "delete it and solve again"),
+        (lambda path: os.truncate(path / DATA_FILE, 5000), "--force"),
+        (lambda path: (path / DATA_FILE).write_bytes(b""), "--force"),
         (lambda path: ((path / DATA_FILE).unlink(), os.mkfifo(path / DATA_FILE)), "not a regular file"),
     ],
 )
@@ -347,6 +348,15 @@ def test_other_files_survive_solving_and_removing(game, tmp_path):
     remove_table(path)
     assert (path / "scratch" / "letter.txt").read_text() == "dear"
     assert not (path / DATA_FILE).exists()
+
+
+def test_removing_a_table_removes_the_lock_file_of_lmdb(game, tmp_path):
+    solve_game(game, backend="lmdb", directory=tmp_path).table.close()
+    path = table_path(game, tmp_path)
+    lmdb.open(str(path), readonly=True).close()
+    assert (path / "lock.mdb").exists()
+    remove_table(path)
+    assert not path.exists()
 
 
 def test_table_gets_the_permissions_of_the_umask(game, tmp_path):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
 from perfectplay import load_game, open_table, solve_game
 from perfectplay.errors import UsageError
+from perfectplay.table.compact import Layout
 from perfectplay.table.compaction import CompactionLimits, compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.locations import table_path
+from perfectplay_native.compact import mark_kept, pack_keys, unpack_keys
+from perfectplay_native.engine import Engine
 from perfectplay_native.limits import NO_POSITION
 from perfectplay_native.positions import one_ply_codes, rule_codes
 
-SMALL_FRAMES = CompactionLimits(frame_slots=1 << 10)
+SMALL_FRAMES = CompactionLimits(layout=Layout(frame_slots=1 << 10, run_slots=1 << 7), keys_per_dictionary=1 << 12)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +41,48 @@ def test_result_is_the_same_for_any_number_of_threads(game, table, tmp_path):
     assert entries[0] == entries[1]
     with open_table(game, many) as compact:
         assert compact.info.hash == table.info.hash
-        assert all(compact.store.is_intact(record) for record in compact.store.tier_records().values())
+        assert all(compact.store.is_intact(record) for record in [*compact.records.values(), *compact.keys.values()])
         for position in [game.start(), *(game.apply(game.start(), move) for move in game.moves(game.start()))]:
             assert compact.probe(position) == table.probe(position)
+
+
+def test_kept_values_are_those_that_do_not_follow_from_the_rules(game, table):
+    """`mark_kept` uses the stored values to save work; `one_ply_codes`, which reads them back, does not know them."""
+    with closing(Engine(game.kernel, tiers=max(table.records) + 1)) as engine:
+        for tier, record in table.records.items():
+            keys = np.concatenate([np.frombuffer(b, np.uint64) for b in table.store.key_blocks(table.keys[tier])])
+            values = np.concatenate(list(table.values(tier)))
+            codes = one_ply_codes(game.kernel, keys)
+            kept, wrong = mark_kept(engine, tier, 0, values, keys)
+            assert (kept == (codes == 0)).all()
+            assert not wrong
+            if (decided := np.flatnonzero(codes)).size:
+                values[decided[0]] ^= 2
+                assert mark_kept(engine, tier, 0, values, keys)[1] == 1, record
+
+
+def test_compact_table_contains_what_its_layout_says(game, table, tmp_path):
+    path = compact_table(table, tmp_path / "small", limits=SMALL_FRAMES)
+    with open_table(game, path) as compact:
+        large = max(compact.keys.values(), key=lambda record: record.size)
+        index, dictionary = compact.store._frame_index(large), compact.store._trailer(large)
+        assert index.layout == Layout(1 << 10, 1 << 7)
+        assert len(index.ends) == -(-large.size // 1024)
+        assert dictionary, "a tier of this size has a dictionary"
+        keys = np.concatenate([np.frombuffer(b, np.uint64) for b in table.store.key_blocks(large)])
+        sample = keys[::37]
+        assert compact.probe_many(sample).tolist() == table.probe_many(sample).tolist()
+        assert compact.get(int(keys[0]) - 1) == table.get(int(keys[0]) - 1)
+
+
+def test_damaged_differences_of_keys_are_refused():
+    random = np.random.default_rng(3)
+    keys = np.sort(random.integers(0, 2**63, 500, dtype=np.uint64) >> random.integers(0, 60, 500, dtype=np.uint64))
+    packed = pack_keys(keys)
+    assert unpack_keys(packed, int(keys[0]), len(keys)).tolist() == keys.tolist()
+    for data, count in ((packed[:-1], 500), (packed, 499), (packed, 501), (b"", 1), (b"\x00\xff\x01", 2)):
+        with pytest.raises(ValueError, match="differences"):
+            unpack_keys(data, 0, count)
 
 
 def test_progress_increases_to_the_number_of_slots(table, tmp_path):

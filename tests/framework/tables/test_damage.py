@@ -8,13 +8,14 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from tools.campaigns import ladder
 from tools.campaigns.campaign import REPORTED, RIGHT, WRONG, in_child
 
 from perfectplay import Outcome, Value, open_table, solve_game, verify_table
 from perfectplay.errors import DamagedTable, Interrupted, TableError
-from perfectplay.table.compact import FORM
+from perfectplay.table.compact import FORM, FrameIndex
 from perfectplay.table.lmdb_reader import DATA_FILE, TableReader, read_snapshot
 from perfectplay.table.locations import table_path
 from perfectplay.table.records import META, Statistics, number_key, seal, unseal
@@ -207,7 +208,7 @@ def test_metadata_of_wrong_types_is_refused(game, path, changes):
         ({"game": "chess"}, "holds a table of chess, not of ladder"),
         ({"rules_version": 7}, "version 7 of the rules"),
         ({"options": {"width": 5}}, "other options"),
-        ({"format": 99}, "table format 99.*delete it and solve again"),
+        ({"format": 99}, "table format 99.*--force"),
     ],
 )
 def test_table_of_another_game_or_format_is_refused(game, plain, changes, message):
@@ -224,7 +225,6 @@ def test_table_of_another_game_or_format_is_refused(game, plain, changes, messag
     [
         ({"form": FORM + 1}, f"compact form {FORM + 1}"),
         ({"form": None}, "compact form None"),
-        ({"frame_slots": 3}, "size"),
     ],
 )
 def test_another_compact_form_is_refused(game, compacted, tmp_path, changes, message):
@@ -232,6 +232,28 @@ def test_another_compact_form_is_refused(game, compacted, tmp_path, changes, mes
     forge_info(tmp_path, storage={**TableReader(compacted).info.storage, **changes})
     with pytest.raises(TableError, match=message):
         open_table(game, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda numbers: numbers[:2], "too short"),
+        (lambda numbers: [3, *numbers[1:]], "size"),
+        (lambda numbers: [0, 0, *numbers[2:]], "size"),
+        (lambda numbers: [1 << 21, *numbers[1:]], "size"),
+        (lambda numbers: [*numbers[:3], 1 << 40, *numbers[4:]], "ends"),
+        (lambda numbers: numbers[:-1], "reshape"),
+    ],
+)
+def test_impossible_index_of_frames_is_refused(compacted, change, message):
+    """A record with a correct checksum that perfectplay did not write must not lead to reads out of bounds."""
+    reader = TableReader(compacted)
+    key, record = number_key(b"C", 3), reader.tier_records()[3]
+    data, size = unseal(key, reader.source.entries[key]), len(reader.source.entries[number_key(b"c", 3)])
+    assert FrameIndex.read(data, record, size).to_bytes() == data
+    forged = np.array(change(np.frombuffer(data, "<u8").tolist()), dtype="<u8").tobytes()
+    with pytest.raises(ValueError, match=message):
+        FrameIndex.read(forged, record, size)
 
 
 def test_misplaced_keys_are_detected_by_verify(game, solved):

@@ -10,9 +10,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tools.campaigns.campaign import BROKEN, REPORTED, RIGHT, in_child
 
 from perfectplay import Game, open_table, solve_game, verify_table
+from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError, reason
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import TableReader
@@ -106,5 +108,11 @@ def test_private_table_is_reported_and_does_not_hide_others(game, shared):
         assert served.find_table() is None
         assert served.problem == f"cannot read the table: {DENIED}"
 
-    assert run_as(OTHER, find) == RIGHT
+    def list_tables() -> None:
+        listed = CliRunner().invoke(root, ["tables", "--dir", str(shared)])
+        assert listed.exit_code == 0, listed.output
+        assert f"private cannot be read: cannot read {private}: {DENIED}" in listed.stdout
+        assert "ladder" in listed.stdout
+
+    assert run_as(OTHER, find) == run_as(OTHER, list_tables) == RIGHT
     assert run_as(OTHER, lambda: open_table(game, private)) == REPORTED

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
 from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay import Game, Outcome, UsageError, Value, load_game, solve_game, verify_table
-from perfectplay.testing import check_game
+from perfectplay import Game, Outcome, Value, load_game, solve_game, verify_table
 
+from ..playouts import playouts
 from . import reference
 from .reference import Position
 
@@ -72,18 +70,9 @@ def check_against_reference(position: Position) -> None:
         assert kernel.wins_now(code) == wins
 
 
-def playouts(size: tuple[int, int, int], count: int) -> Iterator[Position]:
-    generator = random.Random(1)
-    position = reference.start(*size)
-    for _ in range(count):
-        yield position
-        moves = reference.moves(position)
-        position = reference.apply(position, generator.choice(moves)) if moves else reference.start(*size)
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_agrees_with_the_reference_on_random_games(size: tuple[int, int, int]) -> None:
-    for position in playouts(size, 300):
+    for position in playouts(reference, reference.start(*size), 300):
         check_against_reference(position)
 
 
@@ -119,43 +108,6 @@ def is_position(code: int) -> bool:
     return stones.count("mover") == len(stones) // 2 and not reference.has_line(board, to_move)
 
 
-@pytest.mark.parametrize("size", SIZES[:4])
-def test_the_game_passes_the_checks(size: tuple[int, int, int]) -> None:
-    check_game(connect4(*size))
-
-
-# ---- texts ----
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("..../....", "4 rows of 4"),
-        ("..../..../..../..A.", "'A' is not one of . X O"),
-        ("..../X.../..../....", "column a has a gap"),
-        ("..../..../..../XXX.", "not a position|no position"),
-    ],
-)
-def test_an_invalid_position_is_rejected_with_the_reason(text: str, reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        connect4(4, 4, 4).encode(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [("e", "write a column, a to d"), ("", "write a column"), ("ab", "write a column"), ("a", "the column is full")],
-)
-def test_an_illegal_move_is_rejected_with_the_reason(text: str, reason: str) -> None:
-    game = connect4(4, 4, 4)
-    with pytest.raises(UsageError, match=reason):
-        game.parse_move(game.encode("O.../X.../O.../X..."), text)
-
-
-def test_a_board_of_more_than_63_bits_is_rejected() -> None:
-    with pytest.raises(UsageError, match=r"8×7 .*at most 63"):
-        load_game("connect4", width=8, height=7)
-
-
 # ---- published results ----
 
 
@@ -172,7 +124,7 @@ def test_merging_mirror_images_halves_the_table_and_changes_no_value() -> None:
     plain, folded = load_game("connect4", mirror=False), load_game("connect4")
     with solve_game(plain, save=False).table as one, solve_game(folded, save=False).table as other:
         assert other.statistics.positions == 80_541
-        for position in playouts((4, 4, 4), 500):
+        for position in playouts(reference, reference.start(4, 4, 4), 500):
             code = code_of(position)
             assert one.probe(code) == other.probe(code)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -12,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay import Game, Outcome, UsageError, load_game, solve_game, verify_table
-from perfectplay.testing import check_game
+from perfectplay import Game, Outcome, load_game, solve_game, verify_table
 
+from ..playouts import playouts
 from . import reference
 from .reference import Position
 
@@ -54,18 +52,9 @@ def check_against_reference(position: Position) -> None:
         assert game.score(code) == score
 
 
-def playouts(size: tuple[int, int], count: int) -> Iterator[Position]:
-    generator = random.Random(1)
-    position = Position(*size)
-    for _ in range(count):
-        yield position
-        lines = reference.moves(position)
-        position = reference.apply(position, generator.choice(lines)) if lines else Position(*size)
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_agrees_with_the_reference_on_random_games(size: tuple[int, int]) -> None:
-    for position in playouts(size, 30):
+    for position in playouts(reference, Position(*size), 30):
         check_against_reference(position)
 
 
@@ -86,11 +75,6 @@ def test_valid_accepts_exactly_the_positions_of_one_box(code: int) -> None:
     lead, turn = (code >> 4 & 63) - 1, code >> 10
     leads = (-1, 1) if code & 15 == 15 else (0,)
     assert dots(1, 1).valid(code) == (turn < 2 and lead in leads)
-
-
-@pytest.mark.parametrize("size", SIZES[:2])
-def test_the_game_passes_the_checks(size: tuple[int, int]) -> None:
-    check_game(dots(*size))
 
 
 # ---- whole solves ----
@@ -133,41 +117,7 @@ def test_four_boxes_are_won_by_outer_first_edges_as_published() -> None:
             assert outcome == (Outcome.DRAW if game.format_move(game.start(), move) in inner else Outcome.LOSS)
 
 
-# ---- texts and the board ----
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("../.../../...", "write the rows of edges"),
-        ("../.../../.../..:R", "write the rows of edges"),
-        ("../._./../.../../0-0:R", "'_' in row 2 is neither . nor |"),
-        ("_./||./_./.../../0-0:R", "1 boxes are closed, but"),
-    ],
-)
-def test_an_invalid_position_is_rejected_with_the_reason(text: str, reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        dots(2, 2).encode(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("a1", "write two dots"),
-        ("a1-c1", "a1 and c1 are not neighbouring dots"),
-        ("a4-b4", "a4 and b4 are not neighbouring dots"),
-        ("b3 a3", "already drawn"),
-    ],
-)
-def test_an_illegal_move_is_rejected_with_the_reason(text: str, reason: str) -> None:
-    game = dots(2, 2)
-    with pytest.raises(UsageError, match=reason):
-        game.parse_move(game.encode("_./.../../.../../0-0:B"), text)
-
-
-def test_a_board_with_too_many_edges_is_rejected() -> None:
-    with pytest.raises(UsageError, match=r"5×5 boxes have 60 edges.* 56"):
-        load_game("dots", rows=5, columns=5)
+# ---- the board ----
 
 
 def test_the_board_shows_edges_closed_boxes_and_counts() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -14,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay import Game, Outcome, UsageError, load_game, solve_game, verify_table
-from perfectplay.testing import check_game
+from perfectplay import Game, Outcome, load_game, solve_game, verify_table
 
+from ..playouts import playouts
 from . import reference
 from .reference import Position
 
@@ -72,18 +71,9 @@ def check_against_reference(position: Position) -> None:
         assert game.status(code).name == "ONGOING"
 
 
-def playouts(variant: tuple[int, int, bool, bool], count: int) -> Iterator[Position]:
-    generator = random.Random(1)
-    position = reference.start(*variant)
-    for _ in range(count):
-        yield position
-        moves = reference.moves(position)
-        position = reference.apply(position, generator.choice(moves)) if moves else reference.start(*variant)
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_agrees_with_the_reference_on_random_games(variant: tuple[int, int, bool, bool]) -> None:
-    for position in playouts(variant, 300):
+    for position in playouts(reference, reference.start(*variant), 300):
         check_against_reference(position)
 
 
@@ -117,11 +107,6 @@ def test_valid_accepts_exactly_the_positions_of_a_small_board(code: int) -> None
     pits = [len(place) for place in f"{row:09b}"[::-1].split("0")][:4]
     stuck = not any(pits[2 * turn : 2 * turn + 2]) if turn < 2 else True
     assert kalah(2, 1, False, False).valid(code) == (turn < 2 and row.bit_count() == 4 and (not stuck or not any(pits)))
-
-
-@pytest.mark.parametrize("variant", VARIANTS[:3])
-def test_the_game_passes_the_checks(variant: tuple[int, int, bool, bool]) -> None:
-    check_game(kalah(*variant))
 
 
 # ---- whole solves ----
@@ -217,41 +202,7 @@ def test_solve_reports_the_score(run_solve) -> None:
     assert (summary["outcome"], summary["score"]) == ("loss", -12)
 
 
-# ---- texts and the board ----
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("3,3,3/3,3,3", "write North's pits, South's pits"),
-        ("3,3/3,3,3/0-3:S", "each player has 3 pits"),
-        ("3,3,3/3,3,3/0-1:S", "18 seeds, not 19"),
-        ("3,3,3/0,0,0/4-5:S", "not a position|no position"),
-    ],
-)
-def test_an_invalid_position_is_rejected_with_the_reason(text: str, reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        kalah(3, 3, False, False).encode(text)
-
-
-@pytest.mark.parametrize(
-    ("board", "move", "reason"),
-    [
-        ("3,3,3/3,3,3/0-0:S", "d", "write one of South's pits, a to c"),
-        ("3,3,3/3,3,3/0-0:N", "", "write one of North's pits, A to C"),
-        ("3,3,3/0,4,4/0-1:S", "a", "the pit is empty"),
-        ("0,0,0/0,0,0/9-9:S", "a", "the game is over"),
-    ],
-)
-def test_an_illegal_move_is_rejected_with_the_reason(board: str, move: str, reason: str) -> None:
-    game = kalah(3, 3, False, False)
-    with pytest.raises(UsageError, match=reason):
-        game.parse_move(game.encode(board), move)
-
-
-def test_a_board_of_more_than_63_bits_is_rejected() -> None:
-    with pytest.raises(UsageError, match=r"6 pits with 5 seeds.* 63"):
-        load_game("kalah", pits=6, seeds=5)
+# ---- the board ----
 
 
 def test_the_board_shows_both_sides() -> None:

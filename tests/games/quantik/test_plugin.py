@@ -6,7 +6,6 @@ import doctest
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,30 +42,6 @@ def test_a_key_with_swapped_colours_is_read_as_a_reachable_position() -> None:
     assert plugin.decode(plugin.encode("00000000000000000000000000000010")) == "..../..../..../D..."
 
 
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        ("is not a position: write a QFEN", "hello"),
-        ("is not a position: write a QFEN", "-1"),
-        ("is not a position: write a QFEN", ""),
-        ("4 is not a position of Quantik", "4"),
-        ("18446744073709551615 is not a position", "18446744073709551615"),
-        ("99999999999999999999 is not a position", "99999999999999999999"),
-        ("rank 1, column 0: 'x'", "..../x.../..../...."),
-        ("A on cell 0 and a on cell 1 share row 0", "Aa../..../..../...."),
-        ("all four shapes are in row 0, row 3", "AbCd/..../..../AbCd"),
-        ("marked canonical", "00000000000000000000000000001000"),
-        ("byte 0: version 9", "0902" + KEY),
-        ("byte 1: flags 0x03", "0103" + KEY),
-        ("is not a position: write a QFEN", KEY[:-1]),
-        ("is not a position: write a QFEN", KEY + "0"),
-    ],
-)
-def test_an_invalid_position_is_rejected_with_the_reason(message: str, text: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        plugin.encode(text)
-
-
 @given(positions())
 def test_every_move_is_read_back(position: Position) -> None:
     number = plugin.encode(qfen(position))
@@ -80,24 +55,6 @@ def test_every_move_is_read_back(position: Position) -> None:
 def test_a_move_is_written_as_shape_and_cell() -> None:
     assert plugin.format_move(0, 5) == "A@5"
     assert plugin.parse_move(0, "D(3,2)") == 3 << 4 | 14
-
-
-@pytest.mark.parametrize(
-    ("message", "position", "text"),
-    [
-        ("'5' is not a move: write a shape A to D and a cell", STUDY, "5"),
-        ("'E@5' is not a move", STUDY, "E@5"),
-        ("no cell 16", STUDY, "A@16"),
-        (r"no cell \(4,0\)", STUDY, "A(4,0)"),
-        (r"A@1 is not legal: cell 1 \(row 0, column 1\) is taken by A", STUDY, "A@1"),
-        (r"B@4 is not legal: cell 4 \(row 1, column 0\) is in line with b on cell 6", STUDY, "B@4"),
-        ("A@8 is not legal: both pieces A are on the board", "A..A/bc../..../....", "A@8"),
-        ("the game is over: row 0", "ABcd/..../..../....", "A@9"),
-    ],
-)
-def test_an_illegal_move_is_rejected_with_the_reason(message: str, position: str, text: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        plugin.parse_move(plugin.encode(position), text)
 
 
 @given(positions())

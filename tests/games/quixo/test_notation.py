@@ -26,42 +26,11 @@ def test_a_position_is_read_as_text_and_as_a_number(game: Game) -> None:
     assert game.decode(position) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("..../..../..../....", "side to move is missing"),
-        ("..../..../..../....:Z", "side to move is missing"),
-        (".../.../...:X", "4 rows of 4"),
-        ("..../..../..?./....:X", "'\\?' in row 3"),
-        (str(1 << 16), "is not a position of Quixo on 4×4"),
-    ],
-)
-def test_an_invalid_position_is_rejected_with_the_reason(game: Game, text: str, reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        game.encode(text)
-
-
 @pytest.mark.parametrize("text", ["b4→b1", "b4->b1", "b4-b1", "B4 b1", " b4 - b1 "])
 def test_a_move_may_be_typed_in_several_ways(game: Game, text: str) -> None:
     position = game.encode("O.X./.O../.X../....:X")
     after = game.apply(position, game.parse_move(position, text))
     assert game.decode(after) == "OOX./.X../..../.X..:O"
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("b4", "write the cell to take from"),
-        ("b9-b1", "no cell b9; the board is a1 to d4"),
-        ("b3-b1", "b3 is not on the border"),
-        ("a4-a1", "the cube at a4 shows the opponent's mark"),
-        ("b4-b4", "on its own cell"),
-        ("b4-c4", "put back at a4, d4, b1"),
-    ],
-)
-def test_an_illegal_move_is_rejected_with_the_reason(game: Game, text: str, reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        game.parse_move(game.encode("O.X./.O../.X../....:X"), text)
 
 
 def test_a_finished_game_has_no_moves_and_no_clicks(game: Game) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from perfectplay import Game, Status, load_game
 from perfectplay_native.kernel import Edge
 
+from ..playouts import playouts
 from . import reference
 from .reference import Position
 
@@ -32,16 +32,6 @@ def game_of(position: Position) -> Game:
 
 def code_of(position: Position) -> int:
     return game_of(position).encode(reference.text(position))
-
-
-def playouts(width: int, height: int, count: int, seed: int) -> Iterator[Position]:
-    """Yield every position of random games, including finished ones."""
-    generator = random.Random(seed)
-    position = reference.start(width, height)
-    for _ in range(count):
-        yield position
-        moves = sorted(reference.moves(position))
-        position = reference.apply(position, generator.choice(moves)) if moves else reference.start(width, height)
 
 
 def boards(width: int, height: int) -> st.SearchStrategy[Position]:
@@ -68,7 +58,7 @@ def check_against_reference(position: Position) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_agrees_with_the_reference_on_random_games(size: tuple[int, int]) -> None:
-    for position in playouts(*size, 1_000, seed=1):
+    for position in playouts(reference, reference.start(*size), 1_000):
         check_against_reference(position)
 
 

@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 
 from perfectplay import Game, Outcome, Table, Value, load_game, solve_game, verify_table
-from perfectplay.testing import check_game
 
 from ...propagation import solve_by
 from . import reference
@@ -24,11 +23,6 @@ def game() -> Game:
 def table(game: Game) -> Iterator[Table]:
     with solve_game(game, save=False).table as table:
         yield table
-
-
-@pytest.mark.parametrize("size", [(3, 3), (4, 4), (5, 4)])
-def test_the_game_passes_the_checks(size: tuple[int, int]) -> None:
-    check_game(load_game("quixo", width=size[0], height=size[1]))
 
 
 def test_the_first_player_wins_on_four_by_four_in_21_plies(game: Game, table: Table) -> None:

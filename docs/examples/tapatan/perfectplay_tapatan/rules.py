@@ -26,7 +26,7 @@ def start() -> int:
 
 @hookimpl
 def tier(position: int) -> int:
-    return position.bit_count()
+    return (MEN + 1) * (position & ALL).bit_count() + (position >> PLACES).bit_count()
 
 
 @hookimpl
@@ -42,7 +42,7 @@ def moves(position: int) -> list[int]:
     free = ALL & ~(mine | theirs)
     if has_line(theirs):
         return []
-    if tier(position) < 2 * MEN:
+    if position.bit_count() < 2 * MEN:
         return [to | NEW_MAN << 4 for to in range(PLACES) if free >> to & 1]
     men = [place for place in range(PLACES) if mine >> place & 1]
     return [to | man << 4 for man in men for to in range(PLACES) if free & NEIGHBOURS[man] & 1 << to]

@@ -78,6 +78,9 @@ export const position = (game, id, signal) => requestCached(pathWithQuery(game, 
 /** A whole game by its moves, and everything about the position after `ply` of them. */
 export const replay = (game, query, signal) => requestCached(pathWithQuery(game, "replay", query), signal);
 
+/** The computer's move after a game's moves. */
+export const choose = (game, query) => request(pathWithQuery(game, "choose", query));
+
 export const line = (game, id) => requestCached(pathWithQuery(game, "line", { id }));
 
 export const overview = (game) => requestCached(pathWithQuery(game, "overview"));

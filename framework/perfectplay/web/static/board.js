@@ -23,16 +23,27 @@ const groupBy = (moves, key) => {
   return groups;
 };
 
-/** The possible clicks: sources, targets of the selected source, and impossible targets with the reasons. */
-export function findClicks({ moves, board }, selected) {
+/** The moves by target, and by every other cell that counts as their target. */
+function findTargets(moves) {
+  const targets = groupBy(moves, "target");
+  for (const move of moves) {
+    for (const id of move.region ?? []) if (!targets.has(id)) targets.set(id, targets.get(move.target));
+  }
+  return targets;
+}
+
+/** The possible clicks: sources, targets of the selected source (or, once it has a target, pieces to capture), and
+ *  impossible targets with the reasons. */
+export function findClicks({ moves, board }, selected, landing = null) {
   const [bySource, byTarget] = [groupBy(moves, "source"), groupBy(moves, "target")];
   const sources = new Set([...bySource.keys(), ...Object.keys(board.blocked)]);
   sources.delete(null);
   const fromSelected = (bySource.get(selected) ?? []).filter((move) => move.target !== null);
+  const captures = fromSelected.filter((move) => move.target === landing);
   return {
     sources,
-    targets: groupBy(fromSelected, "target"),
-    blocked: (selected !== null && own(board.blocked, selected)) || {},
+    targets: landing === null ? findTargets(fromSelected) : groupBy(captures, "capture"),
+    blocked: (landing === null && selected !== null && own(board.blocked, selected)) || {},
     movesFrom: (id) => bySource.get(id) ?? [],
     movesTo: (id) => byTarget.get(id) ?? [],
   };
@@ -84,12 +95,12 @@ const makeLayer = (name, board) =>
     "aria-hidden": "true",
   });
 
-/** Arrows for the best moves from cell to cell. */
-function drawArrows({ moves }, board, centreOf) {
+/** Arrows for moves from cell to cell. */
+function drawArrows(moves, board, centreOf) {
   const layer = makeLayer("arrows", board);
   const cells = new Map(board.cells.map((cell) => [cell.id, cell]));
   const drawn = new Set();
-  for (const move of bestMoves(moves)) {
+  for (const move of moves) {
     const [from, to] = [cells.get(move.source), cells.get(move.target)];
     const key = `${move.source} ${move.target}`;
     if (!from || !to || from === to || drawn.has(key) || drawn.size === MAX_ARROWS) continue;
@@ -106,8 +117,10 @@ export const describeCell = (cell, board) =>
 
 function drawTopPiece(cell, flipped) {
   const top = cell.stack.at(-1);
-  const viewBox = top?.shape === "block" ? null : "0 0 100 100"; // a block has the proportions of its cell
-  return s("svg", { viewBox, "aria-hidden": "true", focusable: "false" }, top && drawPiece(top, flipped));
+  const [width, height] = top?.shape === "seeds" ? [cell.width, cell.height] : [1, 1];
+  const viewBox = top?.shape === "block" ? null : `0 0 ${100 * width} ${100 * height}`; // a block fills its cell
+  const picture = top && drawPiece(top, flipped, { width, height });
+  return s("svg", { viewBox, "aria-hidden": "true", focusable: "false" }, picture);
 }
 
 /** The pieces under the top one, small in the corner; the style sheet enlarges them under the pointer. */
@@ -122,12 +135,15 @@ const cellContent = (cell, flipped) =>
     cell.label && h("span", { class: "cell-label", "aria-hidden": "true" }, cell.label),
     drawTopPiece(cell, flipped),
     drawCoveredPieces(cell),
+    cell.initial && h("span", { class: "initial", "aria-hidden": "true" }, cell.initial),
   ].filter(Boolean);
 
-function markPlace(id, element, { selected, last, shown }, clicks) {
+function markPlace(id, element, { selected, landing, last, shown, advised }, clicks) {
   const isSource = clicks.sources.has(id);
   const marks = {
-    target: !shown && clicks.targets.has(id),
+    target: (!shown || landing !== null) && (clicks.targets.get(id)?.some((move) => isTarget(move, id)) ?? false),
+    region: !shown && clicks.targets.has(id),
+    advised: advised && [advised.source, advised.target, advised.capture].includes(id),
     source: isSource && selected === null,
     selected: selected === id,
     barred: own(clicks.blocked, id) && selected !== id,
@@ -139,6 +155,8 @@ function markPlace(id, element, { selected, last, shown }, clicks) {
   else element.removeAttribute("aria-pressed");
 }
 
+const isTarget = (move, id) => move.target === id || move.capture === id;
+
 /** Badges and words for a target of the selected piece. */
 function explainTarget(moves, { values, best }) {
   const [first, ...others] = moves;
@@ -147,21 +165,18 @@ function explainTarget(moves, { values, best }) {
   return { badges: [makeBadge(first, best, "own")], words: [`${first.move}: ${formatLong(first)}${more}`] };
 }
 
-/** Badges and words for the best moves from and to a place, while no piece is selected. */
+/** The badge and words for the best move from a place, while no piece is selected. */
 function explainBestMoves(id, { best }, clicks) {
   const [from] = clicks.movesFrom(id);
-  const [to] = clicks.movesTo(id);
-  return {
-    badges: [from && makeBadge(from, best, "own"), to && makeBadge(to, best, "landing")].filter(Boolean),
-    words: [from && `best from here: ${formatLong(from)}`, to && `best to here: ${to.move}, ${formatLong(to)}`],
-  };
+  if (!from) return {};
+  return { badges: [makeBadge(from, best, "own")], words: [`best from here: ${formatLong(from)}`] };
 }
 
 function explainPlace(id, view, clicks) {
-  const { selected, values, shown } = view;
-  const targets = shown ? null : clicks.targets.get(id);
+  const { selected, values, shown, landing } = view;
+  const targets = shown && landing === null ? null : clicks.targets.get(id)?.filter((move) => isTarget(move, id));
   const reason = own(clicks.blocked, id);
-  if (targets) return explainTarget(targets, view);
+  if (targets?.length) return explainTarget(targets, view);
   if (!shown && selected === null && values) return explainBestMoves(id, view, clicks);
   if (reason && selected !== id) return { title: reason, words: [`not possible: ${reason}`] };
   return {};
@@ -214,7 +229,8 @@ function placeCell(element, [x, y], cell, board) {
     width: `${(width / board.columns) * 100}%`,
     height: `${(height / board.rows) * 100}%`,
   });
-  element.classList.toggle("oblong", width !== height);
+  element.classList.toggle("oblong", width !== height && cell.shape !== "round");
+  element.classList.toggle("round", cell.shape === "round");
   element.classList.toggle("filled", cell.stack.at(-1)?.shape === "block");
 }
 
@@ -224,6 +240,9 @@ function shapeBoard(container, board) {
   container.classList.toggle("points", board.edges.length > 0);
   container.classList.toggle("named", board.row_labels.length + board.column_labels.length > 0);
   container.classList.toggle("dense", board.columns > 9);
+  const hasSeeds = board.cells.some((cell) => cell.stack.at(-1)?.shape === "seeds");
+  container.classList.toggle("pits", hasSeeds);
+  container.closest("main")?.style.setProperty("--ratio", board.columns / board.rows);
   container.classList.remove("text");
 }
 
@@ -248,13 +267,23 @@ function prepareField(container, cells, onPlace) {
 
 const stacksById = (board) => new Map(board.cells.map((cell) => [cell.id, JSON.stringify(cell.stack)]));
 
+/** A cell that a player has claimed, such as a box, as a piece of that player's with the initial of the name. */
+function drawOwner(cell, board, owners) {
+  const owner = own(owners, cell.id);
+  const top = cell.stack.at(-1);
+  if (owner === undefined || !top) return cell;
+  const label = (board.players[owner] ?? "").charAt(0);
+  return { ...cell, stack: [...cell.stack.slice(0, -1), { ...top, owner, label, name: "box" }], initial: label };
+}
+
 /** Draws the board of a view, which view.js makes. */
 export function drawBoard(container, view) {
   const { position, shown, last, fresh, flipped } = view;
   const board = shown?.board ?? position.board;
-  const clicks = findClicks(position, view.selected);
+  const clicks = findClicks(position, view.selected, view.landing);
   const centreOf = makeCentreOf(board, flipped);
-  const cells = [...board.cells].sort((a, b) => a.row - b.row || a.column - b.column);
+  const owned = board.cells.map((cell) => drawOwner(cell, board, view.owners));
+  const cells = owned.sort((a, b) => a.row - b.row || a.column - b.column);
   const before = shown ? stacksById(position.board) : new Map();
   shapeBoard(container, board);
   const field = prepareField(container, cells, view.onPlace);
@@ -271,8 +300,26 @@ export function drawBoard(container, view) {
   });
   field.prepend(drawGround(board, centreOf));
   field.append(...drawCoordinates(board, flipped));
-  if (view.values && view.selected === null && !shown) field.append(drawArrows(position, board, centreOf));
+  if (view.advised) field.append(drawArrows([view.advised], board, centreOf));
+  else if (view.values && view.selected === null && !shown && view.best?.outcome !== "loss") {
+    field.append(drawArrows(bestMoves(position.moves), board, centreOf));
+  }
   setTabStop(field, ".cell");
+  container.ghost = { position, view, clicks };
+}
+
+/** Shows the piece that a click on this cell would place; null shows none. */
+export function showGhost(container, id) {
+  for (const ghost of container.querySelectorAll(".ghost")) ghost.remove();
+  const { position, view, clicks } = container.ghost ?? {};
+  const move = id !== null && !view?.shown && view?.selected === null && clicks?.targets.get(id)?.[0];
+  const { cells = [], spelling, to_move: mover } = position?.board ?? {};
+  const pieces = [...(spelling?.pieces ?? []), ...cells.flatMap((cell) => cell.stack)];
+  const piece = pieces.find((each) => each.owner === mover && !["block", "seeds", "text"].includes(each.shape));
+  const cell = move && cells.find((each) => each.id === move.target);
+  if (!piece || !cell || cell.stack.length) return;
+  const element = container.querySelector(`.cell[data-place="${CSS.escape(move.target)}"]`);
+  element?.append(pieceImage(piece, "ghost"));
 }
 
 /** Draws a small board for the editor; `makeCell` makes the element of a cell. */
@@ -309,7 +356,7 @@ function makeTray(tray, onPlace) {
 /** Draws a player's reserve. Pieces without an owner are shown beside the first player. */
 export function drawTrays(container, owner, view) {
   const board = view.shown?.board ?? view.position.board;
-  const clicks = findClicks(view.position, view.selected);
+  const clicks = findClicks(view.position, view.selected, view.landing);
   const elements = board.trays
     .filter((tray) => (tray.piece.owner ?? 0) === owner)
     .map((tray) => {

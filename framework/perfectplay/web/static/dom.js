@@ -55,6 +55,9 @@ export function debounce(milliseconds, action) {
   };
 }
 
+/** Whether the focus is being restored after a redraw, so that it is not taken for a new one. */
+export const focusOrigin = { isRestored: false };
+
 /** Replaces a container's content. A focus inside it moves to the element with the same `data-key`, otherwise to the
  *  first control, otherwise to the board. */
 export function redraw(container, ...children) {
@@ -64,5 +67,7 @@ export function redraw(container, ...children) {
   if (!focused || focused === container) return;
   const same = key !== undefined && container.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);
   const target = same || container.querySelector("a, [tabindex='0'], button:not(:disabled)") || $("board");
+  focusOrigin.isRestored = true;
   target.focus({ preventScroll: true });
+  focusOrigin.isRestored = false;
 }

@@ -1,69 +1,26 @@
-// The position in every notation, links, saved games, and an editor for positions, by text or by clicking. The server
-// decides whether a text is a position; the editor shows the reason if it is not.
+// An editor for positions, by text or by clicking, and saved games. The server decides whether a text is a position; the
+// editor shows the reason if it is not. Loaded when first needed.
 
 import * as api from "./api.js";
 import { describeCell, drawSmallBoard, trayPiece } from "./board.js";
 import { $, button, debounce, h, hiddenText, redraw, setText } from "./dom.js";
+import { FORMAT } from "./notations.js";
 import { describePiece, pieceImage } from "./pieces.js";
-import { hintsShown, listedGame, state } from "./state.js";
-
-// ---- notations and links ----
-
-/** Copies a text. Where the browser does not allow that, it selects the text in `field` for the user to copy. */
-async function copy(text, source, field) {
-  const label = (source.dataset.label ??= source.textContent);
-  try {
-    await navigator.clipboard.writeText(text);
-    setText(source, "Copied");
-  } catch {
-    field?.focus(); // which selects the text
-    setText(source, field ? "Press Ctrl+C" : "Copy the URL from the address bar");
-  }
-  setTimeout(() => setText(source, label), 1200);
-}
-
-function makeNotationRow(name) {
-  const field = h("input", {
-    type: "text",
-    readonly: true,
-    "aria-label": `${name} notation`,
-    onfocus: (event) => event.target.select(),
-  });
-  const copyField = (event) => copy(field.value, event.currentTarget, field);
-  const copyButton = button({ "aria-label": `Copy ${name}`, onclick: copyField }, "Copy");
-  return h("div", { class: "row" }, h("span", { class: "name" }, name), field, copyButton);
-}
-
-export function drawNotations({ notations }) {
-  const container = $("notations");
-  const names = Object.keys(notations);
-  if (container.dataset.names !== names.join(" ")) {
-    container.dataset.names = names.join(" ");
-    container.replaceChildren(...names.map(makeNotationRow));
-  }
-  const fields = container.querySelectorAll("input");
-  Object.values(notations).forEach((text, index) => (fields[index].value = text));
-}
+import { currentPosition, hintsShown, state } from "./state.js";
 
 // ---- saved games ----
 
-const FORMAT = "perfectplay game"; // as `solve play` saves it
-
-function savedGame() {
-  const { variant = {}, family = state.game } = listedGame() ?? {};
-  const start = state.start === null ? {} : { start: state.start };
-  return JSON.stringify({ format: FORMAT, game: family, options: variant, ...start, moves: state.moves }, null, 2);
-}
-
-function download(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  h("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
+function parseJSON(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** The content of a saved game as `visit` takes it. Throws an Error with the reason if it cannot be opened. */
 function parseSavedGame(text) {
-  const saved = JSON.parse(text);
+  const saved = parseJSON(text);
   if (saved?.format !== FORMAT || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
   const sortedOptions = (options) => JSON.stringify(Object.entries(options ?? {}).sort());
   const isSame = (game) => game.family === saved.game && sortedOptions(game.variant) === sortedOptions(saved.options);
@@ -144,7 +101,7 @@ function startSetup(onText) {
 
 // ---- the editor ----
 
-/** Connects the editor. Returns a function that puts another position into it. */
+/** Connects the editor, and fills it. Returns a function that puts another position into it. */
 export function startEditor(visit) {
   const field = $("editor-text");
   const reason = $("editor-reason");
@@ -180,7 +137,7 @@ export function startEditor(visit) {
       const position = possible ? await api.position(current, id) : null;
       if (number !== requests || current !== state.game) return;
       if (!position) show(null, problem, false);
-      else show(position, hintsShown() ? `Valid position: ${position.verdict}` : "Valid position", true);
+      else show(position, hintsShown() ? `Valid position: ${position.headline}` : "Valid position", true);
     } catch (error) {
       if (number === requests) show(null, error.message, false);
     }
@@ -188,7 +145,9 @@ export function startEditor(visit) {
 
   async function load(file) {
     try {
-      visit(parseSavedGame(await file.text()));
+      const showReason = (error) => show(null, `${file.name} cannot be loaded: ${error.message}`, false);
+      show(null, "", false);
+      await visit(parseSavedGame(await file.text()), { onError: showReason });
     } catch (error) {
       show(null, `${file.name} cannot be loaded: ${error.message}`, false);
     }
@@ -202,8 +161,6 @@ export function startEditor(visit) {
     isEdited = false;
     visit({ start: found.text, moves: [] });
   });
-  $("copy-link").addEventListener("click", (event) => copy(location.href, event.currentTarget));
-  $("save-game").addEventListener("click", () => download(savedGame(), `${state.game}.json`));
   $("load-game").addEventListener("change", async (event) => {
     const [file] = event.target.files;
     if (file) await load(file);
@@ -211,7 +168,7 @@ export function startEditor(visit) {
   });
   show(null, "", false);
 
-  return (position, name) => {
+  const fillIn = (position, name) => {
     if (isEdited && name === game) return;
     game = name;
     isEdited = false;
@@ -220,4 +177,12 @@ export function startEditor(visit) {
     show(null, "", false);
     showSetup(position.board);
   };
+  const typed = field.value; // while this was loaded
+  fillIn(currentPosition(), state.game);
+  if (typed !== field.value) {
+    field.value = typed;
+    isEdited = true;
+    check();
+  }
+  return fillIn;
 }

@@ -1,36 +1,9 @@
-// The tabs beside the board: the moves, statistics and positions of the whole table, and the rules of the game.
+// The tabs Explore and Learn: statistics and positions of the whole table, and the rules. Loaded when first needed.
 
 import * as api from "./api.js";
 import { $, button, emptyNote, h, onLinkClick, redraw, s, setText } from "./dom.js";
-import { listedGame, outcomesOnly, players, saveSettings, settings, state } from "./state.js";
+import { BOTH_USER, listedGame, outcomesOnly, players, saveSettings, settings, state } from "./state.js";
 import { formatCount, formatSize, letterOf, outcomesNote, STRENGTHS, vocabulary } from "./values.js";
-
-// ---- tabs ----
-
-const TABS = ["analysis", "explore", "learn"];
-
-function startTabs(onShow) {
-  const show = (name, focus = false) => {
-    for (const each of TABS) {
-      const tab = $(`tab-${each}`);
-      tab.setAttribute("aria-selected", String(each === name));
-      tab.tabIndex = each === name ? 0 : -1;
-      $(`panel-${each}`).hidden = each !== name;
-    }
-    if (focus) $(`tab-${name}`).focus();
-    onShow(name);
-  };
-  TABS.forEach((name, index) => {
-    $(`tab-${name}`).addEventListener("click", () => show(name));
-    $(`tab-${name}`).addEventListener("keydown", (event) => {
-      const direction = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!direction) return;
-      event.preventDefault();
-      show(TABS[(index + direction + TABS.length) % TABS.length], true);
-    });
-  });
-  return show;
-}
 
 // ---- the histogram ----
 
@@ -64,8 +37,12 @@ function drawHistogram(rows, onFind) {
     const attributes = { class: `column ${kind}`, ...box, width: step * share };
     return s("rect", { ...attributes, onclick: () => onFind({ kind, remoteness }) }, s("title", {}, title));
   };
-  const drawLabel = (remoteness) =>
-    s("text", { class: "tick", x: step * (remoteness + 0.5), y: 2 * HALF + LABELS - 4 }, String(remoteness));
+  // The first and the last number stay inside the picture.
+  const drawLabel = (remoteness) => {
+    const reach = 4 * String(remoteness).length;
+    const x = Math.max(reach, Math.min(width - reach, step * (remoteness + 0.5)));
+    return s("text", { class: "tick", x, y: 2 * HALF + LABELS - 4 }, String(remoteness));
+  };
 
   return s(
     "svg",
@@ -104,7 +81,7 @@ function makeFacts(table) {
 }
 
 function makeLegend() {
-  const { above, below } = vocabulary();
+  const { above, below, counted } = vocabulary();
   const tag = (outcome) => h("b", { class: `tag ${outcome}` }, letterOf(outcome));
   return h(
     "p",
@@ -112,7 +89,9 @@ function makeLegend() {
     tag("win"),
     ` ${above}, above the line; `,
     tag("loss"),
-    ` ${below}, below it. Log scale.`,
+    ` ${below}, below it. `,
+    tag("draw"),
+    ` ${counted.draw}. Log scale.`,
   );
 }
 
@@ -145,6 +124,12 @@ function labelFindForm() {
   if (outcomesOnly()) $("find-plies").value = "";
 }
 
+function drawStreak() {
+  const streak = settings.streaks[state.game] ?? 0;
+  $("streak").hidden = streak < 1;
+  setText($("streak"), streak === 1 ? "1 puzzle solved in a row." : `${streak} puzzles solved in a row.`);
+}
+
 // ---- rules ----
 
 function drawRules(playAs) {
@@ -173,12 +158,12 @@ function startStrength() {
 
 // ---- all tabs ----
 
-/** Connects the tabs. Returns a function that draws the shown tab again. */
+/** Connects both tabs. Returns {refresh, findPuzzle}; `refresh` draws a tab. */
 export function startExplore({ visit, playAs }) {
-  let shown = "analysis";
   let drawnGame = null; // the game whose statistics are shown
 
-  const open = (found, puzzle = null) => visit({ start: found.text, moves: [], puzzle });
+  // A position that was found is for the user alone.
+  const open = (found, puzzle = null) => visit({ start: found.text, moves: [], puzzle, isNew: true, roles: BOTH_USER });
 
   async function find(query, { asPuzzle = false } = {}) {
     const { game } = state;
@@ -186,7 +171,7 @@ export function startExplore({ visit, playAs }) {
     try {
       const found = await api.find(game, query);
       setText($("find-reason"), "");
-      if (state.game === game) open(found, asPuzzle ? found.id : null);
+      if (state.game === game) open(found, asPuzzle ? { ply: 0, found: 0 } : null);
     } catch (error) {
       setText($("find-reason"), error.message);
     }
@@ -217,23 +202,21 @@ export function startExplore({ visit, playAs }) {
     }
   }
 
-  function refresh() {
-    if (!state.replay) return;
-    if (shown === "explore") drawOverview();
+  function refresh(shown) {
+    if (shown === "explore") {
+      drawOverview();
+      drawStreak();
+    }
     if (shown === "learn") drawRules(playAs);
   }
 
-  const showTab = startTabs((name) => {
-    shown = name;
-    refresh();
-  });
   startStrength();
   $("find").addEventListener("submit", (event) => {
     event.preventDefault();
     find({ kind: $("find-kind").value, remoteness: $("find-plies").value });
   });
   $("find-any").addEventListener("click", () => find({}));
-  $("find-puzzle").addEventListener("click", () => find({ kind: "puzzle" }, { asPuzzle: true }));
-  showTab("analysis");
-  return refresh;
+  const findPuzzle = () => find({ kind: "puzzle", level: $("puzzle-level").value }, { asPuzzle: true });
+  $("find-puzzle").addEventListener("click", findPuzzle);
+  return { refresh, findPuzzle };
 }

@@ -1,9 +1,11 @@
-// Games: the dialog that lists them and opens variants, and the card that offers to solve a game without a table.
+// Games: the dialog that lists them and opens variants, and the card that offers to solve a game without a
+// table. Loaded when first needed.
 
 import * as api from "./api.js";
 import { $, button, h, onLinkClick, redraw, setText } from "./dom.js";
 import { listedGame, state } from "./state.js";
 import { formatCount } from "./values.js";
+import { labelOf } from "./view.js";
 
 // ---- the dialog ----
 
@@ -18,21 +20,6 @@ const STATES = {
 function describeGame(game) {
   if (game.state === "ready") return `${game.verdict} · ${formatCount(game.positions)} positions`;
   return `${STATES[game.state]}${game.reason ? `: ${game.reason}` : ""}`;
-}
-
-function describeOption({ name }, value) {
-  if (typeof value === "boolean") return value ? name : `no ${name}`;
-  return `${name} ${value}`;
-}
-
-/** The title, and the options that differ from the default and are not in the title: "Connect Four: width 5". */
-export function labelOf(game) {
-  const titleWords = new Set((game.title ?? "").toLowerCase().split(/[^\p{L}\p{N}]+/u));
-  const differs = ({ name, default: usual }) =>
-    game.variant[name] !== usual && !titleWords.has(String(game.variant[name]).toLowerCase());
-  const changed = (game.options ?? []).filter(differs);
-  const words = changed.map((option) => describeOption(option, game.variant[option.name]));
-  return words.length ? `${game.title}: ${words.join(", ")}` : (game.title ?? game.name);
 }
 
 function makeInput(option, value) {
@@ -65,7 +52,10 @@ function readVariant(game) {
   return [game.family, ...values].join("-");
 }
 
-/** Connects the dialog with all games; `open` opens one by name. */
+/** The words by which a game is found. The rules have names of its family, such as mancala. */
+const searchText = (game) => `${game.name} ${game.title ?? ""} ${game.rules ?? ""}`.toLowerCase();
+
+/** Connects the dialog with all games; `open` opens one by name. Returns a function that shows it. */
 export function startGames(open) {
   const dialog = $("games-dialog");
   const filter = $("games-filter");
@@ -88,7 +78,7 @@ export function startGames(open) {
 
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
-    const matching = state.games.filter((game) => `${game.name} ${game.title ?? ""}`.toLowerCase().includes(wanted));
+    const matching = state.games.filter((game) => searchText(game).includes(wanted));
     $("games-list").replaceChildren(...matching.map(makeItem));
     setText($("games-found"), matching.length ? "" : "No matching games.");
     drawVariantForm();
@@ -112,23 +102,29 @@ export function startGames(open) {
 
   async function openVariant(name) {
     try {
-      await api.replay(name, {}); // fails if there is no such variant
+      const { game } = await api.replay(name, {}); // fails if there is no such variant
       state.games = await api.games();
-      openGame(name);
+      openGame(game); // its full name
     } catch (error) {
       setText($("variant-reason"), error.message);
     }
   }
 
-  $("games-open").addEventListener("click", () => {
+  const show = () => {
     filter.value = "";
     setText($("variant-reason"), "");
     delete $("variant").dataset.family;
     draw();
     dialog.showModal();
     filter.focus();
-  });
+  };
   filter.addEventListener("input", draw);
+  filter.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    $("games-list").querySelector("a")?.click();
+  });
+  return show;
 }
 
 // ---- solving ----
@@ -138,13 +134,19 @@ let watched = null; // {game}, a new object for each watch
 
 const makeCommand = (command) => h("pre", {}, h("code", {}, command));
 
-const makeOffer = (title, { command, estimate, error }, start) => [
-  h("h2", {}, `${title} is not solved yet`),
-  h("p", {}, "You can still play; move values are not available until the game is solved. To solve it, run"),
+/** The button is prominent only where the cost is known and this machine can bear it. */
+const makeOffer = (title, { command, estimate, fits, allowed, error }, start) => [
+  h("h2", {}, `${title} has no table yet`),
+  h("p", {}, "You can still play; move values are not available without a table. To make one, run"),
   makeCommand(command),
   error && h("p", { class: "reason" }, error),
   estimate && h("p", { class: "estimate" }, estimate),
-  h("div", { class: "actions" }, button({ class: "primary", onclick: start }, "Solve it now")),
+  allowed &&
+    h(
+      "div",
+      { class: "actions" },
+      button({ class: fits ? "primary" : "", onclick: start }, fits ? "Solve it now" : "Solve it anyway"),
+    ),
 ];
 
 const makeDamageReport = (title, { command, error }) => [
@@ -167,7 +169,7 @@ export async function watchSolve(game, onSolved) {
   const watch = (watched = { game });
   const card = $("solve-card");
   const title = () => listedGame()?.title ?? game;
-  let offer = { command: `solve ${game}`, estimate: null };
+  let offer = { command: `solve ${game}`, estimate: null, fits: true, allowed: true };
   card.replaceChildren();
   card.hidden = false;
 
@@ -185,7 +187,7 @@ export async function watchSolve(game, onSolved) {
     while (watched === watch) {
       const report = await api.solveProgress(game);
       if (watched !== watch) return;
-      offer = { command: report.command ?? offer.command, estimate: report.estimate ?? offer.estimate };
+      if (report.state === "unsolved") offer = { ...offer, ...report };
       if (report.state === "done") {
         stopWatching();
         api.clearCache();

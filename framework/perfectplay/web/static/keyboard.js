@@ -1,6 +1,6 @@
 // The keyboard: shortcuts, and arrow keys inside the board and the lists, each of which is one tab stop.
 
-import { $ } from "./dom.js";
+import { $, focusOrigin } from "./dom.js";
 import { saveSettings, settings } from "./state.js";
 
 // None of these keys scrolls. Single-key shortcuts can be turned off.
@@ -26,6 +26,7 @@ export function watchShortcuts(act) {
   checkbox.checked = settings.shortcuts;
   checkbox.addEventListener("change", () => saveSettings({ shortcuts: checkbox.checked }));
   document.addEventListener("keydown", (event) => {
+    if (event.key === "?" && $("help").open) return act("help");
     if (event.key === "Escape" && !event.target.closest?.("dialog[open]")) return act("deselect");
     if (!settings.shortcuts || hasModifier(event) || event.defaultPrevented || usesKeysItself(event.target)) return;
     const name = SHORTCUTS[event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key];
@@ -59,11 +60,31 @@ function findNearest(from, others, [dx, dy]) {
 const enabledElements = (container, selector) =>
   [...container.querySelectorAll(selector)].filter((element) => !element.disabled);
 
+// After a click the arrow keys step through the game; after Tab they move inside the board and the lists.
+let isPointerDown = false;
+let focusedByPointer = false;
+
+/** Notes whether the focus comes from the pointer or from the keyboard. */
+export function watchFocus() {
+  const setPointer = (isDown) => () => (isPointerDown = isDown);
+  document.addEventListener("pointerdown", setPointer(true), { capture: true });
+  for (const name of ["keydown", "click", "pointercancel"]) {
+    document.addEventListener(name, setPointer(false), { capture: true });
+  }
+  document.addEventListener("pointerdown", () => (focusedByPointer = true), { capture: true });
+  document.addEventListener("focusin", () => {
+    if (!isPointerDown && !focusOrigin.isRestored) focusedByPointer = false;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Tab") focusedByPointer = false;
+  });
+}
+
 /** Lets arrow keys, Home and End move the focus among the matching elements, which are one tab stop. */
 export function useArrowKeys(container, selector) {
   container.addEventListener("keydown", (event) => {
     const current = event.target.closest(selector);
-    if (!current || hasModifier(event) || event.shiftKey) return;
+    if (!current || hasModifier(event) || event.shiftKey || focusedByPointer) return;
     const elements = enabledElements(container, selector);
     const others = elements.filter((element) => element !== current);
     let next = null;

@@ -20,10 +20,12 @@ const OUTLINES = new Map([
   ["star", pointsAround(10, (index) => (index % 2 ? 0.45 : 1.08)).map(([x, y]) => [x, y + 0.05])],
   // prettier-ignore
   ["cross", [
-    [-0.34, -1], [0.34, -1], [0.34, -0.34], [1, -0.34], [1, 0.34], [0.34, 0.34],
-    [0.34, 1], [-0.34, 1], [-0.34, 0.34], [-1, 0.34], [-1, -0.34], [-0.34, -0.34],
+    [0, -0.38], [0.62, -1], [1, -0.62], [0.38, 0], [1, 0.62], [0.62, 1],
+    [0, 0.38], [-0.62, 1], [-1, 0.62], [-0.38, 0], [-1, -0.62], [-0.62, -1],
   ]],
 ]);
+
+const WITHOUT_LABEL = ["cross", "ring", "block"]; // the shape shows what the piece is, or leaves no room
 
 export const ownerClass = (owner) => (owner === 0 || owner === 1 ? `owner${owner}` : "neutral");
 
@@ -35,6 +37,28 @@ const drawCircle = (radius, paint) => [
   s("circle", { ...paint, cx: 50, cy: 50, r: radius }),
   s("circle", { class: "rim", cx: 50, cy: 50, r: radius * 0.76 }),
 ];
+
+const drawRing = (radius, paint) => {
+  const inner = radius * 0.52;
+  const circle = (r, sweep) => `M${50 - r} 50a${r} ${r} 0 1 ${sweep} ${2 * r} 0a${r} ${r} 0 1 ${sweep} ${-2 * r} 0z`;
+  return s("path", { ...paint, d: circle(radius, 1) + circle(inner, 0), "fill-rule": "evenodd" });
+};
+
+const MAX_SEEDS = 30;
+
+/** Seeds in a spiral, and their number. `width` and `height` are those of the cell. */
+function drawSeeds(piece, paint, { width, height }) {
+  const count = Number(piece.label);
+  const [x, y, reach] = [50 * width, 50 * height, Math.min(30, 5 + 5.5 * Math.sqrt(count))];
+  const seeds = Array.from({ length: Math.min(count, MAX_SEEDS) }, (_, index) => {
+    const distance = reach * Math.sqrt((index + (count > 1 ? 0.5 : 0)) / Math.max(1, Math.min(count, MAX_SEEDS)));
+    const angle = index * 2.39996; // the golden angle spreads them evenly
+    const place = { cx: x + distance * Math.cos(angle) * width, cy: y - 6 + distance * Math.sin(angle) * height };
+    return s("circle", { ...paint, ...place, r: 5.6 });
+  });
+  const number = s("text", { class: "label bare count", x, y: 100 * height - 9, "font-size": 17 }, piece.label);
+  return [...seeds, number];
+}
 
 function drawBlock(size, paint) {
   const [corner, side] = [`${50 - 50 * size}%`, `${100 * size}%`];
@@ -64,19 +88,20 @@ function drawLabel(piece, radius, isBare) {
 }
 
 /** The shapes of a piece, for an SVG with viewBox 0 0 100 100. `flipped`: as the second player sees it. */
-export function drawPiece(piece, flipped = false) {
+export function drawPiece(piece, flipped = false, cell = { width: 1, height: 1 }) {
   const radius = 46 * piece.size;
   const name = ownerClass(piece.owner);
   const paint = { fill: `url(#${name})`, class: "body" };
   const outline = outlineOf(piece, flipped);
   const isCircle = piece.shape === "circle";
-  if (piece.shape === "block") return s("g", { class: `piece ${name}` }, drawBlock(piece.size, paint)); // no label fits
-  return s(
-    "g",
-    { class: `piece ${name}` },
+  const group = (...parts) => s("g", { class: `piece ${name}` }, ...parts);
+  if (piece.shape === "block") return group(drawBlock(piece.size, paint));
+  if (piece.shape === "ring") return group(drawRing(radius, paint));
+  if (piece.shape === "seeds") return group(drawSeeds(piece, paint, cell));
+  return group(
     isCircle && drawCircle(radius, paint),
     outline && drawPolygon(outline, radius, paint),
-    drawLabel(piece, radius, !isCircle && !outline),
+    !WITHOUT_LABEL.includes(piece.shape) && drawLabel(piece, radius, !isCircle && !outline),
   );
 }
 
@@ -90,10 +115,11 @@ export const pieceImage = (piece, ...classes) =>
 
 export function describePiece(piece, players) {
   const owner = piece.owner === null ? "" : `${players[piece.owner] ?? ""} `;
-  return `${owner}${piece.label}`.trim() || "piece";
+  const label = piece.shape === "seeds" ? `${piece.label} seeds` : piece.name || piece.label;
+  return `${owner}${label}`.trim() || "piece";
 }
 
-/** "Orange L over Blue s", from the visible top down. */
+/** "Orange large over Blue small", from the visible top down. */
 export function describeStack(stack, players) {
   const [top, ...covered] = [...stack].reverse().map((piece) => describePiece(piece, players));
   return covered.length ? `${top} over ${covered.join(", ")}` : top;

@@ -4,7 +4,7 @@
 import { pathOf } from "./api.js";
 
 const STORAGE_KEY = "perfectplay";
-const DEFAULTS = { hints: true, flipped: false, shortcuts: true, strength: "perfect", roles: {} };
+const DEFAULTS = { hints: true, shortcuts: true, strength: "perfect", streaks: {} };
 
 function readSettings() {
   try {
@@ -19,14 +19,17 @@ function readSettings() {
 
 export const settings = readSettings();
 
+/** Changes settings. Those that another tab has changed meanwhile are kept. */
 export function saveSettings(changes) {
-  Object.assign(settings, changes);
+  Object.assign(settings, readSettings(), changes);
   try {
     localStorage.setItem(STORAGE_KEY, JSON.stringify(settings));
   } catch {
     // the settings last until the page is closed
   }
 }
+
+export const BOTH_USER = { 0: "you", 1: "you" };
 
 export const state = {
   game: null,
@@ -35,10 +38,19 @@ export const state = {
   moves: [],
   ply: 0,
   replay: null,
+  tree: null, // all lines that were tried from the first position; see variations.js
+  roles: BOTH_USER, // who moves for each player: "you", or a strength of the computer
+  flipped: false,
+  finished: false, // whether the game has ended or was resigned; looking back does not change that
+  resigned: null, // the player who resigned
+  revealed: false, // whether values are shown during a game against the computer
+  advised: null, // the move that Hint shows
   selected: null, // the id of the selected piece's cell or tray
+  landing: null, // the target already chosen, while the piece to capture is being chosen
   preview: null, // the board after the move under the pointer: {board, source, target}
   auto: false,
-  puzzle: null, // the id of a position in which the winning move is to be found
+  solvedPuzzle: false, // whether a puzzle has just been solved
+  puzzle: null, // {ply, found, failed}: the winning move after `ply` moves is to be found
 };
 
 /** Everything about the position that is shown. */
@@ -64,17 +76,25 @@ export const ending = () => currentPosition().result?.text ?? null;
 /** The result by repetition, or null. */
 export const repetition = () => (currentPosition().result ? null : (state.replay.result?.text ?? null));
 
-export const hintsShown = () => settings.hints && !state.puzzle;
+export const isComputer = (owner) => owner !== null && state.roles[owner] !== "you";
+
+export const computerToMove = () => isComputer(currentEntry().to_move);
+
+export const isNewest = () => state.ply === state.moves.length;
+
+/** Whether the user plays against the computer. */
+export const againstComputer = () => !isPuzzle() && (isComputer(0) || isComputer(1));
+
+/** Whether such a game is under way, so that values are hidden unless the user asks for them. */
+export const isPlaying = () => againstComputer() && !state.finished;
+
+export const hintsShown = () => !state.puzzle && (isPlaying() ? state.revealed : settings.hints);
 
 /** Whether values are shown: there are some, and the hints are on. */
 export const valuesShown = () => hintsShown() && currentPosition().solved;
 
-/** Who moves for a player: "you", or a strength of the computer. */
-export const roleOf = (owner) => settings.roles[state.game]?.[owner] ?? "you";
-
-export const isComputer = (owner) => owner !== null && roleOf(owner) !== "you";
-
-export const computerToMove = () => isComputer(currentEntry().to_move);
+/** Whether the board is shown as the second player sees it. */
+export const isTurned = () => state.flipped && !currentPosition().board?.upright;
 
 // These characters need no escaping in a query, and the address stays readable.
 const encodeText = (text) =>
@@ -91,5 +111,6 @@ export function address() {
   if (state.start !== null) parameters.push(`position=${encodeText(state.start)}`);
   if (state.moves.length) parameters.push(`moves=${encodeText(state.moves.map(linkName).join(" "))}`);
   if (state.ply !== state.moves.length) parameters.push(`ply=${state.ply}`);
+  if (state.puzzle) parameters.push("puzzle=1");
   return `/${pathOf(state.game)}${parameters.length ? `?${parameters.join("&")}` : ""}`;
 }

@@ -1,9 +1,13 @@
-// The game so far: the list of moves with marks for mistakes, and a chart of the values with the moves not played.
+// The game so far: the list of moves with marks for mistakes and with other lines, and a chart of the values with the
+// moves not played.
 
 import { button, emptyNote, h, hiddenText, redraw, s } from "./dom.js";
 import { setTabStop } from "./keyboard.js";
-import { outcomesOnly } from "./state.js";
-import { fillIn, formatLong, formatNumber, hasScore, kindOf, signOf, vocabulary } from "./values.js";
+import { outcomesOnly, state } from "./state.js";
+import { fillIn, formatLong, formatNumber, hasScore, kindOf, movesLeft, vocabulary } from "./values.js";
+import { alternativesAt } from "./variations.js";
+
+const MAX_LINE_NAMES = 4; // moves of another line in the list
 
 // ---- the list ----
 
@@ -13,7 +17,22 @@ function entryClass(entry, previous, values) {
   return `entry owner${previous.to_move ?? "?"}${mistake}`;
 }
 
-export function drawHistory(list, timeline, ply, values, onJump) {
+/** Buttons for the lines that were tried instead of the move that led to position `index`. */
+function makeOtherLines(index, onLine) {
+  const before = state.moves.slice(0, index - 1);
+  return alternativesAt(state.tree, state.moves, index - 1).map((line) => {
+    const names = line.slice(0, MAX_LINE_NAMES).join(" ");
+    const label = `${names}${line.length > MAX_LINE_NAMES ? " …" : ""}`;
+    const show = () => onLine([...before, ...line], index);
+    const attributes = { class: "entry branch", tabindex: "-1", "data-key": `${index} ${line[0]}`, onclick: show };
+    return button(attributes, h("span", { "aria-hidden": "true" }, "↳ "), hiddenText("other line: "), label);
+  });
+}
+
+/** Draws the moves of the line, each with the other lines that were tried instead of it. */
+export function drawHistory(list, { values, onJump, onLine }) {
+  const { ply, replay } = state;
+  const { timeline } = replay;
   const makeEntry = (entry, index) => {
     const label = index ? [h("span", { class: "ply" }, `${index}`), ` ${entry.move}`] : "Start";
     const mark = values && entry.mark && [h("b", { class: "mark" }, entry.mark), hiddenText(`: ${entry.comment}`)];
@@ -30,7 +49,11 @@ export function drawHistory(list, timeline, ply, values, onJump) {
       mark,
     );
   };
-  redraw(list, ...timeline.map((entry, index) => h("li", {}, makeEntry(entry, index))));
+  const others = (index) => (index ? makeOtherLines(index, onLine) : []);
+  const rest = makeOtherLines(timeline.length, onLine); // lines that go on after the last move
+  const items = timeline.map((entry, index) => h("li", {}, makeEntry(entry, index), others(index)));
+  items.at(-1).append(...rest);
+  redraw(list, ...items);
   setTabStop(list, ".entry");
   const current = list.querySelector("[aria-current]");
   if (current) list.scrollTop = Math.max(0, current.offsetTop - list.clientHeight / 2);
@@ -39,7 +62,7 @@ export function drawHistory(list, timeline, ply, values, onJump) {
 // ---- the chart ----
 
 const HEIGHT = 176;
-const TOP = 14;
+const TOP = 26; // room for a mark above a point, and for a word
 const BOTTOM = 34; // room for a number under a point, and for the players' dots
 const LEFT = 34;
 const MIDDLE = TOP + (HEIGHT - TOP - BOTTOM) / 2;
@@ -52,7 +75,8 @@ function winnerOf(value, mover) {
   return value.outcome === "loss" ? 1 - mover : null;
 }
 
-const magnitude = (value) => (hasScore(value) ? Math.abs(value.score) : (value.remoteness ?? 0));
+const magnitude = (value) =>
+  hasScore(value) ? Math.abs(value.score) : value.remoteness === null ? 0 : movesLeft(value);
 
 /** A round number of at least `number`, for the end of the axis. */
 function roundUp(number) {
@@ -85,7 +109,7 @@ function drawAxis(players, width, { ticks, offset }) {
     return [line, s("text", { class: "tick", x: LEFT - 6, y: y + 4 }, `${tick}`)];
   };
   return [
-    s("text", { class: `whose ${isAlone ? "win" : "owner0"}`, x: width, y: TOP - 3 }, above),
+    s("text", { class: `whose ${isAlone ? "win" : "owner0"}`, x: width, y: 12 }, above),
     s("text", { class: `whose ${isAlone ? "loss" : "owner1"}`, x: width, y: HEIGHT - BOTTOM + 12 }, below),
     ...ticks.flatMap((tick) => [...drawTick(tick, -1), ...drawTick(tick, 1)]),
     s("line", { class: "zero", x1: LEFT, x2: width, y1: MIDDLE, y2: MIDDLE }),
@@ -99,28 +123,31 @@ function drawPoint(entry, isCurrent, isAlone, { x, y, step }, onJump) {
   const [cx, cy] = [x(entry.index), y(entry, entry.to_move)];
   const move = entry.index ? `${entry.index}. ${entry.move}: ` : "";
   const comment = entry.comment ? ` (${entry.comment})` : "";
-  const value = `${signOf(entry)}${formatNumber(entry)}`;
   return s(
     "g",
     { class: `bar ${look}${isCurrent ? " here" : ""}`, onclick: () => onJump(entry.index) },
     s("title", {}, `${move}${entry.verdict}${comment}`),
-    s("rect", { class: "hit", x: cx - step / 2, y: cy - 12, width: step, height: 24 }),
+    s("rect", { class: "hit", x: cx - step / 2, y: cy - 9, width: step, height: 18 }),
     s("circle", { class: "value", cx, cy, r: isCurrent ? 6 : 4.5 }),
     entry.mark && s("text", { class: "slip", x: cx, y: cy - 9 }, entry.mark),
-    isCurrent && entry.remoteness !== 0 && s("text", { class: "number", x: cx, y: cy + 18 }, value),
+    isCurrent && entry.remoteness !== 0 && s("text", { class: "number", x: cx, y: cy + 18 }, formatNumber(entry)),
   );
 }
 
-/** The moves that were not played, as small points at the value they lead to. */
-function drawAlternatives(entry, index, { x, y }, onTry) {
+/** The moves that were not played, as small points at the value they lead to, unless `played` has the same place. */
+function drawAlternatives(entry, index, played, isAlone, { x, y }, onTry) {
+  const isFree = (cy) => !played?.outcome || Math.abs(cy - y(played, played.to_move)) > 8;
   return entry.alternatives.map((move) => {
     const after = { ...move, remoteness: Math.max(0, (move.remoteness ?? 1) - 1) };
+    const winner = winnerOf(move, entry.to_move);
+    const look = isAlone || winner === null ? kindOf(move) : `owner${winner}`;
     const [cx, cy] = [x(index + 1), y(after, entry.to_move)];
+    if (!isFree(cy)) return null;
     return s(
       "g",
-      { class: `untried ${kindOf(move)}`, onclick: () => onTry(index, move.move) },
+      { class: `untried ${look}`, onclick: () => onTry(index, move.move) },
       s("title", {}, `${index + 1}. ${move.move}: ${formatLong(move)}, not played`),
-      s("circle", { class: "hit", cx, cy, r: 9 }),
+      s("circle", { class: "hit", cx, cy, r: 7 }),
       s("circle", { class: "value", cx, cy, r: 2.6 }),
     );
   });
@@ -136,7 +163,7 @@ function drawTurns(timeline, players, { x }) {
   });
 }
 
-/** Draws plies to the end (or the score) over time: up while the first player wins, down while the second does, in the
+/** Draws moves to the end (or the score) over time: up while the first player wins, down while the second does, in the
  *  middle for a draw. A click on a small point plays that move instead. */
 export function drawChart(container, timeline, ply, players, { onJump, onTry }) {
   const known = timeline.map((entry, index) => ({ ...entry, index })).filter((entry) => entry.outcome);
@@ -155,9 +182,10 @@ export function drawChart(container, timeline, ply, players, { onJump, onTry }) 
       "aria-label": "Value of each position; the list of moves has the same information",
     },
     drawAxis(players, width, scale),
-    timeline.flatMap((entry, index) => drawAlternatives(entry, index, scale, onTry)),
     s("polyline", { class: "course", points }),
     known.map((entry) => drawPoint(entry, entry.index === ply, isAlone, scale, onJump)),
+    // Above the points, to be clicked.
+    timeline.flatMap((entry, index) => drawAlternatives(entry, index, timeline[index + 1], isAlone, scale, onTry)),
     drawTurns(timeline, players, scale),
   );
   container.replaceChildren(chart);

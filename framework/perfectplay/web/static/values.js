@@ -1,5 +1,5 @@
-// Values of positions and moves: their texts, how they compare, and how the computer chooses a move. A letter or a word
-// accompanies every colour, because colour alone is not accessible.
+// Values of positions and moves: their texts, and how they compare. A sign or a word accompanies every colour,
+// because colour alone is not accessible.
 
 import { currentPosition, isPuzzle, outcomesOnly } from "./state.js";
 import { STRENGTHS, VOCABULARIES } from "./vocabulary.js";
@@ -35,26 +35,30 @@ const isEndless = (value) => value.outcome !== null && value.remoteness === null
 
 const formatScore = (score) => (score > 0 ? `+${score}` : `${score}`.replace("-", "−"));
 
-/** The score in a game with scores, otherwise the plies to the end; "" where there is neither. */
+/** The moves to the end, of one player if the players take turns. */
+export const movesLeft = ({ remoteness }) =>
+  currentPosition().alternating && !isPuzzle() ? Math.ceil(remoteness / 2) : remoteness;
+
+/** The score in a game with scores, otherwise the moves to the end; "" where there is neither. */
 export function formatNumber(value) {
   if (value.remoteness === null) return "";
-  return hasScore(value) ? formatScore(value.score) : `${value.remoteness}`;
+  return hasScore(value) ? formatScore(value.score) : `${movesLeft(value)}`;
 }
 
-/** The letter before the number; "" where the number is a score with a sign. */
+/** The sign before the number; "" where the number is a score with a sign. */
 export const signOf = (value) => (isScoredPuzzle() && formatNumber(value) ? "" : letterOf(value.outcome));
 
-/** "W 5": letter and number. */
+/** "✓ 5": sign and number. */
 export const formatShort = (value) => `${signOf(value)} ${formatNumber(value)}`.trim();
 
 /** "in 5" or "+3 in 5", beside a list of moves with this value. */
 export function formatDistance(value) {
-  if (isEndless(value)) return "endless";
+  if (isEndless(value)) return "never ends";
   if (value.remoteness === null) return "";
-  return hasScore(value) ? `${formatNumber(value)} in ${value.remoteness}` : `in ${value.remoteness}`;
+  return hasScore(value) ? `${formatNumber(value)} in ${movesLeft(value)}` : `in ${movesLeft(value)}`;
 }
 
-/** "Win in 5", for lists and screen readers. */
+/** "Win in 5 moves", for lists and screen readers. */
 export function formatLong(value) {
   const { names, outcomes, endless } = vocabulary();
   if (!value.outcome) return "Not in the table";
@@ -62,13 +66,15 @@ export function formatLong(value) {
   if (value.remoteness === null) return outcomes[value.outcome];
   if (isScoredPuzzle()) return `Score ${formatNumber(value)} in ${value.remoteness}`;
   const margin = hasScore(value) && value.score ? ` by ${Math.abs(value.score)}` : "";
-  return `${names[value.outcome]}${margin} in ${value.remoteness}`;
+  return `${names[value.outcome]}${margin} in ${formatMoves(movesLeft(value))}`;
 }
 
 /** A note that a table of outcomes has no distances; "" for any other table. */
 export const outcomesNote = () => (outcomesOnly() ? vocabulary().outcomesNote : "");
 
 export const formatCount = (number) => number.toLocaleString("en");
+
+const formatMoves = (number) => (number === 1 ? "1 move" : `${formatCount(number)} moves`);
 
 export const formatPlies = (number) => (number === 1 ? "1 ply" : `${formatCount(number)} plies`);
 
@@ -82,7 +88,7 @@ export function formatSize(bytes) {
   return `${bytes < 10 && power ? bytes.toFixed(1) : Math.round(bytes)} ${units[power]}`;
 }
 
-// ---- choosing a move ----
+// ---- comparing ----
 
 export const isSameValue = (a, b) => a.outcome === b.outcome && a.remoteness === b.remoteness && a.score === b.score;
 
@@ -90,13 +96,4 @@ export const isSameValue = (a, b) => a.outcome === b.outcome && a.remoteness ===
 export function bestMoves(moves) {
   const [first] = moves;
   return first?.outcome ? moves.filter((move) => isSameValue(move, first)) : [];
-}
-
-const pickRandom = (moves) => moves[Math.floor(Math.random() * moves.length)];
-
-/** The computer's move: a best one or, at the strength's rate of slips and without values, a random one. */
-export function chooseMove(moves, strength) {
-  const best = bestMoves(moves);
-  const { slips } = STRENGTHS.find(({ value }) => value === strength) ?? STRENGTHS[0];
-  return pickRandom(!best.length || Math.random() < slips ? moves : best);
 }

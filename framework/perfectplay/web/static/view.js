@@ -3,31 +3,34 @@
 import * as api from "./api.js";
 import { drawBoard, drawTrays, inlineBadge } from "./board.js";
 import { $, button, emptyNote, h, onLinkClick, redraw, setText } from "./dom.js";
-import { drawNotations } from "./editor.js";
-import { labelOf } from "./games.js";
+import { wasDragged } from "./drag.js";
+import { drawNotations } from "./notations.js";
 import { setTabStop } from "./keyboard.js";
 import { drawLine, drawMoves } from "./moves.js";
 import {
+  againstComputer,
   computerToMove,
   currentEntry,
   currentPosition,
   ending,
   hintsShown,
+  isNewest,
+  isPlaying,
   isPuzzle,
+  isTurned,
   listedGame,
   players,
   repetition,
-  roleOf,
-  settings,
   state,
   valuesShown,
 } from "./state.js";
 import { drawChart, drawHistory } from "./timeline.js";
 import { bestMoves, fillIn, formatPlies, kindOf, letterOf, outcomesNote, ROLES, vocabulary } from "./values.js";
+import { firstDeviation } from "./variations.js";
 
 const MAX_GAME_LINKS = 4;
 
-/** The handlers: place, play, go, tryMove, role, open, playLine. */
+/** The handlers: place, play, go, tryMove, role, open, playLine, showLine, retry. */
 export const on = {};
 
 // ---- messages ----
@@ -42,7 +45,7 @@ export const announce = (text) => setText($("announce"), text);
 
 function repetitionNotice() {
   if (ending() || state.replay.occurrences < 2) return null;
-  if (repetition()) return `${repetition()}. You can keep exploring.`;
+  if (repetition()) return "You can keep exploring.";
   return "This position has occurred twice; a third time is a draw.";
 }
 
@@ -50,7 +53,7 @@ function repetitionNotice() {
 export function advice() {
   const { board, moves } = currentPosition();
   if (ending()) return "Undo to try something else, or start a new game.";
-  if (computerToMove() && state.ply === state.moves.length) return "The computer is to move.";
+  if (computerToMove()) return "It is the computer's turn.";
   if (!board) return "Choose a move from the list.";
   if (state.selected !== null) return "Now choose a target.";
   if (moves.some((move) => move.source !== null)) return "Choose a piece, then a target.";
@@ -60,29 +63,48 @@ export function advice() {
 /** The sentence above the board; while values are hidden, only who is to move. */
 function verdictText() {
   if (ending()) return ending();
-  const { solved, verdict, mover } = currentPosition();
-  if (valuesShown() || !solved) return verdict;
+  if (state.resigned !== null && isNewest()) return `Game over: ${players()[state.resigned]} resigned`;
+  if (repetition()) return repetition();
+  const { solved, headline, mover } = currentPosition();
+  if (valuesShown() || !solved) return headline;
   const { task, question } = vocabulary();
-  return fillIn(state.puzzle && !state.ply ? task : question, { mover });
+  return fillIn(state.puzzle?.ply === state.ply ? task : question, { mover });
 }
+
+/** The details under the verdict: the distance in plies, or why there is none. */
+function detailText() {
+  if (!valuesShown() || ending() || repetition()) return "";
+  const { remoteness } = currentEntry();
+  return remoteness && !isPuzzle() ? `${formatPlies(remoteness)} to the end` : outcomesNote();
+}
+
+const hasExtraTurn = () => {
+  const { timeline, ply } = state.replay;
+  return (
+    ply > 0 && !isPuzzle() && timeline[ply].to_move !== null && timeline[ply].to_move === timeline[ply - 1].to_move
+  );
+};
 
 // ---- the board ----
 
 const boardView = (fresh) => ({
   position: currentPosition(),
   selected: state.selected,
+  landing: state.landing,
+  advised: state.advised,
+  owners: state.replay.owners,
   shown: state.preview,
-  values: valuesShown(),
+  values: valuesShown() && !(isPlaying() && computerToMove()),
   best: currentPosition().moves[0],
   last: state.replay.last,
-  flipped: settings.flipped,
+  flipped: isTurned(),
   fresh,
   onPlace: on.place,
 });
 
 /** The places beside the board, each with its player. */
 function playerPlaces() {
-  const top = settings.flipped ? 0 : 1;
+  const top = state.flipped ? 0 : 1;
   return [
     [$("player-top"), top],
     [$("player-bottom"), 1 - top],
@@ -138,11 +160,12 @@ function drawPlayer(element, owner) {
   element.hidden = name === undefined;
   element.className = `player owner${owner}${isMoving ? " moving" : ""}`;
   setText(element.querySelector("strong"), name ?? "");
-  setText(element.querySelector(".turn"), isMoving ? "to move" : "");
+  setText(element.querySelector(".turn"), isMoving ? (hasExtraTurn() ? "plays again" : "to move") : "");
   const select = element.querySelector("select");
   if (!select.options.length) select.append(...ROLES.map(({ value, label }) => h("option", { value }, label)));
   select.setAttribute("aria-label", `Who plays ${name}`);
-  select.value = roleOf(owner);
+  element.querySelector(".trays").setAttribute("aria-label", `${name}'s reserve`);
+  select.value = state.roles[owner];
   select.onchange = (event) => on.role(owner, event.target.value);
 }
 
@@ -164,31 +187,54 @@ function shownWinner() {
   return outcome === "loss" ? 1 - mover : null;
 }
 
-function drawVerdict() {
+export function drawVerdict() {
   const element = $("verdict");
-  const isShown = valuesShown() || ending();
-  const winner = shownWinner();
-  const entry = currentEntry();
-  const look = winner !== null ? `owner${winner}` : isShown ? kindOf(entry) : "unknown";
-  const mark = winner !== null ? (players()[winner] ?? "?").charAt(0) : isShown ? letterOf(entry.outcome) : "?";
-  const note = valuesShown() ? outcomesNote() : "";
+  const isShown = (valuesShown() || ending()) && !repetition();
+  const winner = repetition() ? null : shownWinner();
+  const entry = repetition() ? { outcome: "draw" } : currentEntry();
+  const look = winner !== null ? `owner${winner}` : isShown || repetition() ? kindOf(entry) : "unknown";
+  const mark = winner !== null ? letterOf("win") : isShown || repetition() ? letterOf(entry.outcome) : "?";
   element.className = `verdict ${look}`;
   setText(element.querySelector("p"), verdictText());
   setText(element.querySelector(".mark"), mark);
-  setText($("unknown"), note);
-  $("unknown").hidden = !note;
+  setText($("unknown"), detailText());
 }
 
 export function drawControls() {
   const focused = document.activeElement;
-  const canPlayBest = !ending() && bestMoves(currentPosition().moves).length > 0;
+  const canPlayBest = !ending() && bestMoves(currentPosition().moves).length > 0 && !computerToMove();
+  const isWaiting = computerToMove() && !ending() && !repetition() && isNewest() && !on.isThinking() && !state.finished;
   for (const name of ["first", "undo"]) $(name).disabled = state.ply === 0;
   for (const name of ["last", "redo"]) $(name).disabled = state.ply === state.moves.length;
-  for (const name of ["best", "auto"]) $(name).disabled = !canPlayBest;
+  for (const name of ["best", "auto", "advise"]) $(name).disabled = !canPlayBest;
+  for (const element of document.querySelectorAll("[data-mode]")) {
+    element.hidden = element.dataset.mode !== (againstComputer() ? "play" : "analysis");
+  }
+  $("resign").hidden ||= state.finished;
+  $("resume").hidden = !isWaiting;
+  $("next-puzzle").hidden = !state.puzzle && !state.solvedPuzzle;
+  $("flip").disabled = currentPosition().board?.upright ?? !currentPosition().board;
+  const deviation = firstDeviation(state.tree, state.moves);
+  $("line-actions").hidden = deviation < 0;
   if (focused?.disabled) $("board").focus({ preventScroll: true }); // a disabled button would lose the focus
   $("auto").setAttribute("aria-pressed", String(state.auto));
   setText($("auto"), state.auto ? "Pause" : "Auto-play");
   $("hints").setAttribute("aria-pressed", String(hintsShown()));
+}
+
+function describeOption({ name }, value) {
+  if (typeof value === "boolean") return value ? name : `no ${name}`;
+  return `${name} ${value}`;
+}
+
+/** The title, and the options that differ from the default and are not in the title: "Connect Four: width 5". */
+export function labelOf(game) {
+  const titleWords = new Set((game.title ?? "").toLowerCase().split(/[^\p{L}\p{N}]+/u));
+  const differs = ({ name, default: usual }) =>
+    game.variant[name] !== usual && !titleWords.has(String(game.variant[name]).toLowerCase());
+  const changed = (game.options ?? []).filter(differs);
+  const words = changed.map((option) => describeOption(option, game.variant[option.name]));
+  return words.length ? `${game.title}: ${words.join(", ")}` : (game.title ?? game.name);
 }
 
 function makeGameLink(game) {
@@ -217,11 +263,21 @@ function drawGameLinks() {
 
 // ---- everything ----
 
-/** Draws everything, and the most important message about it. */
-export function draw(fresh = false) {
+/** Draws everything, and the most important message about it. `before` is the replay that was shown before. */
+export function draw(fresh = false, before = null) {
   drawAll(fresh);
+  const isNext = fresh && before?.game === state.game && before.ply + 1 === state.replay.ply;
+  if (isNext && !wasDragged()) animate(state.replay.last, before.position.board);
   const warning = repetitionNotice() ?? currentPosition().board_problem;
   notice(warning ?? advice(), Boolean(warning));
+}
+
+// Motion and the summary are not needed before the first move, and are loaded later.
+const animate = async (last, before) => (await import("./motion.js")).animateMove($("board"), last, before);
+
+async function showSummary() {
+  if (!state.finished || !againstComputer()) return ($("summary").hidden = true);
+  (await import("./summary.js")).drawSummary($("summary"), { onRetry: on.retry });
 }
 
 export function drawAll(fresh = false) {
@@ -236,7 +292,8 @@ export function drawAll(fresh = false) {
   drawPlaces(fresh);
   drawControls();
   drawMoveList(values);
-  drawHistory($("history"), state.replay.timeline, state.ply, values, on.go);
+  drawHistory($("history"), { values, onJump: on.go, onLine: on.showLine });
+  showSummary();
   setText($("history-count"), state.moves.length ? formatPlies(state.moves.length) : "");
   drawValueChart();
   drawNotations(currentPosition());
@@ -254,15 +311,16 @@ function drawMoveList(values) {
 export function drawValueChart() {
   const handlers = { onJump: on.go, onTry: on.tryMove };
   if (valuesShown()) drawChart($("chart"), state.replay.timeline, state.ply, players(), handlers);
-  else
-    $("chart").replaceChildren(emptyNote(currentPosition().solved ? "Hidden while hints are off." : "No values yet."));
+  else $("chart").replaceChildren(emptyNote(currentPosition().solved ? hiddenNote() : "No values yet."));
 }
+
+const hiddenNote = () => (isPlaying() ? "Hidden during the game." : "Hidden while hints are off.");
 
 export async function showLine() {
   const { game, replay } = state;
   const { id, outcome } = currentEntry();
   if (!valuesShown() || outcome === null) {
-    return $("line").replaceChildren(emptyNote(hintsShown() ? "Unknown." : "Hidden while hints are off."));
+    return $("line").replaceChildren(emptyNote(hintsShown() ? "Unknown." : hiddenNote()));
   }
   const { line } = await api.line(game, id).catch((error) => {
     notice(error.message, true);

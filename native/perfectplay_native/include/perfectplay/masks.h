@@ -25,4 +25,14 @@ static inline uint64_t pp_permute(const pp_permutation *p, uint64_t mask, unsign
     return image;
 }
 
+/* The least of the images of a mask. */
+static inline uint64_t pp_least_image(const pp_permutation *p, unsigned count, uint64_t mask, unsigned bytes) {
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t image = pp_permute(&p[i], mask, bytes);
+        if (image < least) least = image;
+    }
+    return least;
+}
+
 #endif

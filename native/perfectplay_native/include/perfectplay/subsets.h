@@ -28,6 +28,12 @@ static inline uint64_t pp_choose(unsigned n, unsigned k) {
     return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
 }
 
+/* The number of elements of a mask that has at most two. It needs no table, and no POPCNT instruction. */
+static inline unsigned pp_one_or_two(uint64_t mask) { return (unsigned)(mask != 0) + ((mask & (mask - 1)) != 0); }
+
+/* The first subset with this many elements. */
+static inline uint64_t pp_subset_first(unsigned count) { return count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1; }
+
 /* The next larger mask with as many elements (Gosper). After the last subset of n cells it has a bit beyond them. */
 static inline uint64_t pp_subset_next(uint64_t mask) {
     if (!mask) return 0;
@@ -52,6 +58,7 @@ static inline uint64_t pp_scatter_bits(uint64_t bits, uint64_t among) {
 
 typedef struct {
     unsigned bytes;            /* of a mask of all cells */
+    uint8_t ones[256];         /* bits of a byte; a processor without POPCNT counts slowly */
     uint64_t (*choose)[65];    /* [n][k], as pp_choose */
     uint64_t (*rank)[65][256]; /* [byte][elements in lower bytes][bits]: the byte's part in a subset's number */
     uint8_t (*gathered)[256];  /* [among][bits] */
@@ -81,21 +88,30 @@ static inline int pp_subsets_build(pp_subsets *s, unsigned cells) {
                 for (unsigned rest = bits; rest; rest &= rest - 1)
                     s->rank[byte][below][bits] += s->choose[8 * byte + (unsigned)__builtin_ctz(rest)][++k];
             }
-    for (unsigned among = 0; among < 256; among++)
+    for (unsigned among = 0; among < 256; among++) {
+        s->ones[among] = (uint8_t)__builtin_popcount(among);
         for (unsigned bits = 0; bits < 256; bits++) {
             s->gathered[among][bits] = (uint8_t)pp_gather_bits(bits, among);
             s->scattered[among][bits] = (uint8_t)pp_scatter_bits(bits, among);
         }
+    }
     return 1;
 }
 
-/* The number of a subset among those with as many elements. `bytes` bytes of the mask may be in use. */
+/* The number of elements. `bytes` bytes of the mask may be in use, here and below. */
+static inline unsigned pp_subset_size(const pp_subsets *s, uint64_t mask, unsigned bytes) {
+    unsigned size = s->ones[mask & 255];
+    for (unsigned i = 1; i < bytes; i++) size += s->ones[mask >> 8 * i & 255];
+    return size;
+}
+
+/* The number of a subset among those with as many elements. */
 static inline uint64_t pp_subset_rank(const pp_subsets *s, uint64_t mask, unsigned bytes) {
     uint64_t number = s->rank[0][0][mask & 255];
-    unsigned below = (unsigned)__builtin_popcountll(mask & 255);
+    unsigned below = s->ones[mask & 255];
     for (unsigned i = 1; i < bytes; i++) {
         number += s->rank[i][below][mask >> 8 * i & 255];
-        below += (unsigned)__builtin_popcountll(mask >> 8 * i & 255);
+        below += s->ones[mask >> 8 * i & 255];
     }
     return number;
 }
@@ -118,10 +134,10 @@ static inline uint64_t pp_gather(const pp_subsets *s, uint64_t mask, uint64_t am
     return _pext_u64(mask, among);
 #else
     uint64_t bits = s->gathered[among & 255][mask & 255];
-    unsigned shift = (unsigned)__builtin_popcountll(among & 255);
+    unsigned shift = s->ones[among & 255];
     for (unsigned i = 1; i < bytes; i++) {
         bits |= (uint64_t)s->gathered[among >> 8 * i & 255][mask >> 8 * i & 255] << shift;
-        shift += (unsigned)__builtin_popcountll(among >> 8 * i & 255);
+        shift += s->ones[among >> 8 * i & 255];
     }
     return bits;
 #endif
@@ -134,7 +150,7 @@ static inline uint64_t pp_scatter(const pp_subsets *s, uint64_t bits, uint64_t a
 #else
     uint64_t mask = s->scattered[among & 255][bits & 255];
     for (unsigned i = 1; i < bytes; i++) {
-        bits >>= __builtin_popcountll(among >> 8 * (i - 1) & 255);
+        bits >>= s->ones[among >> 8 * (i - 1) & 255];
         mask |= (uint64_t)s->scattered[among >> 8 * i & 255][bits & 255] << 8 * i;
     }
     return mask;

@@ -1,0 +1,68 @@
+"""Compares the generic index of perfectplay/index.h with the one of morris, on sub-spaces of nine men's morris.
+
+    python benchmarks/index.py
+
+Prints the CPU time per position of ranking and unranking, and how many times as long the generic index takes. Both are
+measured in turn, and the best of several rounds counts. Exits with an error if a ratio of the totals exceeds 1.5.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+from perfectplay_native._engine import ffi
+
+from perfectplay_morris.plugin import Morris
+from perfectplay_native.build import kernel_ffi
+
+SOURCE = Path(__file__).resolve().with_name("index.c")
+SUB_SPACES = [(3, 3), (4, 3), (4, 4), (5, 5), (6, 6), (7, 5), (7, 7), (8, 8)]
+"""Men of the mover and of the other player. With nine, morris also tests for impossible mills."""
+POSITIONS, ROUNDS = 64 * 2000, 15
+MAX_RATIO = 1.5
+COLUMNS = ("hand_rank", "generic_rank", "hand_unrank", "generic_unrank")
+
+
+def build_module(folder: str) -> ModuleType:
+    builder = kernel_ffi("index_benchmark", sources=[str(SOURCE)], header=SOURCE.with_suffix(".h"))
+    spec = importlib.util.spec_from_file_location("index_benchmark", builder.compile(tmpdir=folder))
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def measure(module: ModuleType, kernel: object, mover: int, other: int) -> list[float]:
+    """Return the best times of a sub-space in nanoseconds, in the order of COLUMNS."""
+    times, rounds = module.ffi.new("index_times *"), []
+    for _ in range(ROUNDS):
+        if not module.lib.measure_index(kernel, mover, other, POSITIONS, times):
+            raise SystemExit(f"error: the indexes of {mover} against {other} men disagree")
+        rounds.append([getattr(times, column) for column in COLUMNS])
+    return [min(column) for column in zip(*rounds, strict=True)]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        module = build_module(folder)
+    morris = Morris("nine", flying=False).kernel()
+    kernel = module.ffi.cast("pp_kernel *", int(ffi.cast("uintptr_t", morris.c)))
+    totals = [0.0] * len(COLUMNS)
+    print("nanoseconds    rank: by hand  generic  ratio    unrank: by hand  generic  ratio")
+    for mover, other in [*SUB_SPACES, (0, 0)]:
+        row = measure(module, kernel, mover, other) if mover else totals
+        totals = [total + time for total, time in zip(totals, row, strict=True)]
+        label = f"{mover}-{other}" if mover else "sum"
+        ranks = f"{row[0]:20.1f} {row[1]:8.1f} {row[1] / row[0]:6.2f}"
+        print(f"{label:6}{ranks} {row[2]:18.1f} {row[3]:8.1f} {row[3] / row[2]:6.2f}")
+    ratios = totals[1] / totals[0], totals[3] / totals[2]
+    if max(ratios) > MAX_RATIO:
+        raise SystemExit(f"error: the generic index takes more than {MAX_RATIO} times as long")
+
+
+if __name__ == "__main__":
+    main()

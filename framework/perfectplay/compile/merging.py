@@ -1,0 +1,186 @@
+"""The state of a translation, and the merging of values where several paths of control meet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+
+from perfectplay.compile import ir
+from perfectplay.compile.builder import Builder
+from perfectplay.compile.sequences import Sequences, describe, is_sequence
+from perfectplay.compile.source import Untranslatable
+from perfectplay.compile.values import Array, Conflict, Constant, Env, Frame, Int, Jump, Origin, Tuple, Value
+
+
+class Merging(Sequences):
+    """Variables, and their values after branches. Subclasses translate statements, expressions and calls."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.path: tuple[Hashable, ...] = ()
+        self.multiplicity = 1
+        self.frames: list[Frame] = []
+        self.scopes: dict[str, str] = {}
+        self._temporaries = 0
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @contextmanager
+    def within(self, *part: Hashable) -> Iterator[None]:
+        """Extend the path that distinguishes copies of the same code."""
+        outer = self.path
+        self.path = (*outer, *part)
+        try:
+            yield
+        finally:
+            self.path = outer
+
+    def temporary(self) -> str:
+        """Return a name for a value that no Python variable has."""
+        self._temporaries += 1
+        return f"${self._temporaries}"
+
+    def release(self) -> None:
+        self._temporaries -= 1
+
+    def read(self, value: Value | Conflict) -> Value:
+        if isinstance(value, Conflict):
+            raise Untranslatable(value.reason)
+        return value
+
+    def restore_context(self, context: object, first_jump: int, labels: set[str]) -> None:
+        """After a label: the flow of control is as before, unless a jump leads further out."""
+        outward = any(label not in labels for label in self.builder.jumps[first_jump:])
+        self.builder.context = object() if outward else context
+
+    # ---- implemented by subclasses ----
+
+    def expression(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def test(self, node: ast.expr) -> Int:
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        raise NotImplementedError
+
+    def operate(self, op: ast.operator, a: Value, b: Value, site: Hashable) -> Value:
+        raise NotImplementedError
+
+    def iterable(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def execute(self, statements: Sequence[ast.stmt]) -> None:
+        raise NotImplementedError
+
+    # ---- merging ----
+
+    def join(self, jumps: Sequence[Jump], key: Hashable) -> Env:
+        """Return the variables where several paths meet. Each path assigns them before it ends."""
+        if len(jumps) == 1:
+            return jumps[0].env
+        names = dict.fromkeys(name for jump in jumps for name in jump.env)
+        env: Env = {}
+        for name in names:
+            values = [
+                jump.env.get(name, Conflict(f"the variable '{name}', which may have no value,")) for jump in jumps
+            ]
+            env[name] = self.merge(name, values, [jump.block for jump in jumps], (key, name))
+        return env
+
+    def merge(
+        self, name: str, values: Sequence[Value | Conflict], blocks: Sequence[ir.Block], key: Hashable
+    ) -> Value | Conflict:
+        first = values[0]
+        if all(value is first for value in values):
+            return first
+        for value in values:
+            if isinstance(value, Conflict):
+                return value
+        if all(isinstance(value, Int) for value in values):
+            return self._merge_ints(name, values, blocks)  # type: ignore[arg-type]
+        if all(isinstance(value, Constant) and value.object is first.object for value in values):  # type: ignore[union-attr]
+            return first
+        if all(is_sequence(value) for value in values):  # type: ignore[arg-type]
+            return self._merge_sequences(name, values, blocks, key)  # type: ignore[arg-type]
+        described = " or ".join(dict.fromkeys(describe(value) for value in values))  # type: ignore[arg-type]
+        return Conflict(f"a value that is {described}")
+
+    def _merge_ints(self, name: str, values: Sequence[Int], blocks: Sequence[ir.Block]) -> Int:
+        if all(value.expr == values[0].expr and value.kind is values[0].kind for value in values):
+            return values[0]
+        limits = values[0].range
+        for value in values:
+            self.builder.require_wide(value)
+            limits = limits.join(value.range)
+        kinds = {value.kind for value in values}
+        target = self.builder.variable(name, limits)
+        for value, block in zip(values, blocks, strict=True):
+            block.statements.append(ir.Assign(target, value.expr))
+        return Int(target, kinds.pop() if len(kinds) == 1 else int)
+
+    def _merge_sequences(
+        self, name: str, values: Sequence[Value], blocks: Sequence[ir.Block], key: Hashable
+    ) -> Value | Conflict:
+        kinds = {self.view(value).kind for value in values}
+        kind = kinds.pop() if len(kinds) == 1 else object
+        columns = self._columns(values, blocks)
+        if columns is not None:
+            merged = [self.merge(name, column, blocks, (key, i)) for i, column in enumerate(columns)]
+            for each in merged:
+                if isinstance(each, Conflict):
+                    return each
+            sites = frozenset(site for value in values if isinstance(value, Tuple) for site in value.sites)
+            return Tuple(tuple(merged), kind, sites)  # type: ignore[arg-type]
+        shared = any(isinstance(value, Array) and self._is_shared(value, name) for value in values)
+        target: Array | None = None
+        try:
+            with self.builder.inside(ir.Block()):  # each path sets the length to 0
+                target = self.new_array((key, "merged"), kind)
+            length = target.length
+            for value, block in zip(values, blocks, strict=True):
+                with self.builder.inside(block):
+                    if isinstance(length, ir.Variable):
+                        self.builder.emit(ir.Assign(length, ir.number(0)))
+                    target.origin = Origin(None, self.multiplicity)
+                    self.extend(target, value)
+        except Untranslatable as error:
+            return Conflict(error.construct)
+        if shared or kind is object:
+            target.frozen = True
+            for value in values:
+                if isinstance(value, Array):
+                    value.frozen = True
+        return target
+
+    def _columns(self, values: Sequence[Value], blocks: Sequence[ir.Block]) -> list[list[Value]] | None:
+        """Return the values to merge for each element, if all sequences have the same known length."""
+        if any(isinstance(value, Array) for value in values):
+            return None
+        rows = []
+        for value, block in zip(values, blocks, strict=True):
+            with self.builder.inside(block):
+                items = self.items(value)
+            if items is None:
+                return None
+            rows.append(items)
+        if any(len(row) != len(rows[0]) for row in rows):
+            return None
+        return [list(column) for column in zip(*rows, strict=True)]
+
+    def _is_shared(self, array: Array, name: str) -> bool:
+        """Whether another variable refers to the same list."""
+
+        def mentions(value: object) -> bool:
+            return value is array or (isinstance(value, Tuple) and any(map(mentions, value.items)))
+
+        own = self.frame.env
+        return any(
+            mentions(value)
+            for frame in self.frames
+            for n, value in frame.env.items()
+            if (frame.env is not own or n != name)
+        )

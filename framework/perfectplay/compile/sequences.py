@@ -1,0 +1,513 @@
+"""Sequences: reading, slicing, comparing and building them, and merging values where paths of control meet.
+
+A sequence of known length is a `Tuple` of separate variables. It becomes an `Array` only where that is needed: if a
+list changes, if an index is not constant, or if the length depends on the position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from perfectplay.compile import ir
+from perfectplay.compile.builder import Builder
+from perfectplay.compile.ranges import Range, widen
+from perfectplay.compile.source import Untranslatable
+from perfectplay.compile.values import (
+    FALSE,
+    TRUE,
+    UNSEEN,
+    Array,
+    Choice,
+    Constant,
+    Generator,
+    Int,
+    Leaf,
+    Origin,
+    Shape,
+    Tuple,
+    Value,
+    View,
+    constant_int,
+)
+
+MAX_LIST = 4096
+"""The capacity of a list whose length has no known limit, as many as a game in Python may have moves."""
+
+MAX_STATIC = 128
+"""Longer sequences are arrays even if their length is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayFact:
+    """What is known about the lists made in one place."""
+
+    shape: Shape = UNSEEN
+    ranges: tuple[Range, ...] = ()
+    kinds: tuple[type, ...] = ()
+    capacity: int = 0
+    resized: bool = False
+    """Whether the length is not known to the translator."""
+
+
+def wrap(value: Any) -> Value:
+    """Return a live object as a value."""
+    return constant_int(value) if isinstance(value, int) else Constant(value)
+
+
+def choose(builder: Builder, objects: Sequence[Any], index: ir.Expr) -> Value:
+    """Return `objects[index]`, where the index is in range, or the check of the index always fails."""
+    if not objects:
+        return constant_int(0)
+    if isinstance(index, ir.Number):
+        return wrap(objects[index.value])
+    if builder.tables.is_table(objects):
+        return builder.table(objects, index)
+    if all(each is objects[0] for each in objects):
+        return wrap(objects[0])
+    return Choice(tuple(objects), index)
+
+
+def is_sequence(value: Value) -> bool:
+    """Whether the value has a length and elements in order."""
+    match value:
+        case Tuple() | Array() | View():
+            return True
+        case Constant(obj):
+            return isinstance(obj, list | tuple | range)
+        case Choice(objects, _):
+            return all(isinstance(each, list | tuple | range) for each in objects)
+    return False
+
+
+class Sequences:
+    """Operations on sequences. `builder` is the function under construction."""
+
+    builder: Builder
+    path: tuple[Hashable, ...]
+    """Distinguishes the copies of an unrolled or inlined piece of code."""
+    multiplicity: int
+    """How often the present code runs at most, for one run of the function; MAX_LIST means any number of times."""
+
+    def loop_over(self, view: View, body: Callable[[Value], None], key: Hashable, carried: Sequence[str]) -> None:
+        raise NotImplementedError
+
+    # ---- reading ----
+
+    def view(self, value: Value) -> View:
+        """Return a sequence as a view. Raises Untranslatable for other values."""
+        builder = self.builder
+        match value:
+            case View():
+                return value
+            case Constant(obj) if isinstance(obj, list | tuple | range | dict | set | frozenset | str):
+                objects = obj if isinstance(obj, range | list | tuple) else list(obj)
+                uniform = builder.tables.is_table(objects) or _is_uniform(objects)
+                return View(constant_int(len(objects)), lambda i: choose(builder, objects, i.expr), _kind(obj), uniform)
+            case Tuple(items, kind, _):
+                return View(constant_int(len(items)), lambda i: self._item(value, i), kind, uniform=False)
+            case Array():
+                length = value.length if isinstance(value.length, ir.Variable) else ir.number(value.length)
+                return View(Int(length), lambda i: self.load(value, i), value.kind)
+            case Choice(objects, index) if is_sequence(value):
+                return self._view_choice(objects, index)
+        raise Untranslatable(f"iterating over {describe(value)}")
+
+    def _view_choice(self, objects: Sequence[Any], index: ir.Expr) -> View:
+        builder, longest = self.builder, max(map(len, objects))
+        index = builder.keep(Int(index), "row").expr
+        length = builder.keep(builder.table([len(each) for each in objects], index), "length")
+        flat = [row[i] if i < len(row) else row[-1] if row else None for row in objects for i in range(longest)]
+        filler = next((each for each in flat if each is not None), 0)
+        flat = [filler if each is None else each for each in flat]
+
+        def element(i: Int) -> Value:
+            if isinstance(i.expr, ir.Number):
+                return choose(builder, flat[i.expr.value :: longest], index)
+            start = builder.binary("mul", Int(index), constant_int(longest))
+            return choose(builder, flat, builder.keep(builder.binary("add", start, i), "place").expr)
+
+        return View(length, element, _kind(objects[0]), _is_uniform(flat))
+
+    def _item(self, value: Tuple, index: Int) -> Value:
+        if not value.items:
+            return constant_int(0)  # the check of the index always fails
+        if isinstance(index.expr, ir.Number):
+            return value.items[index.expr.value]
+        if not value.sites:
+            return self.load(self.to_array(value, (self.path, "spill", len(value.items), id(value.kind))), index)
+        self.require_array(value)
+        return value.items[0]  # this round is repeated
+
+    def require_array(self, value: Tuple) -> None:
+        """Record that a sequence must be made as an array."""
+        for site in value.sites:
+            if not isinstance(self.builder.facts.known.get(site), ArrayFact):
+                self.builder.facts.record(site, ArrayFact())
+
+    def items(self, value: Value) -> list[Value] | None:
+        """Return the elements if their number is known, else None."""
+        if isinstance(value, Tuple):
+            return list(value.items)
+        if not is_sequence(value):
+            return None
+        view = self.view(value)
+        if isinstance(view.length.expr, ir.Number) and view.length.expr.value <= MAX_STATIC:
+            return [view.element(constant_int(i)) for i in range(view.length.expr.value)]
+        return None
+
+    def index(self, index: Int, length: Int) -> Int:
+        """Return a valid index for one that may be negative. Fails at run time if it is out of range."""
+        builder = self.builder
+        if index.range.lo < 0:
+            index = builder.keep(index, "index")
+            below = builder.compare("lt", index, constant_int(0))
+            index = builder.select(below, builder.binary("add", index, length), index)
+        last = length.range.hi - 1
+        if last < 0:
+            builder.fail()
+            return constant_int(0)
+        if isinstance(length.expr, ir.Number):
+            return builder.narrow(index, Range(0, last), "index")
+        index = builder.keep(index, "index")
+        builder.fail_if(builder.compare("ge", index, length))
+        return builder.narrow(index, Range(0, last), "index")
+
+    def load(self, array: Array, index: Int) -> Value:
+        """Return an element of an array. The index is in range."""
+        if array.shape is UNSEEN:
+            return constant_int(0)  # nothing was ever stored
+        values = []
+        for leaf in array.leaves:
+            target = self.builder.variable("item", leaf.range)
+            self.builder.emit(ir.Load(target, leaf.array, index.expr))
+            values.append(Int(target, leaf.kind))
+        return _assemble(array.shape, iter(values))
+
+    def slice(self, value: Value, start: Int | None, stop: Int | None, step: Int | None, site: Hashable) -> Value:
+        view, builder = self.view(value), self.builder
+        parts = [None if part is None else part.expr for part in (start, stop, step)]
+        if isinstance(view.length.expr, ir.Number) and all(p is None or isinstance(p, ir.Number) for p in parts):
+            bounds = slice(*(p.value if isinstance(p, ir.Number) else None for p in parts))
+            indices = range(view.length.expr.value)[bounds]
+            if isinstance(value, Constant) and not isinstance(value.object, list):
+                return Constant(value.object[bounds])
+            return self.collect([view.element(constant_int(i)) for i in indices], view.kind, site)
+        size = 1 if step is None else step.expr.value if isinstance(step.expr, ir.Number) else 0
+        if size < 1 and not (size == -1 and start is None and stop is None):
+            raise Untranslatable("a slice with this step")
+
+        def clamp(bound: Int | None, default: Int) -> Int:
+            if bound is None:
+                return default
+            if bound.range.lo < 0:
+                bound = builder.keep(bound, "bound")
+                below = builder.compare("lt", bound, constant_int(0))
+                shifted = builder.extreme("max", builder.binary("add", bound, view.length), constant_int(0))
+                bound = builder.select(below, shifted, bound)
+            return builder.extreme("min", bound, view.length)
+
+        first = builder.keep(clamp(start, constant_int(0)), "first")
+        last = clamp(stop, view.length)
+        rounded = builder.binary("add", builder.binary("sub", last, first), constant_int(abs(size) - 1))
+        length = builder.extreme("max", builder.binary("floordiv", rounded, constant_int(abs(size))), constant_int(0))
+        limits = length.range.clip(Range(0, view.length.range.hi))  # the start is not behind the end of the sequence
+        length = builder.keep(Int(ir.Operation(limits, "add", (length.expr, ir.number(0)))), "length")
+
+        def element(i: Int) -> Value:
+            if size == -1:
+                backward = builder.binary("sub", builder.binary("sub", length, constant_int(1)), i)
+                return view.element(
+                    Int(ir.Operation(Range(0, max(limits.hi - 1, 0)), "add", (backward.expr, ir.number(0))))
+                )
+            return view.element(builder.binary("add", first, builder.binary("mul", i, constant_int(size))))
+
+        part = View(length, element, view.kind, view.uniform)
+        if isinstance(value, Tuple) and value.sites:
+            self.require_array(value)
+        elif isinstance(value, Tuple):
+            array = self.to_array(value, (site, "base"))
+            return self.slice(array, start, stop, step, site)
+        return self.copy(part, view.kind, site)
+
+    # ---- building ----
+
+    def collect(self, values: Sequence[Value], kind: type, site: Hashable) -> Value:
+        """Return a sequence of these elements."""
+        fact = self.builder.facts.known.get(site)
+        if fact is None and len(values) <= MAX_STATIC:
+            return Tuple(tuple(values), kind, frozenset([site]))
+        array = self.new_array(site, kind)
+        for value in values:
+            self.append(array, value)
+        return array
+
+    def copy(self, view: View, kind: type, site: Hashable) -> Value:
+        """Return a new sequence with the elements of a view."""
+        if isinstance(view.length.expr, ir.Number) and view.length.expr.value <= MAX_STATIC:
+            return self.collect([view.element(constant_int(i)) for i in range(view.length.expr.value)], kind, site)
+        array = self.new_array(site, kind)
+        self.loop_over(view, lambda element: self.append(array, element), (site, "copy"), ())
+        return array
+
+    def to_array(self, value: Value, site: Hashable, kind: type | None = None) -> Array:
+        """Return a new array with the elements of a sequence."""
+        view = self.view(value)
+        array = self.new_array(site, kind or view.kind)
+        items = self.items(value)
+        if items is not None:
+            for item in items:
+                self.append(array, item)
+        else:
+            self.loop_over(view, lambda element: self.append(array, element), (site, "copy"), ())
+        return array
+
+    def new_array(self, site: Hashable, kind: type) -> Array:
+        """Return an empty list. Facts about the place where it is made decide its types and its capacity."""
+        builder = self.builder
+        fact = builder.facts.known.get(site)
+        if not isinstance(fact, ArrayFact):
+            fact = ArrayFact()
+            builder.facts.record(site, fact)
+        leaves = []
+        for limits, leaf_kind in zip(fact.ranges, fact.kinds, strict=True):
+            name = builder.unique("list")
+            builder.arrays[name] = (limits, fact.capacity)
+            leaves.append(Leaf(name, limits, leaf_kind))
+        length: int | ir.Variable = 0
+        if fact.resized:
+            length = builder.variable("length", Range(0, fact.capacity))
+            builder.emit(ir.Assign(length, ir.number(0)))
+        origin = Origin(builder.context, self.multiplicity)
+        return Array(site, kind, fact.shape, leaves, fact.capacity, length, origin)
+
+    def append(self, array: Array, value: Value) -> None:
+        """Append an element. Fails at run time if the list is full and has no known limit."""
+        builder = self.builder
+        self.require_mutable(array)
+        shape, leaves = self._flatten(value)
+        ready = self._store_fact(array, shape, leaves)
+        origin = array.origin
+        origin.appends += max(1, self.multiplicity // origin.multiplicity) if self.multiplicity < MAX_LIST else MAX_LIST
+        self._update(array, capacity=min(max(origin.appends, array.capacity), MAX_LIST))
+        if isinstance(array.length, ir.Variable):
+            index: ir.Expr = array.length
+            if origin.appends > array.capacity:
+                builder.fail_if(builder.compare("ge", Int(index), constant_int(array.capacity)))
+        elif origin.context is not builder.context:
+            self._update(array, resized=True)
+            return
+        else:
+            index = ir.number(array.length)
+            array.length += 1
+            if array.length > array.capacity:
+                self._update(array, capacity=array.length)
+                return
+        if not ready:
+            return
+        for leaf, part in zip(array.leaves, leaves, strict=True):
+            builder.emit(ir.Store(leaf.array, index, builder.narrow(part, leaf.range).expr, leaf.range))
+        if isinstance(array.length, ir.Variable):
+            one_more = ir.Operation(array.length.range, "add", (array.length, ir.number(1)))
+            builder.emit(ir.Assign(array.length, one_more))
+
+    def extend(self, base: Value, more: Value) -> None:
+        """Append all elements of a sequence to a list."""
+        if isinstance(base, Tuple):
+            self.require_array(base)
+            return
+        assert isinstance(base, Array)
+        view = self.view(more)
+        if isinstance(more, Array) and more is base:
+            raise Untranslatable("extending a list with its own elements")
+        items = self.items(more)
+        if items is not None:
+            for item in items:
+                self.append(base, item)
+        else:
+            self.loop_over(view, lambda element: self.append(base, element), (self.path, "extend", base.site), ())
+
+    def store(self, array: Array, index: Int, value: Value) -> None:
+        """Replace an element. The index is in range."""
+        self.require_mutable(array)
+        shape, leaves = self._flatten(value)
+        if self._store_fact(array, shape, leaves):
+            for leaf, part in zip(array.leaves, leaves, strict=True):
+                narrowed = self.builder.narrow(part, leaf.range)
+                self.builder.emit(ir.Store(leaf.array, index.expr, narrowed.expr, leaf.range))
+
+    def require_mutable(self, array: Array) -> None:
+        if array.frozen:
+            raise Untranslatable("changing a list that may have two names")
+
+    def _flatten(self, value: Value) -> tuple[Shape, list[Int]]:
+        if isinstance(value, Int):
+            return None, [value]
+        items = self.items(value) if not isinstance(value, Array) else None
+        if items is None or (isinstance(value, Tuple) and value.kind is list):
+            raise Untranslatable(f"a list of {describe(value)}")
+        parts = [self._flatten(item) for item in items]
+        return tuple(shape for shape, _ in parts), [leaf for _, leaves in parts for leaf in leaves]
+
+    def _store_fact(self, array: Array, shape: Shape, leaves: list[Int]) -> bool:
+        """Record the type of a stored element. Return False if this round must be repeated."""
+        if array.shape is UNSEEN:
+            kinds, limits = tuple(leaf.kind for leaf in leaves), tuple(leaf.range for leaf in leaves)
+            self._update(array, shape=shape, ranges=limits, kinds=kinds)
+            return False
+        if array.shape != shape:
+            raise Untranslatable("a list of elements of different types")
+        old = [leaf.range for leaf in array.leaves]
+        limits = tuple(
+            widen(have, leaf.range) if leaf.range not in have else have for have, leaf in zip(old, leaves, strict=True)
+        )
+        kinds = tuple(
+            have.kind if have.kind is leaf.kind else int for have, leaf in zip(array.leaves, leaves, strict=True)
+        )
+        self._update(array, ranges=limits, kinds=kinds)
+        return True
+
+    def _update(self, array: Array, **changes: Any) -> None:
+        fact = self.builder.facts.known[array.site]
+        if "ranges" in changes and fact.ranges:
+            changes["ranges"] = tuple(a.join(b) for a, b in zip(fact.ranges, changes["ranges"], strict=True))
+        if "capacity" in changes:
+            changes["capacity"] = max(fact.capacity, changes["capacity"])
+        self.builder.facts.record(array.site, replace(fact, **changes))
+
+    # ---- comparing ----
+
+    def equal(self, a: Value, b: Value) -> Int:
+        """Return `a == b`."""
+        builder = self.builder
+        if isinstance(a, Int) and isinstance(b, Int):
+            return builder.compare("eq", a, b)
+        if is_sequence(a) and is_sequence(b):
+            first, second = self.view(a), self.view(b)
+            if _comparable(first.kind) is not _comparable(second.kind):
+                return FALSE
+            one, other = self.items(a), self.items(b)
+            if one is not None and other is not None:
+                if len(one) != len(other):
+                    return FALSE
+                result = TRUE
+                for x, y in zip(one, other, strict=True):
+                    result = builder.both(result, self.equal(x, y))
+                return builder.keep(result, "equal")
+            return self._equal_arrays(a, b)
+        if isinstance(a, Constant) and isinstance(b, Constant):
+            return TRUE if a.object == b.object else FALSE
+        if (isinstance(a, Int | Constant) and isinstance(b, Int | Constant)) or is_sequence(a) != is_sequence(b):
+            return FALSE
+        raise Untranslatable(f"comparing {describe(a)} with {describe(b)}")
+
+    def _equal_arrays(self, a: Value, b: Value) -> Int:
+        key = (self.path, "equal", id(a), id(b))
+        for value in (a, b):
+            if isinstance(value, Tuple):
+                self.require_array(value)
+        first = self.view(a if not isinstance(a, Tuple) or a.sites else self.to_array(a, (key, 0)))
+        second = self.view(b if not isinstance(b, Tuple) or b.sites else self.to_array(b, (key, 1)))
+        same = self.builder.keep(self.builder.compare("eq", first.length, second.length), "same")
+        shorter = self.builder.keep(self.builder.extreme("min", first.length, second.length), "length")
+        pairs = View(shorter, lambda i: Tuple((first.element(i), second.element(i))))
+        different = self.search(pairs, lambda pair: self.builder.negate(self.equal(*pair.items)))  # type: ignore[union-attr]
+        return self.builder.both(same, self.builder.negate(different))
+
+    def search(self, view: View, test: Callable[[Value], Int]) -> Int:
+        """Return whether the test holds for an element. Implemented with the loops of statements."""
+        raise NotImplementedError
+
+    def less(self, a: Value, b: Value, *, or_equal: bool = False) -> Int:
+        """Return `a < b` or `a <= b`."""
+        builder = self.builder
+        if isinstance(a, Int) and isinstance(b, Int):
+            return builder.compare("le" if or_equal else "lt", a, b)
+        one, other = self.items(a), self.items(b)
+        if one is None or other is None:
+            raise Untranslatable(f"ordering {describe(a)} and {describe(b)}")
+        result = TRUE if len(one) < len(other) or (or_equal and len(one) == len(other)) else FALSE
+        for x, y in reversed(list(zip(one, other, strict=False))):
+            tie = builder.both(self.equal(x, y), result)
+            result = builder.keep(builder.either(self.less(x, y), tie), "less")
+        return result
+
+    def contains(self, value: Value, item: Value) -> Int:
+        """Return `item in value`."""
+        builder = self.builder
+        if isinstance(value, Constant) and isinstance(item, Int):
+            if isinstance(value.object, range) and value.object.step == 1:
+                low = builder.compare("ge", item, constant_int(value.object.start))
+                return builder.both(low, builder.compare("lt", item, constant_int(value.object.stop)))
+            found = self._in_table(value.object, item)
+            if found is not None:
+                return found
+        view = self.view(value)
+        item = builder.keep(item) if isinstance(item, Int) else item
+        items = self.items(value)
+        if items is None and isinstance(view.length.expr, ir.Number) and not view.uniform:
+            items = [view.element(constant_int(i)) for i in range(view.length.expr.value)]
+        if items is None:
+            return self.search(view, lambda element: self.equal(element, item))
+        result = FALSE
+        for each in items:
+            result = builder.either(result, self.equal(each, item))
+        return builder.keep(result, "found")
+
+    def _in_table(self, objects: Any, item: Int) -> Int | None:
+        numbers = list(objects)
+        if len(numbers) < 8 or not all(isinstance(each, int) for each in numbers):
+            return None
+        low, high = min(numbers), max(numbers)
+        if high - low >= MAX_LIST:
+            return None
+        builder, members = self.builder, set(numbers)
+        item = builder.keep(item)
+        inside = builder.both(
+            builder.compare("ge", item, constant_int(low)), builder.compare("le", item, constant_int(high))
+        )
+        # Outside the table the first entry is read, and the result is not used.
+        offset = builder.select(inside, builder.binary("sub", item, constant_int(low)), constant_int(0))
+        place = Int(ir.Operation(Range(0, high - low), "add", (offset.expr, ir.number(0))))
+        entry = builder.table([int(low + i in members) for i in range(high - low + 1)], place.expr)
+        return builder.both(inside, entry)
+
+
+def _assemble(shape: Any, leaves: Any) -> Value:
+    return next(leaves) if shape is None else Tuple(tuple(_assemble(each, leaves) for each in shape))
+
+
+def _kind(obj: Any) -> type:
+    return list if isinstance(obj, list) else tuple if isinstance(obj, tuple) else type(obj)
+
+
+def _comparable(kind: type) -> type:
+    return tuple if issubclass(kind, tuple) else kind
+
+
+def _is_uniform(objects: Sequence[Any]) -> bool:
+    """Whether an element can be chosen at run time: integers, or sequences of such."""
+    if isinstance(objects, range):
+        return True
+    if all(isinstance(each, int) for each in objects):
+        return True
+    if not all(isinstance(each, list | tuple) for each in objects):
+        return False
+    if all(len(each) == len(objects[0]) for each in objects):
+        return all(_is_uniform([each[i] for each in objects]) for i in range(len(objects[0])))
+    return _is_uniform([item for each in objects for item in each])
+
+
+def describe(value: Value) -> str:
+    """Return what a value is, for messages."""
+    match value:
+        case Int():
+            return "an int"
+        case Constant(obj):
+            return "None" if obj is None else f"an object of type {type(obj).__name__}"
+        case Tuple(_, kind, _) | Array(kind=kind):
+            return f"a {kind.__name__}"
+        case Generator():
+            return "a generator"
+    return f"a {type(value).__name__.lower()}"

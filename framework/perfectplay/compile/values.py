@@ -1,0 +1,175 @@
+"""Python values during translation: constants, and variables that hold a value at run time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from perfectplay.compile import ir
+from perfectplay.compile.ranges import Range
+from perfectplay.compile.source import FunctionSource
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """An object of the running interpreter, such as a global constant, a function or an attribute of the game."""
+
+    object: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Int:
+    """An integer. `kind` is int, bool or an enumeration such as Status."""
+
+    expr: ir.Expr
+    kind: type = int
+
+    @property
+    def range(self) -> Range:
+        return self.expr.range
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tuple:
+    """A sequence whose length and elements are known to the translator; also a list that nothing changes."""
+
+    items: tuple[Value, ...]
+    kind: type = tuple
+    """tuple, list, set, or a named tuple class."""
+    sites: frozenset[Hashable] = frozenset()
+    """Where it was made. If a list must change, or an index is not constant, it is made as an Array there."""
+
+
+@dataclass(slots=True, eq=False)
+class Leaf:
+    """One integer of each element of an array, in a separate C array."""
+
+    array: str
+    range: Range
+    kind: type
+
+
+Shape = Any
+"""The structure of an element: None for an integer, the shapes of a tuple's items, or UNSEEN without any element."""
+
+UNSEEN = "unseen"
+
+
+@dataclass(slots=True, eq=False)
+class Origin:
+    """The place in the flow of control where an array was made, and the appends since."""
+
+    context: object
+    multiplicity: int
+    appends: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Array:
+    """A list, tuple or set of equal elements in C arrays, one for each leaf of the shape."""
+
+    site: Hashable
+    kind: type
+    shape: Shape
+    leaves: list[Leaf]
+    capacity: int
+    length: int | ir.Variable
+    origin: Origin
+    """A length is constant only while the flow of control has not branched since then."""
+    frozen: bool = False
+    """Another list may be the same object in Python but not in C, so neither may change."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of several constant objects, chosen by an index that is in range."""
+
+    objects: tuple[Any, ...]
+    index: ir.Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function defined inside a function."""
+
+    node: ast.FunctionDef | ast.Lambda
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator:
+    """A generator expression or comprehension that has not been consumed."""
+
+    node: ast.GeneratorExp | ast.ListComp | ast.SetComp
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A sequence whose elements are computed when they are needed: a range, a slice, zip, enumerate, map."""
+
+    length: Int
+    element: Callable[[Int], Value]
+    kind: type = tuple
+    uniform: bool = field(default=True)
+    """Whether `element` accepts an index that is not constant."""
+
+
+Value = Constant | Int | Tuple | Array | Choice | Closure | Generator | View
+
+
+def truth(expr: ir.Expr) -> Int:
+    return Int(expr, bool)
+
+
+def constant_int(value: int) -> Int:
+    return Int(ir.number(int(value)), bool if isinstance(value, bool) else type(value))
+
+
+TRUE, FALSE = Int(ir.number(1), bool), Int(ir.number(0), bool)
+NONE = Constant(None)
+
+
+# ---- the state of a translation ----
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conflict:
+    """A variable that has no single type here. Only reading it is an error."""
+
+    reason: str
+
+
+Env = dict[str, "Value | Conflict"]
+
+
+@dataclass(slots=True)
+class Jump:
+    """A path of control that jumps to a label. Its block is executed just before the jump."""
+
+    env: Env
+    block: ir.Block
+
+
+@dataclass(slots=True)
+class LoopTarget:
+    break_label: str
+    continue_label: str
+    breaks: list[Jump] = field(default_factory=list)
+    continues: list[Jump] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call of a Python function that is being translated."""
+
+    source: FunctionSource
+    local_names: frozenset[str]
+    env: Env
+    parent: Frame | None = None
+    reachable: bool = True
+    end_label: str = ""
+    returns: list[tuple[Value, ir.Block]] = field(default_factory=list)
+    loops: list[LoopTarget] = field(default_factory=list)

@@ -1,0 +1,11 @@
+/* Names the game and the function when a kernel crashes (crash.c). */
+#ifndef PP_CRASH_API_H
+#define PP_CRASH_API_H
+
+#include "perfectplay.h"
+
+/* From now on, if the process crashes, one line on standard error names `game` and the function of `kernel` that was
+ * running. The process then ends by the signal as before. Both must stay valid; NULL restores the default. */
+void pp_report_crashes(const pp_kernel *kernel, const char *game);
+
+#endif

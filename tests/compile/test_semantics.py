@@ -1,0 +1,257 @@
+"""Compiled functions compute what CPython computes, or report a fault."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tools import fuzz_compile
+
+SANITIZE = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-static-libubsan")
+
+FUNCTIONS = """
+def floor_division(position, move):
+    return (position - 5) // (move - 3) + (position - 5) % (move - 3)
+
+def negative_shift(position, move):
+    return (7 - position) >> move
+
+def mask(position, move):
+    return ~(1 << move) & position
+
+def wide_product(position, move):
+    return position * position >> 64
+
+def chained(position, move):
+    return (0 < position < move) + 2 * (position == move != 3) + 4 * (position > move > 1)
+
+def values_of_and_or(position, move):
+    return (position and move) * 1000 + (position or move)
+
+def truth_of_lists(position, move):
+    chosen = [x for x in (1, 2, 3) if position >> x & 1]
+    return 1 if chosen and not [] else 0
+
+def booleans_are_ints(position, move):
+    return sum([position > 3, move > 3, True]) + (position > 2) * 5
+
+def negative_index(position, move):
+    return [5, 6, 7, 8][-(position & 3) - 1] + (10, 20, 30)[position % 7 - 3]
+
+def list_changes(position, move):
+    cells = [position >> i & 1 for i in range(8)]
+    cells[move] = 9
+    cells[-1] += 1
+    cells.append(position & 7)
+    while cells and cells[-1] > 3:
+        cells.pop()
+    return sum(cell * 10**i for i, cell in enumerate(cells))
+
+def aliases(position, move):
+    a = [0, 0, 0]
+    b = a
+    b[position % 3] = 7
+    return a[0] + 10 * a[1] + 100 * a[2]
+
+def swapped(position, move):
+    a, b = position, move
+    for _ in range(position & 7):
+        a, b = b, a + b & 1023
+    return a * 1024 + b
+
+def found(position, move):
+    for i in range(20):
+        if position >> i & 1:
+            break
+    else:
+        return -1
+    return i
+
+def walrus(position, move):
+    total = 0
+    while (position := position >> 1) > move:
+        total += position & 3
+    return total
+
+def star(position, move):
+    first, *rest = [position & 3, move & 3, 5]
+    return first * 100 + len(rest) * 10 + max(rest)
+
+def inner(position, move):
+    def scaled(x):
+        return x * factor
+    factor = 1 + (position & 3)
+    return scaled(move) + (lambda y: y - factor)(position)
+
+def slices(position, move):
+    cells = [i * i for i in range(position & 7)]
+    part = cells[move & 3 : -1]
+    return len(part) * 1000 + sum(part) + sum(cells[::2]) if len(cells) == 6 else len(part)
+
+def sorting(position, move):
+    cells = sorted([position >> 4 * i & 15 for i in range(6)], reverse=True)
+    few = sorted(x for x in cells if x & 1)
+    return sum(cell << 4 * i for i, cell in enumerate([*cells, *few]))
+
+def tuples(position, move):
+    pairs = [(i, position >> i & 3) for i in range(5) if position >> i & 1]
+    best = min((b, a) for a, b in [(7, 9), *pairs][:1])
+    return sum(a * b for a, b in pairs) + best[0] + ((position & 7, 1) < (move & 7, 2))
+
+def membership(position, move):
+    return (move in range(3, 9)) + 2 * (move in {1, 5, 7}) + 4 * (position & 7 not in (1, move, 3))
+
+def lookup(position, move):
+    return NUMBERS.get(move, 4) + RAYS[position & 1][position & 1 and 0] + LINES[position & 3][move % 3]
+
+def maximum(position, move):
+    return max(position, move, 3) - min(x for x in (position, move, 9) if x)
+
+def bits(position, move):
+    return position.bit_count() * 1000 + (move - position).bit_length() + (-position).bit_count()
+
+def power(position, move):
+    return 3 ** (move & 63) + (position & 15) ** 3 + pow(2, move & 15)
+
+def nested(position, move):
+    return sum(x * y for x in range(position & 7) for y in range(x) if (x + y) % 3 != move % 3)
+"""
+ARGUMENTS = [
+    *[(position, move) for position in (0, 1, 2, 3, 5, 6, 7, 12, 1000, 0x123456) for move in (0, 1, 2, 3, 5, 8)],
+    *[(position, move) for position in (2**63 - 1, 2**63, 2**64 - 2) for move in (1, 3, 64, 2**32 - 1)],
+]
+
+
+class Compiled:
+    """The functions above in both languages."""
+
+    def __init__(self, directory: Path, text: str, *flags: str) -> None:
+        module = fuzz_compile.load(f"{fuzz_compile.HEADER}\n{text}", directory, 1)
+        names = [line.split("(")[0][4:] for line in text.splitlines() if line.startswith("def ")]
+        reasons: Counter[str] = Counter()
+        functions = [getattr(module, name) for name in names]
+        self.functions, self.library, self.ffi = fuzz_compile.compile_functions(functions, directory, 1, flags, reasons)
+        assert not reasons
+        self.names = names
+
+    def call(self, name: str, position: int, move: int) -> tuple[int, bool]:
+        answer = self.ffi.new("uint64_t[3]")
+        self.library.fuzz(self.names.index(name), position, move, answer)
+        high = answer[1] - 2**64 if answer[1] >= 2**63 else answer[1]
+        return (high << 64) + answer[0], bool(answer[2])
+
+
+@pytest.fixture(scope="module", params=["optimized", "sanitized"])
+def compiled(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    flags = SANITIZE if request.param == "sanitized" else ("-O2",)
+    return Compiled(tmp_path_factory.mktemp("functions"), FUNCTIONS, *flags)
+
+
+@pytest.mark.parametrize("name", [line.split("(")[0][4:] for line in FUNCTIONS.splitlines() if line.startswith("def ")])
+def test_a_function_has_the_results_of_python(compiled: Compiled, name: str) -> None:
+    function = compiled.functions[compiled.names.index(name)]
+    results = 0
+    for position, move in ARGUMENTS:
+        answer = compiled.call(name, position, move)
+        assert fuzz_compile.compare(function, answer, position, move) is None, (position, move)
+        results += not answer[1]
+    assert results > len(ARGUMENTS) // 4  # not only faults
+
+
+FAULTS = """
+def overflow(position, move):
+    total = 1
+    for _ in range(move):
+        total = total * 3 + position
+    return total
+
+def index(position, move):
+    return (1, 2, 3)[move]
+
+def list_index(position, move):
+    return [x for x in (1, 2, 3) if position >> x & 1][move]
+
+def division(position, move):
+    return position // move
+
+def modulo(position, move):
+    return position % (move - 2)
+
+def shift(position, move):
+    return position >> move - 2
+
+def key(position, move):
+    return NUMBERS[move]
+
+def missing(position, move):
+    return [position, 5].index(move)
+
+def empty(position, move):
+    return max([x for x in (1, 2) if x > move])
+
+def unpacking(position, move):
+    a, b = [x for x in (1, 2, 3) if x > move]
+    return a + b
+
+def strict_zip(position, move):
+    return sum(a * b for a, b in zip([1, 2], [x for x in (1, 2, 3) if x > move], strict=True))
+
+def missing_return(position, move):
+    if move > 1:
+        return 5
+
+def assertion(position, move):
+    assert move > 1
+    return 7
+
+def popped(position, move):
+    cells = [1]
+    for _ in range(move):
+        cells.pop()
+    return len(cells)
+"""
+
+
+@pytest.mark.parametrize("name", [line.split("(")[0][4:] for line in FAULTS.splitlines() if line.startswith("def ")])
+def test_an_error_in_python_is_a_fault(name: str, tmp_path_factory: pytest.TempPathFactory, faulty: Compiled) -> None:
+    function = faulty.functions[faulty.names.index(name)]
+    outcomes = set()
+    for position, move in [(0, 0), (7, 1), (7, 2), (6, 3), (14, 5), (2**64 - 2, 60), (3, 2**31)]:
+        if name in ("overflow", "popped") and move > 100:
+            continue
+        answer = faulty.call(name, position, move)
+        try:
+            expected = function(position, move)
+            raised = expected is None
+        except Exception:
+            raised = True
+        assert answer[1] or not raised
+        assert answer[1] or answer[0] == expected
+        outcomes.add(answer[1])
+    assert outcomes == {False, True}
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return Compiled(tmp_path_factory.mktemp("faults"), FAULTS, *SANITIZE)
+
+
+@pytest.mark.parametrize("flags", [("-O1",), SANITIZE], ids=["optimized", "sanitized"])
+def test_random_functions_have_the_results_of_python(flags: tuple[str, ...]) -> None:
+    counts = fuzz_compile.fuzz(60, 20, seed=5, flags=flags)
+    assert counts["differences"] == 0
+    assert counts["functions"] == 60
+    assert counts["faults"] < counts["calls"] * 0.8
+
+
+def test_the_fuzzer_notices_a_difference() -> None:
+    def function(position: int, move: int) -> int:
+        return position + move
+
+    assert fuzz_compile.compare(function, (5, False), 2, 3) is None
+    assert "C 6" in str(fuzz_compile.compare(function, (6, False), 2, 3))
+    assert "without an overflow" in str(fuzz_compile.compare(function, (0, True), 2, 3))
+    assert fuzz_compile.compare(function, (0, True), 2**63, 3) is None
+    assert "raised" in str(fuzz_compile.compare(lambda position, move: position // move, (0, False), 2, 0))

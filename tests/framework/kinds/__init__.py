@@ -1,1 +1,0 @@
-"""Games with repeated turns, scores and puzzles, for tests."""

@@ -1,0 +1,107 @@
+"""Listing and reading tables while other processes remove, solve and replace them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from click.testing import CliRunner
+
+from perfectplay import open_table, solve_game
+from perfectplay.cli import root
+from perfectplay.errors import TableError
+from perfectplay.table import lmdb_reader, locations
+from perfectplay.table.lmdb_reader import DATA_FILE, TableReader
+from perfectplay.table.lmdb_store import remove_table
+from perfectplay.table.locations import find_tables
+
+
+def remove_during(monkeypatch, module, name, path, *, before: bool) -> None:
+    """Remove a table just before or just after a function of a module is called for the first time."""
+    function, calls = getattr(module, name), []
+
+    def call(*arguments, **keywords):
+        calls.append(1)
+        if before and len(calls) == 1:
+            shutil.rmtree(path)
+        result = function(*arguments, **keywords)
+        if not before and len(calls) == 1:
+            shutil.rmtree(path)
+        return result
+
+    monkeypatch.setattr(module, name, call)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "before"),
+    [
+        (locations, "_describe", True),
+        (locations, "read_store", True),
+        (locations, "read_store", False),
+        (locations, "TableReader", True),
+        (lmdb_reader, "_map", True),
+        (lmdb_reader, "_map", False),
+        (lmdb_reader, "read_snapshot", False),
+    ],
+)
+def test_table_removed_during_a_listing_is_no_error(game, plain, solved, monkeypatch, module, name, before):
+    other = shutil.copytree(solved, plain.with_name("other"))
+    remove_during(monkeypatch, module, name, plain, before=before)
+    listed = CliRunner().invoke(root, ["tables", "--dir", str(plain.parent)])
+    assert listed.exit_code == 0, listed.output
+    assert other.name in listed.stdout
+    assert not plain.exists()
+
+
+def test_file_removed_during_a_listing_is_no_error(plain, monkeypatch):
+    (plain / "data.mdb.new").write_bytes(b"")
+    system_stat = os.stat
+
+    def remove_and_stat(path, *arguments, **keywords):
+        if str(path).endswith(".new"):
+            os.unlink(path)
+        return system_stat(path, *arguments, **keywords)
+
+    monkeypatch.setattr(os, "stat", remove_and_stat)
+    listed = CliRunner().invoke(root, ["tables", "--dir", str(plain.parent)])
+    assert listed.exit_code == 0, listed.output
+    assert "ladder" in listed.stdout
+
+
+def test_open_table_keeps_its_size_after_it_was_removed(game, plain):
+    size = (plain / DATA_FILE).stat().st_size
+    with open_table(game, plain) as table:
+        remove_table(plain)
+        assert table.size_on_disk == size
+
+
+def test_tables_are_listed_and_opened_while_they_are_solved_and_removed(game, solved, tmp_path):
+    expected, done, errors = TableReader(solved).info.hash, threading.Event(), []
+
+    def write() -> None:
+        deadline = time.monotonic() + 3
+        try:
+            while time.monotonic() < deadline:
+                solve_game(game, backend="lmdb", directory=tmp_path).table.close()
+                remove_table(tmp_path / "ladder")
+        except Exception as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    listings = 0
+    while not done.is_set():
+        for found in find_tables(tmp_path):
+            assert found.info is None or found.info.hash in (None, expected)
+        with suppress(TableError):  # there is none, or it has just been removed
+            open_table(game, tmp_path / "ladder").close()
+        listings += 1
+    writer.join()
+    assert not errors
+    assert listings > 10
