@@ -347,9 +347,8 @@ class Generator:
             lambda: f"bool({self.integer(depth)})",
             lambda: f"({self.integer(depth)} in range({self.integer(0)} & 15))",
             lambda: f"({self.integer(depth)} & 7 in {self.random.choice(['NUMBERS', '{1, 2, 6}', 'TABLE'])})",
-            lambda: (
-                f"(({self.integer(depth)} > 1) {self.random.choice(['&', '|', '^', 'is', '=='])} ({self.integer(0)} > 2))"
-            ),
+            lambda: f"(({self.integer(depth)} > 1) {self.random.choice('&|^')} ({self.integer(0)} > 2))",
+            lambda: f"(({self.integer(depth)} > 1) {self.random.choice(['is', '=='])} ({self.integer(0)} > 2))",
             lambda: f"FIELDS.fits({self.integer(depth)})",
             lambda: f"(({self.integer(depth)}, 1) {compare} ({self.integer(0)}, 2))",
         )
