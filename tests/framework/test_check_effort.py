@@ -129,11 +129,11 @@ def test_a_hook_that_hangs_only_in_a_new_process_is_stopped(tmp_path: Path, monk
 def test_many_moves_are_refused_quickly():
     game = zoo.module_of(
         start=lambda: 0,
-        moves=lambda position: [] if position else list(range(70_000)),
+        moves=lambda position: [] if position else list(range(5_000)),
         apply=lambda position, move: move + 1,
         status=lambda position: Status.LOST if position else Status.ONGOING,
     )
-    assert "lists 70,000 moves in position 0; a game in Python may have at most 4,096" in found(game)["encoding"]
+    assert "lists 5,000 moves in position 0; a game in Python may have at most 4,096" in found(game)["encoding"]
 
 
 def test_an_alternating_game_without_a_board_has_no_hint():

@@ -137,7 +137,7 @@ def test_check_survives_a_file_that_hangs_or_crashes_when_it_is_loaded(folder, m
 
 
 def test_check_leaves_nothing_behind(run_solve, tmp_path):
-    checked = run_solve("check", "kalah", "--json", cwd=tmp_path)
+    checked = run_solve("check", "kalah", "--seconds", "0", "--json", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
     assert not any(law["breach"] for law in json.loads(checked.stdout)["laws"])
     assert not list(tmp_path.iterdir())

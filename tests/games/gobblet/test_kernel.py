@@ -35,9 +35,9 @@ NO_POSITION = 2**64 - 1
 SIDE_BIT = 1 << 54
 RESERVE = 15
 
-QUICK = 8_000
+QUICK = 4_000
 """Number of random positions in tests that use the reference."""
-MANY = 40_000
+MANY = 20_000
 """Number of random positions or slots in tests that use only the kernel."""
 
 
