@@ -43,8 +43,7 @@ def command(
 
     Values are for the side to move. For an unfinished table, only the solved tiers are counted.
     """
-    from perfectplay.analysis.histogram import plot
-    from perfectplay.analysis.statistics import survey
+    from perfectplay.analysis.statistics import plot, survey
 
     with table_at_work("stats", game, directory) as (table, progress, stop):
         if plot_file is not None and table.outcomes_only:
@@ -75,7 +74,7 @@ def _lines(game: Game, result: Survey, status: str, values: str) -> list[str]:
     width = max(14, *(len(name) for name, _ in facts))
     lines += [f"  {name:<{width}}  {text}" for name, text in facts]
     if total.positions and values != OUTCOME:
-        from perfectplay.analysis.histogram import text_histogram
+        from perfectplay.analysis.statistics import text_histogram
 
         unit = "Moves" if game.is_puzzle else "Plies"
         lines += ["", f"{unit} to the end (bars on a logarithmic scale)"]

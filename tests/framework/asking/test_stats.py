@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from perfectplay import Outcome, Table, TableError, UsageError, make_game, open_table, solve_game, survey
-from perfectplay.analysis.histogram import plot, text_histogram
-from perfectplay.analysis.statistics import find_reached
+from perfectplay.analysis.statistics import find_reached, plot, text_histogram
 from perfectplay.table.backends import claim_place, open_to_solve, save_table
 from perfectplay.table.locations import table_path
 from perfectplay.table.records import json_counts
