@@ -372,6 +372,8 @@ class CompactStore(TableReader):
 
     def unpack_block(self, record: Record, number: int) -> Array:
         """Unpack a block and check its checksum. Threads may call it concurrently. Raises TableError for damage."""
+        if number == 0:
+            self._trailer(record)  # only single probes use it, but `verify` must notice all damage
         first = number * BLOCK_SLOTS
         dtype = record.dtype if isinstance(record, TierRecord) else np.dtype("<u8")
         block: Array = np.empty(min(BLOCK_SLOTS, record.size - first), dtype=dtype)
@@ -521,8 +523,8 @@ class CompactTable(Table):
         return codes.reshape(array.shape) if self.kernel.scored else codes.reshape(array.shape).astype(np.uint16)
 
     def probe_few(self, positions: Sequence[int]) -> list[int]:
-        codes: list[int] = self.probe_many(positions).tolist()
-        return codes
+        values = map(self.get, positions)
+        return [NO_POSITION_CODE if value is None else value.code for value in values]
 
     def _find(self, position: SupportsIndex) -> int | None:
         if self.kernel.ranked:
