@@ -1,4 +1,4 @@
-"""Writes docs/help.md: what every command prints for --help.
+"""Writes docs/help.md, the output of every command with --help.
 
     python docs/make_help.py
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.table.table import Table
 
-MAX_TIERS = 24
+SHOWN_TIERS = 24
 """Number of tiers in the table of tiers; --json lists all."""
 
 
@@ -115,7 +115,7 @@ def _tier_rows(game: Game, result: Survey, *, outcomes_only: bool) -> list[str]:
     total = json_counts(result.total, outcomes_only=outcomes_only)
     kinds = [kind for kind in COUNTED if total.get(kind)]
     rows = [["tier", "positions", *(_kind_name(game, kind) for kind in kinds)]]
-    largest = sorted(result.tiers, key=lambda tier: -result.tiers[tier].positions)[:MAX_TIERS]
+    largest = sorted(result.tiers, key=lambda tier: -result.tiers[tier].positions)[:SHOWN_TIERS]
     for tier in sorted(largest):
         counts = json_counts(result.tiers[tier], outcomes_only=outcomes_only)
         rows.append([str(tier), *(f"{counts[kind]:,}" for kind in ("positions", *kinds))])

@@ -54,7 +54,7 @@ class CompactionLimits:
 DEFAULT_LIMITS = CompactionLimits()
 
 SAMPLED_BLOCKS = 16
-"""One block in so many is unpacked again once the file is written."""
+"""One of this many blocks is unpacked again once the file is written."""
 
 NOTHING_REPLACED = "nothing was replaced"
 

@@ -170,3 +170,9 @@ def test_a_missing_table_is_a_one_line_error(solve, tmp_path):
         assert result.exit_code == 1
         assert f"`solve race --dir {tmp_path}`" in result.stderr
         assert result.stderr.count("\n") == 1
+
+
+def test_a_table_counts_its_positions_once(tables):
+    table = tables.tictactoe
+    assert table.statistics is table.statistics
+    assert len(table) == table.statistics.positions
