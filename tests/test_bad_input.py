@@ -13,6 +13,7 @@ from perfectplay import ProofOptions, export_table, load_game, open_table, prove
 from perfectplay.errors import PerfectPlayError, UsageError
 
 from .cli import assert_refused, solve
+from .zoo import read
 
 
 def cells(*owners: tuple[int, int, int]) -> str:
@@ -114,10 +115,22 @@ def test_other_commands_work_without_an_input(run_solve, tables):
     assert run_solve("verify", *CONNECT4, tables=tables, preexec_fn=partial(os.close, 0)).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["show", "stats", "verify"])
+@pytest.mark.parametrize("command", [["show"], ["stats"], ["verify"], ["export", "csv", "-"]])
 def test_a_closed_output_is_reported(run_solve, tables, command):
-    closed = run_solve(command, *CONNECT4, tables=tables, preexec_fn=partial(os.close, 1))
+    closed = run_solve(command[0], *CONNECT4, *command[1:], tables=tables, preexec_fn=partial(os.close, 1))
     assert_refused(closed, 1, "standard output is closed")
+
+
+def test_messages_for_a_closed_stream_are_not_written_to_the_table(run_solve, tmp_path):
+    """A file that is opened first gets the number of a closed stream."""
+    game = tmp_path / "loud.py"
+    game.write_text(read("subtraction", {"def status(position): ": "def status(position): os.write(2, b'x'); "}))
+    with game.open("a") as file:
+        file.write("\nimport os\n")
+    where = (str(game), "--dir", str(tmp_path))
+    done = run_solve(*where, "--backend", "lmdb", "--no-compile", preexec_fn=partial(os.closerange, 1, 3))
+    assert done.returncode == 1
+    assert run_solve("verify", *where).returncode == 0
 
 
 def test_the_exit_code_is_right_with_all_streams_closed(run_solve, tables):

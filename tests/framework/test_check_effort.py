@@ -15,7 +15,7 @@ from perfectplay import Board, Cell, Piece, load_game, make_game
 from perfectplay.errors import PluginError
 from perfectplay.game.board_text import draw
 from perfectplay.testing import Effort, run_checks
-from perfectplay.testing.narration import narrate_game
+from perfectplay.testing.checks import narrate_game
 from perfectplay.values import Status
 
 from .. import zoo

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay.commands import COMMANDS
-from perfectplay.game.plugins import RESERVED_NAMES
+from perfectplay.game.plugins import COMMANDS, RESERVED_NAMES
 from perfectplay.web.library import Library
 
 from .. import zoo
