@@ -11,14 +11,13 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 from perfectplay import load_game
-from perfectplay.cli import root
 from perfectplay.testing import BrokenLaws, Effort, check_game, law_names, laws, run_checks
 from perfectplay.values import Status
 
 from .. import zoo
+from ..cli import solve
 from .seeded import report_plugin
 
 
@@ -104,14 +103,14 @@ def test_all_broken_laws_are_reported_together(codes):
 def test_solve_check_prints_the_results_and_exits_with_1_after_a_breach(install, codes):
     install("good", codes.tic_tac_toe)
     install("bad", not_idempotent(codes.tic_tac_toe))
-    good = CliRunner().invoke(root, ["check", "good"])
+    good = solve("check", "good")
     assert good.exit_code == 0
     assert "good: all 13 applicable checks passed" in good.output
-    bad = CliRunner().invoke(root, ["check", "bad"])
+    bad = solve("check", "bad")
     assert bad.exit_code == 1
     width = max(map(len, law_names()))
     assert f"\n✗ {'canonical':<{width}}  'canonicalize' maps position" in bad.output
-    as_json = CliRunner().invoke(root, ["check", "bad", "--json"])
+    as_json = solve("check", "bad", "--json")
     assert as_json.exit_code == 1
     assert "canonical" in [law["law"] for law in json.loads(as_json.output)["laws"] if law["breach"]]
 
