@@ -12,6 +12,7 @@ from perfectplay import ProofOptions, export_table, load_game, open_table, prove
 from perfectplay.errors import PerfectPlayError, UsageError
 
 from .test_bad_input import assert_refused
+from .zoo import read
 
 SMALL = ("connect4", "--width", "3", "--height", "3")
 NOT_TEXT = os.fsdecode(b"caf\xe9")
@@ -39,6 +40,23 @@ def test_other_commands_work_without_an_input(run_solve, tables):
 def test_a_closed_output_is_reported(run_solve, tables, command):
     closed = run_solve(command, *SMALL, tables=tables, preexec_fn=partial(os.close, 1))
     assert_refused(closed, 1, "standard output is closed")
+
+
+def test_an_export_to_a_closed_output_is_refused(run_solve, tables):
+    closed = run_solve("export", *SMALL, "csv", "-", tables=tables, preexec_fn=partial(os.close, 1))
+    assert_refused(closed, 1, "standard output is closed")
+
+
+def test_messages_for_a_closed_stream_are_not_written_to_the_table(run_solve, tmp_path):
+    """A file that is opened first gets the number of a closed stream."""
+    game = tmp_path / "loud.py"
+    game.write_text(read("subtraction", {"def status(position): ": "def status(position): os.write(2, b'x'); "}))
+    with game.open("a") as file:
+        file.write("\nimport os\n")
+    where = (str(game), "--dir", str(tmp_path))
+    done = run_solve(*where, "--backend", "lmdb", "--no-compile", preexec_fn=partial(os.closerange, 1, 3))
+    assert done.returncode == 1
+    assert run_solve("verify", *where).returncode == 0
 
 
 def test_the_exit_code_is_right_with_all_streams_closed(run_solve, tables):

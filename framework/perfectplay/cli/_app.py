@@ -63,6 +63,7 @@ class Root(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run and exit. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C."""
+        _replace_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")  # print a ? for characters that the terminal lacks
@@ -75,6 +76,15 @@ class Root(click.Group):
         except Exception as error:
             code = _report(error)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _replace_closed_streams() -> None:
+    """Open /dev/null in place of closed standard streams. A table could get their number, and messages with it."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(handle, True)
+    os.close(handle)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)  # messages are lost; a closed standard output is an error
 
 
 def _game_names() -> list[str]:

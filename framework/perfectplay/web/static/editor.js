@@ -101,7 +101,7 @@ function startSetup(onText) {
 
 // ---- the editor ----
 
-/** Connects the editor, and fills it. Returns a function that puts another position into it. */
+/** Connects the editor, and fills it. Returns `fillIn`, which puts another position into it, and `load`. */
 export function startEditor(visit) {
   const field = $("editor-text");
   const reason = $("editor-reason");
@@ -161,11 +161,6 @@ export function startEditor(visit) {
     isEdited = false;
     visit({ start: found.text, moves: [] });
   });
-  $("load-game").addEventListener("change", async (event) => {
-    const [file] = event.target.files;
-    if (file) await load(file);
-    event.target.value = ""; // so that the same file can be chosen again
-  });
   show(null, "", false);
 
   const fillIn = (position, name) => {
@@ -184,5 +179,5 @@ export function startEditor(visit) {
     isEdited = true;
     check();
   }
-  return fillIn;
+  return { fillIn, load };
 }
