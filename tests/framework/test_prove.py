@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Outcome, PluginError, Proof, ProofOptions, UsageError, load_game, make_game, solve_game
+from perfectplay import prove as proof_module
 from perfectplay import prove_position as prove_with_options
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.prove import proof as proof_module
-from perfectplay.prove.proof import proof_path, read_proof
+from perfectplay.prove import proof_path, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
 from perfectplay.table.lmdb_store import LmdbStore
 
