@@ -15,7 +15,7 @@ from perfectplay import Board, Cell, Outcome, Piece, load_game, make_game, solve
 from perfectplay.errors import PluginError
 from perfectplay.game.board_text import draw
 from perfectplay.testing import Effort, run_checks
-from perfectplay.testing.narration import narrate_game
+from perfectplay.testing.checks import narrate_game
 from perfectplay.values import Status
 
 from .. import zoo
@@ -124,11 +124,16 @@ def test_a_game_that_prints_to_standard_output_is_not_called_impure(run_solve: S
         ("class Odd(BaseException): pass\nraise Odd('odd')", "Odd|exit code"),
         ("import os; os.kill(os.getpid(), 11)", "crashed with SIGSEGV"),
         (
+            "import os\nfrom perfectplay import hookimpl\n@hookimpl\ndef configure(options): pass\n"
+            "@hookimpl\ndef options(): os.kill(os.getpid(), 11)",
+            "crashed with SIGSEGV",
+        ),
+        (
             "import threading, time; threading.Thread(target=time.sleep, args=(9999,)).start()",
             "starts a thread .* that keeps running",
         ),
     ],
-    ids=["exit", "interrupt", "base exception", "crash", "thread"],
+    ids=["exit", "interrupt", "base exception", "crash", "crash in options", "thread"],
 )
 def test_an_import_that_ends_the_process_is_one_line(run_solve: Solve, tmp_path: Path, line: str, message: str):
     done = check_file(run_solve, tmp_path, f"{line}\n{zoo.read('subtraction')}")

@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
-from perfectplay.commands import COMMANDS
-from perfectplay.game.plugins import RESERVED_NAMES
+from perfectplay.game.plugins import COMMANDS, RESERVED_NAMES
 from perfectplay.web.library import Library
 
 

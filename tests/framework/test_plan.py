@@ -31,7 +31,7 @@ from perfectplay.tiers.external_set import SpillBudget
 
 @pytest.fixture
 def solve(monkeypatch, tmp_path):
-    """Run `solve …` with tables of its own."""
+    """Run `solve …` with a separate directory of tables."""
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path / "tables"))
     return lambda *words: CliRunner().invoke(root, words, prog_name="solve")
 

@@ -18,10 +18,10 @@ from click.testing import CliRunner, Result
 from perfectplay.cli import root
 from perfectplay.cli._common import GameCommand
 from perfectplay.cli.solve import make_solve_command
-from perfectplay.commands import COMMANDS
 from perfectplay.errors import PluginError
 from perfectplay.game.engine import translate_error
 from perfectplay.game.loading import load_game, make_game
+from perfectplay.game.plugins import COMMANDS
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay_native.errors import no_move_error

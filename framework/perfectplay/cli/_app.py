@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import click
 
-from perfectplay.commands import COMMANDS
 from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_you_mean
 from perfectplay.game import plugins
+from perfectplay.game.plugins import COMMANDS
 
 
 class Root(click.Group):

@@ -1,6 +1,7 @@
-"""Finds a C compiler and builds shared objects with it. A compiler that does not work is never more than a reason.
+"""Finds a C compiler and builds shared objects with it.
 
-The compiler is called directly. Going through setuptools, as plugins with a C kernel do, would take a second.
+A compiler that does not work is never an error, only the reason why rules are not compiled. It is called directly,
+because setuptools, which builds plugins with a C kernel, would take a second.
 """
 
 from __future__ import annotations

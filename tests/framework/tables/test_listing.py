@@ -8,8 +8,10 @@ import threading
 import time
 from contextlib import suppress
 
+import platformdirs
 import pytest
 from click.testing import CliRunner
+from platformdirs.macos import MacOS
 
 from perfectplay import open_table, solve_game
 from perfectplay.cli import root
@@ -55,6 +57,15 @@ def test_table_removed_during_a_listing_is_no_error(game, plain, solved, monkeyp
     assert listed.exit_code == 0, listed.output
     assert other.name in listed.stdout
     assert not plain.exists()
+
+
+def test_the_default_directory_is_that_of_the_system(monkeypatch):
+    """On macOS it is not ~/.local/share."""
+    monkeypatch.delenv("PERFECTPLAY_TABLES", raising=False)
+    monkeypatch.setattr(
+        platformdirs, "user_data_path", lambda *names, **options: MacOS(*names, **options).user_data_path
+    )
+    assert locations.table_directory().parts[-3:] == ("Library", "Application Support", "perfectplay")
 
 
 def test_file_removed_during_a_listing_is_no_error(plain, monkeypatch):
