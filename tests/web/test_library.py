@@ -76,14 +76,14 @@ def test_requests_wait_while_a_table_is_opened(tmp_path: Path, monkeypatch: pyte
 
     def open_slowly(*arguments: Any, **options: Any) -> Table:
         opening.set()
-        assert resume.wait(10)
+        assert resume.wait(120)
         return open_table(*arguments, **options)
 
     monkeypatch.setattr(library_module, "open_table", open_slowly)
     found: list[Table | None] = []
     threads = [threading.Thread(target=lambda: found.append(served.find_table())) for _ in range(2)]
     threads[0].start()
-    assert opening.wait(10)
+    assert opening.wait(120)
     threads[1].start()
     threads[1].join(0.5)  # enough time to return without a table
     resume.set()
