@@ -37,6 +37,21 @@ def mark_kept(
     return kept, wrong[0]
 
 
+def count_kept(engine: Engine, tier: int, first: int, count: int, positions: Positions | None) -> int:
+    """Count the values of consecutive slots that `mark_kept` keeps. Threads may share the engine."""
+    kept = ffi.new("uint64_t *")
+    with engine.kernel.callback_errors():
+        result = lib.pp_count_kept(
+            engine.c,
+            slot_of(tier, first),
+            count,
+            ffi.NULL if positions is None else pointer("pp_position[]", positions),
+            kept,
+        )
+    engine.check(result)
+    return int(kept[0])
+
+
 def pack_keys(keys: Positions) -> bytes:
     """Return the differences between ascending keys as bytes. The first key is not included.
 

@@ -203,6 +203,15 @@ def one_ply_codes(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint32
     return _map_positions(kernel, lib.pp_one_ply_codes, positions, "uint32_t[]", np.uint32)
 
 
+def one_ply_code(kernel: Kernel, position: int) -> int:
+    """Return the code of one position as `one_ply_codes` does, without the overhead of numpy."""
+    codes = ffi.new("uint32_t[1]")
+    with kernel.callback_errors():
+        if lib.pp_one_ply_codes(kernel.c, ffi.new("pp_position[1]", (position,)), 1, codes):
+            raise EngineOutOfMemory("not enough memory for the moves of one position")
+    return int(codes[0])
+
+
 def kernel_digests(kernel: Kernel, positions: Positions) -> npt.NDArray[np.uint64]:
     """Return a digest of the results of each of DIGEST_FUNCTIONS for each position. Thread-safe for a C kernel."""
     digests = np.empty((positions.size, lib.PP_DIGESTS), dtype=np.uint64)

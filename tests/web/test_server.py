@@ -52,7 +52,7 @@ def running_server(library: Library, *, open_to_others: bool = False) -> Iterato
 
 
 def ask(port: int, path: str = "/api/games") -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
@@ -64,7 +64,7 @@ def ask(port: int, path: str = "/api/games") -> bytes:
 def unfinished_requests(port: int) -> Iterator[list[socket.socket]]:
     """Open 200 connections, half with a part of the headers, half with a part of a body."""
     with ExitStack() as stack:
-        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)) for _ in range(200)]
+        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=120)) for _ in range(200)]
         for connection in slow[::2]:
             connection.sendall(b"GET /api/games HTTP/1.1\r\nHost: loc")
         for connection in slow[1::2]:
@@ -86,7 +86,7 @@ def test_connections_are_limited(library: Library, monkeypatch: pytest.MonkeyPat
     with running_server(library) as port:
         with ExitStack() as stack:
             for _ in range(5):
-                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=120))
             while not ask(port).startswith(b"HTTP/1.1 503"):  # until the server has accepted them all
                 time.sleep(0.01)
         while not ask(port).startswith(b"HTTP/1.1 200"):  # until the server has noticed that they are closed
@@ -97,7 +97,7 @@ def test_headers_are_limited_where_other_machines_can_connect(library: Library) 
     with running_server(library, open_to_others=True) as port:
         answer = b""
         with (
-            socket.create_connection(("127.0.0.1", port), timeout=30) as greedy,
+            socket.create_connection(("127.0.0.1", port), timeout=120) as greedy,
             suppress(ConnectionResetError, BrokenPipeError),
         ):
             greedy.sendall(b"GET / HTTP/1.1\r\n")
@@ -111,7 +111,7 @@ def test_headers_are_limited_where_other_machines_can_connect(library: Library) 
 @pytest.mark.parametrize("open_to_others", [False, True])
 def test_a_connection_is_used_for_many_requests(library: Library, open_to_others: bool) -> None:
     with running_server(library, open_to_others=open_to_others) as port:
-        connection = HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", port, timeout=120)
         for method, path, has_body in [
             ("HEAD", "/api/games", False),
             ("GET", "/static/main.js", True),
@@ -267,7 +267,7 @@ def test_a_line_of_a_compact_table_does_not_block_other_requests(
     def slow_probe(table: CompactTable, *arguments: Any) -> Any:
         if threading.current_thread() is not loop:
             started.set()
-            resume.wait(10)
+            resume.wait(120)
         return probe(table, *arguments)
 
     monkeypatch.setattr(CompactTable, "get", slow_probe)
@@ -276,7 +276,7 @@ def test_a_line_of_a_compact_table_does_not_block_other_requests(
         loop = next(thread for thread in threading.enumerate() if thread.name == "server")
         waiting = threading.Thread(target=lambda: found.append(ask(port, "/api/tictactoe/line")))
         waiting.start()
-        assert started.wait(10), "the line is computed outside the event loop"
+        assert started.wait(120), "the line is computed outside the event loop"
         assert ask(port, "/api/tictactoe/check?position=.........").startswith(b"HTTP/1.1 200")
         assert waiting.is_alive()
         resume.set()

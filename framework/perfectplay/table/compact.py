@@ -7,8 +7,9 @@ compressed with zstd. The table also stores how many codes are kept in each run 
 most half a run to find its code. Frames and runs are shorter in a tier that keeps more of its codes (see `Layout`),
 because a probe has to unpack one frame.
 
-Keys are split into frames of 2**13 and stored as differences, also compressed with zstd. Similar differences occur all
-over a tier, so the frames of a large tier share a dictionary, which consists of the raw contents of a few of them.
+Keys are split into frames of 2**11 and stored as differences, also compressed with zstd. Similar differences occur all
+over a tier, so the frames of a large tier share a dictionary, which zstd trains with a sample of them. With it, a short
+frame is compressed as well as a long one without, and it is unpacked four times as fast.
 
 In addition to `meta`, `K` and `T` (records.py), a compact table has these entries:
 
@@ -24,28 +25,28 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from operator import index
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, Generic, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import zstandard
 
 from perfectplay.errors import TableError
-from perfectplay.table.lmdb_reader import TableReader
-from perfectplay.table.records import KeyRecord, TierRecord, blocks_of, checksum, number_key, unseal
+from perfectplay.table.lmdb_reader import TableFile, TableReader
+from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key, unseal
 from perfectplay.table.store import Array, Block
 from perfectplay.table.table import Table, as_positions
 from perfectplay.values import NO_POSITION_CODE, Value
-from perfectplay_native.compact import pack_keys, unpack_keys
+from perfectplay_native.compact import count_kept, pack_keys, unpack_keys
 from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel, index_of_slot, slot_of, tier_of_slot
 from perfectplay_native.limits import BLOCK_SLOTS
-from perfectplay_native.positions import one_ply_codes
+from perfectplay_native.positions import one_ply_code, one_ply_codes
 from perfectplay_native.values import Codes
 
-FORM = 4
+FORM = 5
 """Version of the compact form. Tables of other forms are refused."""
 
 LEVEL = 15
@@ -54,9 +55,11 @@ LEVEL = 15
 CACHED_FRAMES = 256
 
 CODES_PER_FRAME, CODES_PER_RUN, SMALLEST_RUN = 1 << 13, 64, 64
+KEYS_PER_FRAME = 1 << 11
 
 Default = TypeVar("Default")
 Record = TierRecord | KeyRecord
+AnyRecord = TypeVar("AnyRecord", TierRecord, KeyRecord)
 
 
 # ---- frames ----
@@ -85,7 +88,8 @@ class Layout:
         )
 
     def for_keys(self) -> Layout:
-        return Layout(min(self.frame_slots, CODES_PER_FRAME), self.run_slots)
+        frame_slots = min(self.frame_slots, KEYS_PER_FRAME)
+        return Layout(frame_slots, frame_slots)
 
 
 def _halve(slots: int, is_small: Callable[[int], bool]) -> int:
@@ -139,67 +143,25 @@ def unpack_counts(data: bytes | Block) -> Array:
 class KeyFrames:
     """Packs and unpacks the keys of one tier. Threads may share it, because each gets its own zstd contexts."""
 
-    def __init__(self, layout: Layout, dictionary: bytes = b"") -> None:
-        """`dictionary` is the raw contents of typical frames, or empty."""
-        self.layout = layout
-        self._dictionary = None
-        if dictionary:
-            self._dictionary = zstandard.ZstdCompressionDict(dictionary, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    def __init__(self, dictionary: bytes = b"") -> None:
+        """`dictionary` is one that zstd has trained, or empty."""
+        self._dictionary = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
         self._local = threading.local()
-
-    def raw(self, keys: Array) -> bytes:
-        """Return a frame before compression: the ends of the runs, their first keys, and the runs as differences."""
-        runs = blocks_of(keys, length=self.layout.run_slots)
-        packed = [pack_keys(run) for run in runs]
-        ends = np.cumsum([len(run) for run in packed], dtype="<u4")
-        first = np.array([run[0] - keys[0] for run in runs], dtype="<u8")
-        return b"".join([ends.tobytes(), first.tobytes(), *packed])
 
     def pack(self, keys: Array) -> bytes:
         """Pack sorted keys, without the first one."""
         if not hasattr(self._local, "compressor"):
-            self._local.compressor = zstandard.ZstdCompressor(level=LEVEL, dict_data=self._dictionary)
-        packed: bytes = self._local.compressor.compress(self.raw(keys))
+            self._local.compressor = zstandard.ZstdCompressor(
+                level=LEVEL, dict_data=self._dictionary, write_dict_id=False
+            )
+        packed: bytes = self._local.compressor.compress(pack_keys(keys))
         return packed
 
-    def unpack(self, data: bytes | Block, first: int, count: int) -> KeyFrame:
-        """Return the keys, given the first one and their number."""
+    def unpack(self, data: bytes | Block, first: int, count: int) -> Array:
+        """Return the keys, given the first one and their number. Raises ValueError or ZstdError for other data."""
         if not hasattr(self._local, "decompressor"):
             self._local.decompressor = zstandard.ZstdDecompressor(dict_data=self._dictionary)
-        return KeyFrame(self._local.decompressor.decompress(data), first, count, self.layout.run_slots)
-
-
-class KeyFrame:
-    """The keys of a frame. Runs are unpacked one at a time, because a probe needs only one of them."""
-
-    def __init__(self, raw: bytes, first: int, count: int, run_slots: int) -> None:
-        self.count, self.run_slots = count, run_slots
-        runs = -(-count // run_slots)
-        self._ends = [0, *np.frombuffer(raw, dtype="<u4", count=runs).tolist()]
-        self._first = np.frombuffer(raw, dtype="<u8", count=runs, offset=4 * runs) + np.uint64(first)
-        self._runs = memoryview(raw)[12 * runs :]
-        if self._ends != sorted(self._ends) or self._ends[-1] != len(self._runs):
-            raise ValueError("the runs of keys have impossible sizes")
-        self._latest: tuple[int, Array] = (-1, np.empty(0, dtype=np.uint64))
-
-    def run(self, number: int) -> Array:
-        """Return the keys of a run. Raises ValueError if it cannot be unpacked."""
-        latest, keys = self._latest
-        if latest != number:
-            length = min(self.run_slots, self.count - number * self.run_slots)
-            packed = self._runs[self._ends[number] : self._ends[number + 1]]
-            keys = unpack_keys(packed, int(self._first[number]), length)
-            self._latest = (number, keys)
-        return keys
-
-    def find(self, key: int) -> int | None:
-        """Return the index of a key, None if it is missing."""
-        number = int(self._first.searchsorted(np.uint64(key), side="right")) - 1
-        if number < 0:
-            return None
-        run = self.run(number)
-        place = int(run.searchsorted(np.uint64(key)))
-        return number * self.run_slots + place if place < len(run) and run[place] == key else None
+        return unpack_keys(self._local.decompressor.decompress(data), first, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +208,106 @@ class FrameIndex:
 # ---- reading ----
 
 
+class PackedTier(Generic[AnyRecord]):
+    """The frames of a tier's values or keys in an open table."""
+
+    kind: bytes
+
+    def __init__(self, source: TableFile, record: AnyRecord) -> None:
+        """Read the index of the frames. Raises TableError if it is damaged."""
+        self.source = source
+        self.record: AnyRecord = record
+        key = number_key(self.kind.upper(), record.tier)
+        try:
+            self.data = source.entries[number_key(self.kind, record.tier)]
+            self.index = FrameIndex.read(unseal(key, source.entries[key]), record, len(self.data))
+        except (ValueError, KeyError):
+            raise source.damage(f"the frames of tier {record.tier}, or their index, cannot be read") from None
+        self.layout = self.index.layout
+
+    def packed(self, frame: int) -> Block:
+        """Return a packed frame, whose checksum is correct."""
+        packed = self.data[self.index.frame(frame)]
+        if checksum(packed) != self.index.checksums[frame]:
+            raise self.source.damage(f"tier {self.record.tier}, frame {frame} has a wrong checksum")
+        return packed
+
+    def trailer(self) -> Block:
+        """Return the data behind the frames, whose checksum is correct."""
+        trailer = self.data[self.index.trailer]
+        if checksum(trailer) != self.index.trailer_checksum:
+            raise self.source.damage(f"the data behind the frames of tier {self.record.tier} have a wrong checksum")
+        return trailer
+
+    def check(self) -> None:
+        """Raise TableError unless all frames and the data behind them have the right checksums."""
+        for frame in range(len(self.index.ends)):
+            self.packed(frame)
+        self.trailer()
+
+    def unpack(self, frame: int) -> Array:
+        """Return the contents of a frame."""
+        packed = self.packed(frame)
+        try:
+            return self._unpack(packed, frame)
+        except (ValueError, zstandard.ZstdError):  # with a correct checksum, perfectplay did not write it
+            raise self.source.damage(f"tier {self.record.tier}, frame {frame} cannot be unpacked") from None
+
+    def _unpack(self, packed: Block, frame: int) -> Array:
+        raise NotImplementedError
+
+
+class PackedValues(PackedTier[TierRecord]):
+    """The packed values of a tier. A frame is unpacked to numbers of kept codes."""
+
+    kind = b"c"
+
+    def __init__(self, source: TableFile, record: TierRecord) -> None:
+        super().__init__(source, record)
+        self.frames = ValueFrames(record, self.layout)
+        self.codes = self.frames.codes
+
+    def _unpack(self, packed: Block, frame: int) -> Array:
+        return self.frames.unpack(packed)
+
+    def code(self, number: int) -> int:
+        """Return the code with a number."""
+        if number >= len(self.codes):
+            raise self.source.damage(f"tier {self.record.tier} has a code with an impossible number")
+        return int(self.codes[number])
+
+    @cached_property
+    def _counts(self) -> Array:
+        """The number of kept codes in each run of the tier."""
+        try:
+            counts = unpack_counts(self.trailer())
+            if len(counts) == -(-self.record.size // self.layout.run_slots):
+                return counts
+        except (ValueError, zstandard.ZstdError):
+            pass
+        raise self.source.damage(f"the counts of tier {self.record.tier} cannot be unpacked")
+
+    def run_counts(self, frame: int) -> Array:
+        """Return the number of kept codes in each run of a frame."""
+        runs = self.layout.frame_slots // self.layout.run_slots
+        return self._counts[frame * runs : (frame + 1) * runs]
+
+
+class PackedKeys(PackedTier[KeyRecord]):
+    """The packed keys of a tier. A frame is unpacked to keys."""
+
+    kind = b"d"
+
+    @cached_property
+    def _frames(self) -> KeyFrames:
+        dictionary = self.trailer()
+        return KeyFrames(zstandard.decompress(dictionary) if dictionary else b"")
+
+    def _unpack(self, packed: Block, frame: int) -> Array:
+        slots = min(self.layout.frame_slots, self.record.size - frame * self.layout.frame_slots)
+        return self._frames.unpack(packed, int(self.index.first_keys[frame]), slots)
+
+
 class CompactStore(TableReader):
     """A compact table on disk. It unpacks one frame for a single value, or whole tiers into memory."""
 
@@ -261,30 +323,28 @@ class CompactStore(TableReader):
         self.kernel = kernel
         self._omits = bool(self.info.storage.get("drops_settled"))
         """Whether frames omit the values that follow from the rules."""
-        self._cache: OrderedDict[tuple[bytes, int, int], Any] = OrderedDict()
-        self._indices: dict[bytes, FrameIndex] = {}
-        self._values: dict[int, ValueFrames] = {}
-        self._counts: dict[int, Array] = {}
-        self._keys: dict[int, KeyFrames] = {}
+        self._cache: OrderedDict[tuple[bytes, int, int], Array] = OrderedDict()
+        self._values: dict[int, PackedValues] = {}
+        self._keys: dict[int, PackedKeys] = {}
         self._index = Engine(kernel, tiers=max([*self.source.tiers, 0]) + 1)
         """Converts slots to positions; it contains no values."""
         if kernel.ranked:
             for tier, record in self.source.tiers.items():
                 self._index.define(tier, record.size)
 
-    def code_of(self, slot: int) -> int:
-        """Return the code of one slot."""
+    def code_of(self, slot: int, position: int) -> int:
+        """Return the code of one slot, which holds this position."""
         tier, place = tier_of_slot(slot), index_of_slot(slot)
-        record = self.source.tiers[tier]
-        layout = self._frame_index(record).layout
+        values = self._packed_values(tier)
+        layout = values.layout
         frame, offset = divmod(place, layout.frame_slots)
         if not self._omits:
-            return self._code(record, self._cached(record, frame)[offset])
-        if code := one_ply_codes(self.kernel, self._positions(tier, place, 1))[0]:
-            return int(code)
-        numbers, counts = self._cached(record, frame), self._run_counts(record, frame)
+            return values.code(self._cached(values, frame)[offset])
+        if code := one_ply_code(self.kernel, position):
+            return code
+        numbers, counts = self._cached(values, frame), values.run_counts(frame)
         run, before = divmod(offset, layout.run_slots)
-        after = min(layout.run_slots - before, record.size - place) - 1
+        after = min(layout.run_slots - before, values.record.size - place) - 1
         start = int(counts[:run].sum())
         end = start + int(counts[run])
         if before <= after:  # count the kept codes from the nearer end of the run
@@ -293,20 +353,14 @@ class CompactStore(TableReader):
             number = end - 1 - self._count_kept(tier, place + 1, after)
         if not start <= number < end <= len(numbers):
             raise self.source.damage(f"tier {tier}, frame {frame} was made by other rules")
-        return self._code(record, numbers[number])
-
-    def _code(self, record: TierRecord, number: int) -> int:
-        """Return the code with a number in a tier."""
-        codes = self._value_frames(record).codes
-        if number >= len(codes):
-            raise self.source.damage(f"tier {record.tier} has a code with an impossible number")
-        return int(codes[number])
+        return values.code(numbers[number])
 
     def _count_kept(self, tier: int, first: int, count: int) -> int:
         """Count the kept codes of consecutive slots in one run."""
         if not count:  # `first` may be beyond the tier
             return 0
-        return int(np.count_nonzero(one_ply_codes(self.kernel, self._positions(tier, first, count)) == 0))
+        positions = None if self.kernel.ranked else self._keys_from(tier, first, count)
+        return count_kept(self._index, tier, first, count, positions)
 
     def _positions(self, tier: int, first: int, count: int) -> Array:
         """Return the positions of consecutive slots."""
@@ -314,37 +368,25 @@ class CompactStore(TableReader):
 
     def _keys_from(self, tier: int, first: int, count: int) -> Array:
         """Return consecutive keys of a tier."""
-        record, parts = self._key_record(tier), []
-        layout = self._frame_index(record).layout
+        keys, parts = self._packed_keys(tier), []
         while count > 0:
-            frame, offset = divmod(first, layout.frame_slots)
-            number, start = divmod(offset, layout.run_slots)
-            part = self._key_run(record, frame, number)[start : start + count]
+            frame, offset = divmod(first, keys.layout.frame_slots)
+            part = self._cached(keys, frame)[offset : offset + count]
             parts.append(part)
             first, count = first + len(part), count - len(part)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _key_run(self, record: KeyRecord, frame: int, number: int) -> Array:
-        try:
-            keys: Array = self._cached(record, frame).run(number)
-            return keys
-        except ValueError:  # with a correct checksum, perfectplay did not write it
-            raise self.source.damage(f"tier {record.tier}, frame {frame} cannot be unpacked") from None
-
     def find(self, tier: int, key: int) -> int | None:
         """Return the index of a canonical position among the keys of its tier."""
-        record = self.source.keys.get(tier)
-        if record is None or tier not in self.source.tiers:
+        if tier not in self.source.keys or tier not in self.source.tiers:
             return None
-        frames = self._frame_index(record)
-        frame = int(frames.first_keys.searchsorted(np.uint64(key), side="right")) - 1
+        keys, number = self._packed_keys(tier), np.uint64(key)
+        frame = int(keys.index.first_keys.searchsorted(number, side="right")) - 1
         if frame < 0:
             return None
-        try:
-            place = self._cached(record, frame).find(key)
-        except ValueError:
-            raise self.source.damage(f"tier {record.tier}, frame {frame} cannot be unpacked") from None
-        return None if place is None else frame * frames.layout.frame_slots + int(place)
+        members = self._cached(keys, frame)
+        place = int(members.searchsorted(number))
+        return frame * keys.layout.frame_slots + place if place < len(members) and members[place] == number else None
 
     def value_blocks(self, record: TierRecord) -> list[Block]:
         """Unpack a whole tier into memory and check its checksums."""
@@ -372,48 +414,64 @@ class CompactStore(TableReader):
 
     def unpack_block(self, record: Record, number: int) -> Array:
         """Unpack a block and check its checksum. Threads may call it concurrently. Raises TableError for damage."""
+        if number == 0:
+            self._trailer(record)  # only single probes use it, but `verify` must notice all damage
         first = number * BLOCK_SLOTS
-        dtype = record.dtype if isinstance(record, TierRecord) else np.dtype("<u8")
-        block: Array = np.empty(min(BLOCK_SLOTS, record.size - first), dtype=dtype)
-        frame_slots = self._frame_index(record).layout.frame_slots
-        for offset in range(0, len(block), frame_slots):
+        slots = min(BLOCK_SLOTS, record.size - first)
+        if isinstance(record, KeyRecord):
+            block = self._keys_from(record.tier, first, slots)
+        else:
+            block = self._values_from(record, first, slots)
+        if checksum(block) != record.checksums[number]:
+            raise self.source.damage(f"tier {record.tier}, block {number} has a wrong checksum")
+        return block
+
+    def _values_from(self, record: TierRecord, first: int, count: int) -> Array:
+        """Return consecutive values of a tier, which begin with a frame."""
+        block: Array = np.empty(count, dtype=record.dtype)
+        values = self._packed_values(record.tier)
+        frame_slots = values.layout.frame_slots
+        for offset in range(0, count, frame_slots):
             part, frame = block[offset : offset + frame_slots], (first + offset) // frame_slots
-            if isinstance(record, KeyRecord):
-                part[:] = self._keys_from(record.tier, first + offset, len(part))
-                continue
-            numbers = self._unpack(record, frame)
+            numbers = values.unpack(frame)
             if self._omits:
                 part[:] = one_ply_codes(self.kernel, self._positions(record.tier, first + offset, len(part)))
             kept = part == 0 if self._omits else np.ones(len(part), dtype=bool)
             if np.count_nonzero(kept) != len(numbers):
                 raise self.source.damage(f"tier {record.tier}, frame {frame} was made by other rules")
             try:
-                part[kept] = self._value_frames(record).codes[numbers]
+                part[kept] = values.codes[numbers]
             except IndexError:
                 raise self.source.damage(f"tier {record.tier} has a code with an impossible number") from None
-        if checksum(block) != record.checksums[number]:
-            raise self.source.damage(f"tier {record.tier}, block {number} has a wrong checksum")
         return block
 
     def check_frames(self, record: Record) -> None:
         """Raise TableError unless all frames of a tier, and the data behind them, have the right checksums."""
-        for frame in range(len(self._frame_index(record).ends)):
-            self._packed(record, frame)
-        self._trailer(record)
+        if isinstance(record, KeyRecord):
+            self._packed_keys(record.tier).check()
+        else:
+            self._packed_values(record.tier).check()
 
-    def _key_record(self, tier: int) -> KeyRecord:
-        if tier not in self.source.keys:  # it was damaged, and the table is being repaired
-            raise self.source.damage(f"the keys of tier {tier} are missing")
-        return self.source.keys[tier]
+    def _packed_values(self, tier: int) -> PackedValues:
+        if tier not in self._values:
+            self._values[tier] = PackedValues(self.source, self.source.tiers[tier])
+        return self._values[tier]
 
-    def _cached(self, record: Record, frame: int) -> Any:
+    def _packed_keys(self, tier: int) -> PackedKeys:
+        if tier not in self._keys:
+            if tier not in self.source.keys:  # it was damaged, and the table is being repaired
+                raise self.source.damage(f"the keys of tier {tier} are missing")
+            self._keys[tier] = PackedKeys(self.source, self.source.keys[tier])
+        return self._keys[tier]
+
+    def _cached(self, packed: PackedTier[Any], frame: int) -> Array:
         """Return an unpacked frame from the cache of the most recent ones."""
-        name = (_kind(record), record.tier, frame)
+        name = (packed.kind, packed.record.tier, frame)
         with self.lock:
             if name in self._cache:
                 self._cache.move_to_end(name)
                 return self._cache[name]
-        unpacked = self._unpack(record, frame)
+        unpacked = packed.unpack(frame)
         with self.lock:
             self._cache[name] = unpacked
             while len(self._cache) > CACHED_FRAMES:
@@ -425,83 +483,8 @@ class CompactStore(TableReader):
         with self.lock:
             self._cache.clear()
 
-    def _packed(self, record: Record, frame: int) -> Block:
-        """Return a packed frame, whose checksum is correct."""
-        frames = self._frame_index(record)
-        packed = self._data(record)[frames.frame(frame)]
-        if checksum(packed) != frames.checksums[frame]:
-            raise self.source.damage(f"tier {record.tier}, frame {frame} has a wrong checksum")
-        return packed
-
-    def _unpack(self, record: Record, frame: int) -> Any:
-        """Unpack a frame, as `ValueFrames` or `KeyFrames` do."""
-        packed, frames = self._packed(record, frame), self._frame_index(record)
-        try:
-            if isinstance(record, TierRecord):
-                return self._value_frames(record).unpack(packed)
-            slots = min(frames.layout.frame_slots, record.size - frame * frames.layout.frame_slots)
-            return self._key_frames(record).unpack(packed, int(frames.first_keys[frame]), slots)
-        except (ValueError, zstandard.ZstdError):  # with a correct checksum, perfectplay did not write it
-            raise self.source.damage(f"tier {record.tier}, frame {frame} cannot be unpacked") from None
-
-    def _value_frames(self, record: TierRecord) -> ValueFrames:
-        if record.tier not in self._values:
-            self._values[record.tier] = ValueFrames(record, self._frame_index(record).layout)
-        return self._values[record.tier]
-
-    def _key_frames(self, record: KeyRecord) -> KeyFrames:
-        if record.tier not in self._keys:
-            dictionary = self._trailer(record)
-            self._keys[record.tier] = KeyFrames(
-                self._frame_index(record).layout, zstandard.decompress(dictionary) if dictionary else b""
-            )
-        return self._keys[record.tier]
-
-    def _run_counts(self, record: TierRecord, frame: int) -> Array:
-        """Return the number of kept codes in each run of a frame."""
-        layout = self._frame_index(record).layout
-        if record.tier not in self._counts:
-            try:
-                counts = unpack_counts(self._trailer(record))
-                if len(counts) != -(-record.size // layout.run_slots):
-                    raise ValueError
-            except (ValueError, zstandard.ZstdError):
-                raise self.source.damage(f"the counts of tier {record.tier} cannot be unpacked") from None
-            self._counts[record.tier] = counts
-        runs = layout.frame_slots // layout.run_slots
-        return self._counts[record.tier][frame * runs : (frame + 1) * runs]
-
-    def _trailer(self, record: Record) -> Block:
-        """Return the data behind the frames of a tier, whose checksum is correct."""
-        frames = self._frame_index(record)
-        trailer = self._data(record)[frames.trailer]
-        if checksum(trailer) != frames.trailer_checksum:
-            raise self.source.damage(f"the data behind the frames of tier {record.tier} have a wrong checksum")
-        return trailer
-
-    def _data(self, record: Record) -> Block:
-        return self.source.entries[number_key(_kind(record), record.tier)]
-
-    def _frame_index(self, record: Record) -> FrameIndex:
-        """Return the index of a tier's frames."""
-        kind = _kind(record)
-        key = number_key(kind.upper(), record.tier)
-        if key not in self._indices:
-            data = self.source.entries.get(number_key(kind, record.tier))
-            try:
-                if data is None:
-                    raise ValueError
-                self._indices[key] = FrameIndex.read(unseal(key, self.source.entries[key]), record, len(data))
-            except (ValueError, KeyError):
-                raise self.source.damage(f"the frames of tier {record.tier}, or their index, cannot be read") from None
-        return self._indices[key]
-
     def close(self) -> None:
         self._index.close(partial(TableError, f"the table {self.path} is closed"))
-
-
-def _kind(record: Record) -> bytes:
-    return b"c" if isinstance(record, TierRecord) else b"d"
 
 
 class CompactTable(Table):
@@ -511,7 +494,7 @@ class CompactTable(Table):
 
     def get(self, position: SupportsIndex, default: Default | None = None) -> Value | Default | None:
         slot = self._find(position)
-        code = NO_POSITION_CODE if slot is None else self.store.code_of(slot)
+        code = NO_POSITION_CODE if slot is None else self.store.code_of(slot, index(position))
         return default if code == NO_POSITION_CODE else Value.from_code(code)
 
     def probe_many(self, positions: npt.ArrayLike) -> Codes:
@@ -521,8 +504,8 @@ class CompactTable(Table):
         return codes.reshape(array.shape) if self.kernel.scored else codes.reshape(array.shape).astype(np.uint16)
 
     def probe_few(self, positions: Sequence[int]) -> list[int]:
-        codes: list[int] = self.probe_many(positions).tolist()
-        return codes
+        values = map(self.get, positions)
+        return [NO_POSITION_CODE if value is None else value.code for value in values]
 
     def _find(self, position: SupportsIndex) -> int | None:
         if self.kernel.ranked:

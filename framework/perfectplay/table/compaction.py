@@ -27,11 +27,11 @@ from perfectplay.table.compact import (
 )
 from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.lmdb_store import LOCK_FILE, NEW_FILE, LmdbStore, WriterLock, new_table, sealed_item
-from perfectplay.table.records import KeyRecord, TierRecord, blocks_of, checksum, number_key
+from perfectplay.table.records import KeyRecord, TierRecord, checksum, number_key
 from perfectplay.table.store import Array, Block, Store
 from perfectplay.table.table import Table
 from perfectplay.threads import ThreadPool
-from perfectplay_native.compact import mark_kept
+from perfectplay_native.compact import mark_kept, pack_keys
 from perfectplay_native.engine import Engine
 from perfectplay_native.limits import BLOCK_SLOTS
 
@@ -42,9 +42,11 @@ class CompactionLimits:
 
     layout: Layout = field(default_factory=Layout)
     dictionary_bytes: int = 1 << 17
-    """The size of a tier's dictionary of keys."""
-    keys_per_dictionary: int = 1 << 20
+    """The largest size of a tier's dictionary of keys."""
+    keys_per_dictionary: int = 1 << 18
     """A tier with fewer keys has no dictionary."""
+    sampled_keys: int = 1 << 22
+    """About how many keys a dictionary is trained with."""
     fixed_memory: int = 16 << 20
     """Bytes of a memory budget that are not for packing."""
     thread_memory: int = 16 << 20
@@ -54,7 +56,10 @@ class CompactionLimits:
 DEFAULT_LIMITS = CompactionLimits()
 
 SAMPLED_BLOCKS = 16
-"""One block in so many is unpacked again once the file is written."""
+"""One of this many blocks is unpacked again once the file is written."""
+
+SEGMENT_BYTES = 256
+"""Length of the pieces of which zstd makes a dictionary. Choosing it would make training forty times as long."""
 
 NOTHING_REPLACED = "nothing was replaced"
 
@@ -202,20 +207,14 @@ class _Packing:
 
         dictionary = b""
         if record.size >= self.limits.keys_per_dictionary:
-            typical = len(KeyFrames(layout).raw(frame(starts[len(starts) // 2])))
-            step = max(1, len(starts) * typical // self.limits.dictionary_bytes)
-            sample = b"".join(KeyFrames(layout).raw(frame(first)) for first in starts[step // 2 :: step])
-            dictionary = sample[-self.limits.dictionary_bytes :]
-        frames = KeyFrames(layout, dictionary)
+            step = max(1, record.size // self.limits.sampled_keys)
+            dictionary = _train([pack_keys(frame(first)) for first in starts[step // 2 :: step]], record, self.limits)
+        frames = KeyFrames(dictionary)
 
         def pack(first: int) -> bytes:
             keys = frame(first)
             packed = frames.pack(keys)
-            unpacked = frames.unpack(packed, int(keys[0]), len(keys))
-            if any(
-                not np.array_equal(unpacked.run(number), run)
-                for number, run in enumerate(blocks_of(keys, length=layout.run_slots))
-            ):
+            if not np.array_equal(frames.unpack(packed, int(keys[0]), len(keys)), keys):
                 raise TableError(f"the keys of tier {record.tier} cannot be packed: {NOTHING_REPLACED}")
             return packed
 
@@ -264,6 +263,15 @@ class _Packing:
 def _frame(blocks: list[Block], dtype: np.dtype[Any], first: int, layout: Layout) -> Array:
     block: Array = np.frombuffer(blocks[first // BLOCK_SLOTS], dtype=dtype)
     return block[first % BLOCK_SLOTS :][: layout.frame_slots]
+
+
+def _train(samples: list[bytes], record: KeyRecord, limits: CompactionLimits) -> bytes:
+    """Return a dictionary for the keys of a tier; empty if zstd finds the samples too small."""
+    size = min(limits.dictionary_bytes, record.size // 8)
+    try:
+        return zstandard.train_dictionary(size, [*samples], k=SEGMENT_BYTES, d=8).as_bytes()
+    except zstandard.ZstdError:
+        return b""
 
 
 def _report(progress: Callable[[int], None], before: int, slots: int) -> None:

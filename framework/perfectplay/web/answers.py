@@ -16,8 +16,8 @@ from perfectplay.analysis.moves import RatedMove as TableMove
 from perfectplay.analysis.moves import best_line, rate_each_move
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game.board import Board, Cell, Click, Spelling, Tray, board_fault, headings, player_colours
+from perfectplay.game.board_text import make_text_board
 from perfectplay.game.game import Game
-from perfectplay.game.text_board import make_text_board
 from perfectplay.game.wording import game_verdict, headline, sides
 from perfectplay.values import Status, Value, value_json
 from perfectplay.web.library import ServedGame

@@ -46,7 +46,7 @@ static value_code stored_code(const void *values, unsigned width, size_t index) 
 static bool may_follow_from_rules(value_code code) { return code != CODE_ENDLESS && remoteness_of(code) <= 2; }
 
 /* pp_mark_kept for at most RUN_SLOTS slots. The stored values tell which positions need not be evaluated by their
- * moves, which takes most of the time. Returns the number of wrong values. */
+ * moves, which takes most of the time; without them (NULL) all are. Returns the number of wrong values. */
 static uint64_t mark_run(pp_engine *engine, pp_slot first, unsigned count, const pp_position *positions,
                          const value_code *stored, uint8_t *kept, pp_move *moves) {
     value_code codes[RUN_SLOTS];
@@ -55,7 +55,7 @@ static uint64_t mark_run(pp_engine *engine, pp_slot first, unsigned count, const
     if (positions) pp_rule_codes(engine->kernel, positions, count, codes);
     else pp_rule_codes_of_slots(engine, first, count, codes);
     for (unsigned i = 0; i < count; i++)
-        candidates |= (uint64_t)(codes[i] == CODE_ENDLESS && may_follow_from_rules(stored[i])) << i;
+        candidates |= (uint64_t)(codes[i] == CODE_ENDLESS && (!stored || may_follow_from_rules(stored[i]))) << i;
     if (candidates && !positions) {
         pp_positions_of_slots(engine, first, count, unranked);
         positions = unranked;
@@ -66,7 +66,7 @@ static uint64_t mark_run(pp_engine *engine, pp_slot first, unsigned count, const
     }
     for (unsigned i = 0; i < count; i++) {
         kept[i] = codes[i] == CODE_ENDLESS;
-        wrong += !kept[i] && codes[i] != stored[i];
+        wrong += stored && !kept[i] && codes[i] != stored[i];
     }
     return wrong;
 }
@@ -81,6 +81,20 @@ int pp_mark_kept(pp_engine *engine, pp_slot first, size_t count, const pp_positi
         value_code stored[RUN_SLOTS];
         for (unsigned i = 0; i < run; i++) stored[i] = stored_code(values, width, done + i);
         *wrong += mark_run(engine, first + done, run, positions ? positions + done : NULL, stored, kept + done, moves);
+    }
+    free(moves);
+    return PP_OK;
+}
+
+int pp_count_kept(pp_engine *engine, pp_slot first, size_t count, const pp_position *positions, uint64_t *kept) {
+    pp_move *moves = malloc((engine->kernel->max_moves + 1) * sizeof *moves);
+    if (!moves) return PP_OUT_OF_MEMORY;
+    *kept = 0;
+    for (size_t done = 0; done < count; done += RUN_SLOTS) {
+        const unsigned run = count - done < RUN_SLOTS ? (unsigned)(count - done) : RUN_SLOTS;
+        uint8_t marks[RUN_SLOTS];
+        mark_run(engine, first + done, run, positions ? positions + done : NULL, NULL, marks, moves);
+        for (unsigned i = 0; i < run; i++) *kept += marks[i];
     }
     free(moves);
     return PP_OK;

@@ -13,6 +13,8 @@ int pp_one_ply_codes(const pp_kernel *kernel, const pp_position *positions, size
  * pp_result. */
 int pp_mark_kept(pp_engine *engine, pp_slot first, size_t count, const pp_position *positions, const void *values,
                  unsigned width, uint8_t *kept, uint64_t *wrong);
+/* Counts the values that pp_mark_kept keeps, without their stored values. Returns a pp_result. */
+int pp_count_kept(pp_engine *engine, pp_slot first, size_t count, const pp_position *positions, uint64_t *kept);
 
 /* Writes the differences between ascending keys, the first of which counts as 0. Needs room for PP_KEY_BYTES per key.
  * Returns the number of bytes written. */

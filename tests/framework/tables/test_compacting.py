@@ -13,7 +13,7 @@ from perfectplay.table.compact import Layout
 from perfectplay.table.compaction import CompactionLimits, compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.locations import table_path
-from perfectplay_native.compact import mark_kept, pack_keys, unpack_keys
+from perfectplay_native.compact import count_kept, mark_kept, pack_keys, unpack_keys
 from perfectplay_native.engine import Engine
 from perfectplay_native.limits import NO_POSITION
 from perfectplay_native.positions import one_ply_codes, rule_codes
@@ -55,6 +55,7 @@ def test_kept_values_are_those_that_do_not_follow_from_the_rules(game, table):
             codes = one_ply_codes(game.kernel, keys)
             kept, wrong = mark_kept(engine, tier, 0, values, keys)
             assert (kept == (codes == 0)).all()
+            assert count_kept(engine, tier, 0, len(keys), keys) == np.count_nonzero(kept)
             assert not wrong
             if (decided := np.flatnonzero(codes)).size:
                 values[decided[0]] ^= 2
@@ -65,10 +66,10 @@ def test_compact_table_contains_what_its_layout_says(game, table, tmp_path):
     path = compact_table(table, tmp_path / "small", limits=SMALL_FRAMES)
     with open_table(game, path) as compact:
         large = max(compact.keys.values(), key=lambda record: record.size)
-        index, dictionary = compact.store._frame_index(large), compact.store._trailer(large)
-        assert index.layout == Layout(1 << 10, 1 << 7)
-        assert len(index.ends) == -(-large.size // 1024)
-        assert dictionary, "a tier of this size has a dictionary"
+        packed = compact.store._packed_keys(large.tier)
+        assert packed.layout == Layout(1 << 10, 1 << 10)
+        assert len(packed.index.ends) == -(-large.size // 1024)
+        assert len(packed.trailer()), "a tier of this size has a dictionary"
         keys = np.concatenate([np.frombuffer(b, np.uint64) for b in table.store.key_blocks(large)])
         sample = keys[::37]
         assert compact.probe_many(sample).tolist() == table.probe_many(sample).tolist()
