@@ -84,6 +84,11 @@ def test_a_machine_without_enough_memory_is_a_one_line_error(run_solve, tmp_path
     assert_refused(done, 1, "memory")
 
 
+def test_too_little_memory_for_a_library_is_a_one_line_error(run_solve, tmp_path: Path):
+    bound = partial(resource.setrlimit, resource.RLIMIT_AS, (50 << 20, 50 << 20))
+    assert_refused(run_solve("show", "gobblet", tables=tmp_path, preexec_fn=bound), 1, "ulimit -v")
+
+
 def test_closed_output_and_wrong_arguments_are_one_line_errors(run_solve, tmp_path):
     def without_output() -> None:
         os.close(1)

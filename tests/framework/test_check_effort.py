@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from perfectplay import Board, Cell, Piece, load_game, make_game
+from perfectplay import Board, Cell, Outcome, Piece, load_game, make_game, solve_game
 from perfectplay.errors import PluginError
 from perfectplay.game.board_text import draw
 from perfectplay.testing import Effort, run_checks
@@ -143,6 +143,26 @@ def test_an_alternating_game_without_a_board_has_no_hint():
 def test_a_board_with_a_third_owner_is_one_line():
     with pytest.raises(PluginError, match=r"cannot be drawn: .*owner"):
         draw(Board(1, 1, (Cell("a1", 0, 0, (Piece(2, "X"),)),), 0))
+
+
+PUZZLE = "\n@hookimpl\ndef players(): return ['You']\n"
+
+
+def outcome(game: object) -> Outcome:
+    with solve_game(make_game(game), save=False).table as table:
+        return table.probe(0).outcome
+
+
+def test_a_solved_puzzle_is_won_and_the_hints_say_so():
+    """The jugs can be solved, but with another status for the solution the table says otherwise."""
+    assert outcome(zoo.module_of(zoo.read("jugs") + PUZZLE)) is Outcome.WIN
+    for wrong in ("LOST", "DRAWN"):
+        game = zoo.module_of(zoo.read("jugs", {"Status.WON": f"Status.{wrong}"}) + PUZZLE)
+        assert outcome(game) is not Outcome.WIN
+        assert "return WON for a solved puzzle" in found(game)["status"]
+    forgotten = zoo.module_of(zoo.read("jugs"))
+    assert "if one player plays alone, keep WON and return one name from 'players'" in found(forgotten)["status"]
+    assert found(zoo.module_of(zoo.read("jugs") + PUZZLE)) == {}
 
 
 # ---- a game in words ----
