@@ -49,7 +49,7 @@ class Rules:
         if self.rule == "crash" and position == 3: os.abort()
         return position <= self.stones
     @hookimpl
-    def moves(self, position): return [taken for taken in ((1, 2) if self.rule != "error" else None) if taken <= position]
+    def moves(self, position): return [taken for taken in {"error": None}.get(self.rule, (1, 2)) if taken <= position]
     @hookimpl
     def apply(self, position, move): return position - move
     @hookimpl

@@ -2,10 +2,10 @@
 
     python -m tools.campaigns.server_campaign [--requests 2500] [--seconds 60] [--seed 1]
 
-Requests: any method, path, query, header and body, also cut off or not HTTP at all. The answer must not be an internal
-error (status 500), values must be right, and the server must still answer at the end. Writers: two processes replace and
-compact one table in turn while others read it. Every answer must be right or a one-line error, and the table is complete
-at the end.
+Requests: any method, path, query, header and body, also cut off or not HTTP at all. The answer must not be an
+internal error (status 500), values must be right, and the server must still answer at the end. Writers: two processes
+replace and compact one table in turn while others read it. Every answer must be right or a one-line error, and the
+table is complete at the end.
 """
 
 from __future__ import annotations
@@ -36,27 +36,84 @@ WORDS = [GAME, "--width", "4", "--height", "4"]
 Counts = collections.Counter[str]
 
 NAMES = (
-    *("connect4", "connect4-width=4", "connect4-width=0", "connect4-width=99999999999", "quixo-width=3-height=3", "kalah"),
+    *(
+        "connect4",
+        "connect4-width=4",
+        "connect4-width=0",
+        "connect4-width=99999999999",
+        "quixo-width=3-height=3",
+        "kalah",
+    ),
     *("openspiel-game=chess", "openspiel-game=nim(pile_sizes=1;3000000)", "openspiel-game=go(board_size=19)"),
     *("openspiel-game=" + "misere(game=" * n + "tic_tac_toe()" + ")" * n for n in (1, 20, 50, 400)),
-    *("openspiel-game=", "openspiel-game=\0", "..", ".", "%2e%2e%2fetc", "a" * 300, "é", "dots-rows=1-columns=2", "gobblet"),
+    *(
+        "openspiel-game=",
+        "openspiel-game=\0",
+        "..",
+        ".",
+        "%2e%2e%2fetc",
+        "a" * 300,
+        "é",
+        "dots-rows=1-columns=2",
+        "gobblet",
+    ),
 )
 TEXTS = (
-    *("", "0", "1", "-1", "8", str(2**64 - 1), str(2**64), "9" * 400, "1e2", "nan", "..../..../..../....", "a1", "\0", "é"),
+    *(
+        "",
+        "0",
+        "1",
+        "-1",
+        "8",
+        str(2**64 - 1),
+        str(2**64),
+        "9" * 400,
+        "1e2",
+        "nan",
+        "..../..../..../....",
+        "a1",
+        "\0",
+        "é",
+    ),
     *("x" * 2000, "[" * 500, "{}", "null", "true", "../../etc/passwd", "<script>", "%", "a b c d " * 100),
 )
 PARAMETERS = ("position", "id", "moves", "ply", "strength", "seed", "kind", "remoteness", "level", "unknown", "")
 HEADERS = (
     *(("Sec-Fetch-Site", site) for site in ("same-origin", "none", "cross-site", "odd")),
-    *(("Origin", "http://elsewhere"), ("Host", "elsewhere"), ("Cookie", "perfectplay_session=x; perfectplay_variants=!!%"),),
-    *(("Content-Length", "-1"), ("Content-Length", "99999999"), ("Transfer-Encoding", "chunked"), ("Expect", "100-continue")),
-    *(("X-Long", "x" * 40_000), ("Accept-Encoding", "gzip"), ("Range", "bytes=0-1"), ("Upgrade", "websocket"), ("", "")),
+    *(
+        ("Origin", "http://elsewhere"),
+        ("Host", "elsewhere"),
+        ("Cookie", "perfectplay_session=x; perfectplay_variants=!!%"),
+    ),
+    *(
+        ("Content-Length", "-1"),
+        ("Content-Length", "99999999"),
+        ("Transfer-Encoding", "chunked"),
+        ("Expect", "100-continue"),
+    ),
+    *(
+        ("X-Long", "x" * 40_000),
+        ("Accept-Encoding", "gzip"),
+        ("Range", "bytes=0-1"),
+        ("Upgrade", "websocket"),
+        ("", ""),
+    ),
 )
 COMPLETE = (b"\r\n\r\n", b"}", b"]", b"null", b"\xff", b"[")
 """How a request ends, unless it is cut off."""
 SECONDS = 30
 """Time for one answer."""
-BODIES = (b"", b"{}", b"[]", b"null", b'{"ids": ["0"]}', b'{"move": "a"}', b'{"position": 1}', b"\xff" * 99, b"[" * 9999)
+BODIES = (
+    b"",
+    b"{}",
+    b"[]",
+    b"null",
+    b'{"ids": ["0"]}',
+    b'{"move": "a"}',
+    b'{"position": 1}',
+    b"\xff" * 99,
+    b"[" * 9999,
+)
 
 
 @contextlib.contextmanager
@@ -111,7 +168,11 @@ def _random_request(dice: random.Random) -> bytes:
     if dice.random() < 0.15:
         path = "/" + quote(dice.choice((*NAMES, *TEXTS)), safe="=;(),%/")
     query = "&".join(f"{dice.choice(PARAMETERS)}={quote(dice.choice(TEXTS))}" for _ in range(dice.choice((0, 1, 1, 2))))
-    method = operation.method if dice.random() < 0.8 else dice.choice(("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "X"))
+    method = (
+        operation.method
+        if dice.random() < 0.8
+        else dice.choice(("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "X"))
+    )
     body = dice.choice(BODIES) if method == "POST" else b""
     lines = [f"{method} {path}{'?' + query if query else ''} HTTP/1.1", "Connection: close"]
     chosen = dict(dice.choice(HEADERS) for _ in range(dice.choice((0, 0, 0, 0, 1, 2))))

@@ -116,6 +116,8 @@ def _report(error: Exception) -> int:
         text = "cannot start a thread; raise the limit on memory (ulimit -v) or on processes (ulimit -u)"
     elif isinstance(error, ImportError) and os.strerror(errno.EMFILE) in str(error):
         text = "too many open files; raise the limit (ulimit -n)"
+    elif isinstance(error, ImportError) and "failed to map segment" in str(error):  # the C library's message
+        text = "not enough memory to load a library; raise the limit (ulimit -v)"
     elif isinstance(error, MemoryError):
         text = "not enough memory" + (f": {error}" if str(error) else "")
     elif isinstance(error, OSError) and error.strerror:

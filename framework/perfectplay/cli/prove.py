@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     default=False,
     help="Look positions up in the game's table, complete or not, before searching them (default: no).",
 )
+@click.option(
+    "--null-window",
+    is_flag=True,
+    help="Prove separately for each player that it can avoid a loss: faster if it is a draw, without a proof file.",
+)
 @click.option("--save/--no-save", default=True, help="Read and write the proof file (the default), or ignore it.")
 @directory_option
 @compile_option
@@ -63,6 +68,7 @@ def command(
     checkpoint: float,
     prune: bool,
     use_table: bool,
+    null_window: bool,
     save: bool,
     directory: Path | None,
     as_json: bool,
@@ -76,12 +82,19 @@ def command(
 
     root = game.start() if position is None else game.encode(position)
     note_rules(game)
-    options = ProofOptions(directory=directory, save=save, checkpoint=checkpoint, prune=prune, use_table=use_table)
+    options = ProofOptions(
+        directory=directory,
+        save=save and not null_window,
+        checkpoint=checkpoint,
+        prune=prune,
+        use_table=use_table,
+        null_window=null_window,
+    )
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
             proof = prove_position(game, root, options, progress=progress, stop=stop)
         except Interrupted as error:
-            raise interrupted(ctx, kept=save and proof_path(game, directory).exists()) from error
+            raise interrupted(ctx, kept=options.save and proof_path(game, directory).exists()) from error
     summary = summarize(game, proof, prune=prune)
     if as_json:
         print_json(summary)

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +59,14 @@ class ProofOptions:
     """Stop as soon as the position is proven; otherwise prove every position reachable from it."""
     use_table: bool = False
     """Look positions up in the game's table, complete or not, before searching them. The table is trusted."""
+    null_window: bool = False
+    """Prove separately for each player that it can avoid a loss, which is much faster if the position is a draw.
+
+    The draws that such a search proves on the way are only bounds, so there is no proof file."""
 
     def __post_init__(self) -> None:
+        if self.null_window and not self.prune:
+            raise UsageError("a search with a null window proves one position only: leave out --no-prune")
         if self.checkpoint <= 0:
             raise UsageError(f"the seconds between checkpoints must be more than 0, not {self.checkpoint}")
 
@@ -75,6 +82,7 @@ class Proof:
     wins: int
     """Proven positions, from this run and earlier ones, that the side to move wins."""
     draws: int
+    """With a null window these are bounds: one of the players can avoid a loss."""
     losses: int
     known_before: int
     """Proven positions that an earlier run contributed."""
@@ -120,14 +128,15 @@ def prove_position(
     if not game.valid(root):
         raise UsageError(f"{root} is not a position of {game.name}")
     has_turns = game.movers(np.array([root], dtype=np.uint64)) is not None
-    file = _ProofFile(game, proof_path(game, options.directory)) if options.save and has_turns else None
+    saves = options.save and has_turns and not options.null_window
+    file = _ProofFile(game, proof_path(game, options.directory)) if saves else None
     with ExitStack() as resources:
         table = None
         if options.use_table:
             path = table_path(game, options.directory)
             table = resources.enter_context(open_table(game, path, kernel=solving_kernel(game)))
         run = _Run(game, root, options, file, table)
-        resources.callback(run.search.close)  # before the table is closed
+        resources.callback(run.close)  # before the table is closed
         return run.prove(progress, stop or threading.Event())
 
 
@@ -138,29 +147,45 @@ class _Run:
         self, game: Game, root: int, options: ProofOptions, file: _ProofFile | None, table: Table | None
     ) -> None:
         self.game, self.root, self.options, self.file = game, root, options, file
+        self.table = table
         if table is not None:
             table.attach_all()
-        self.search = Search(solving_kernel(game) if table is None else table.kernel)
-        if table is not None:
-            self.search.use_tablebase(table.engine)
+        self.searches = [self._new_search()]
         self.started, self.cpu_started = time.monotonic(), cpu_seconds()
         self.next_checkpoint = self.started + options.checkpoint
         self.saved = 0
         """Proven plus expanded positions at the last checkpoint."""
 
+    @property
+    def search(self) -> Search:
+        """The current search: the last one."""
+        return self.searches[-1]
+
+    def _new_search(self) -> Search:
+        search = Search(solving_kernel(self.game) if self.table is None else self.table.kernel)
+        if self.table is not None:
+            search.use_tablebase(self.table.engine)
+        return search
+
+    def close(self) -> None:
+        for search in self.searches:
+            search.close()
+
     def prove(self, progress: Callable[[Progress], None] | None, stop: threading.Event) -> Proof:
         """Search until everything is proven, or until `stop` is set."""
         known_before = self.file.load(self.search) if self.file else 0
         self.saved = known_before + self.search.counts.expanded
+        if self.options.null_window:
+            self._prove_bounds(progress, stop)
         while not self._search_until_checkpoint(progress, stop):
             self._save()
         self._save()
-        _, outcomes = self.search.entries()
+        outcomes = np.concatenate([search.entries()[1] for search in self.searches])
         _, losses, draws, wins = np.bincount(outcomes, minlength=4).tolist()
         return Proof(
             position=self.root,
             outcome=Outcome((self.search.outcome(self.root) or 0) - _DRAW),
-            counts=self.search.counts,
+            counts=reduce(SearchCounts.__add__, [search.counts for search in self.searches]),
             wins=wins,
             draws=draws,
             losses=losses,
@@ -171,6 +196,20 @@ class _Run:
             cpu_seconds=cpu_seconds() - self.cpu_started,
             peak_rss=peak_memory(),
         )
+
+    def _prove_bounds(self, progress: Callable[[Progress], None] | None, stop: threading.Event) -> None:
+        """Prove whether the mover can avoid a loss; if so, prepare the search for whether the opponent can, too."""
+        mover = self.game.movers(np.array([self.root], dtype=np.uint64))
+        kernel = self.search.kernel
+        if mover is None or kernel.players == 1 or not kernel.has("mover"):
+            raise UsageError(f"{self.game.name} does not define who is to move: it has no search with a null window")
+        self.search.set_holder(int(mover[0]))
+        self._search_until_checkpoint(progress, stop)
+        if self.search.outcome(self.root) == _DRAW:
+            positions, outcomes = self.search.entries()
+            self.searches.append(self._new_search())
+            self.search.set_holder(1 - int(mover[0]))
+            self.search.add_entries(positions[outcomes != _DRAW], outcomes[outcomes != _DRAW])
 
     def _search_until_checkpoint(self, progress: Callable[[Progress], None] | None, stop: threading.Event) -> bool:
         """Return True if everything is proven, False if a checkpoint is due."""
