@@ -1,4 +1,4 @@
-"""Writes docs/help.md: what every command prints for --help.
+"""Writes docs/help.md, the output of every command with --help.
 
     python docs/make_help.py
 
@@ -12,8 +12,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from perfectplay.cli import root
-from perfectplay.commands import COMMANDS
-from perfectplay.game.plugins import LIMIT_VARIABLE
+from perfectplay.game.plugins import COMMANDS, LIMIT_VARIABLE
 
 PAGE = Path(__file__).parent / "help.md"
 WIDTH = 100

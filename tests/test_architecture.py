@@ -88,3 +88,28 @@ def test_imports_have_no_cycle() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         raise AssertionError(" → ".join(error.args[1])) from None
+
+
+MAX_MODULES = 115
+"""Modules of the host without compile/, the translator of rules."""
+
+MIN_LINES = 80
+"""A shorter module that only one other module imports belongs in that module."""
+
+
+def test_the_host_has_few_modules() -> None:
+    modules = [module for module in MODULES if folder_of(module) != "compile"]
+    assert len(modules) <= MAX_MODULES, "merge small modules, or say in the issue why there must be more"
+
+
+def test_a_short_module_has_several_users() -> None:
+    """Commands, entry points and packages are found by name, so no import shows their users."""
+    users: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        for imported in set(imports(path)) - {module}:
+            users.setdefault(imported, set()).add(module)
+    for module, importers in users.items():
+        path = MODULES[module]
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if len(lines) < MIN_LINES and path.name != "__init__.py":
+            assert len(importers) > 1, f"{module} has {len(lines)} lines and only {importers} imports it: merge them"

@@ -11,16 +11,18 @@ int64_t, which a second run with integers that watch their results confirms.
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
+import functools
 import importlib.util
 import random
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from cffi import FFI
@@ -37,6 +39,11 @@ MAX_POSITION, MAX_MOVE = 2**64 - 2, 2**32 - 1
 FUNCTIONS_PER_FILE = 50
 
 HEADER = """
+from perfectplay.authoring import Fields, Grid
+
+FIELDS = Fields(cells=(4, 3), turn=2)
+GRID = Grid(2, 2, values=3)
+smallest = GRID.d4().canonicalizer(bits=GRID.bits)
 LINES = [(0, 1, 2), (3, 4, 5), (0, 3, 6), (2, 4, 6)]
 RAYS = [[1, 2, 3], [5], [], [8, 4], [0, 2**63, 7, 9]]
 TABLE = (3, 1, -4, 1, 5, -9, 2, 6)
@@ -57,6 +64,23 @@ def pick(number, limit):
         if number & mask > limit:
             return i
     return -1
+
+
+def change(values, number):
+    values.append(number & 7)
+    values[0] = number % 5
+    return len(values)
+
+
+def shorter(one, other):
+    return one if len(one) < len(other) else other
+
+
+def nested(number):
+    def inner(digit):
+        return digit * number & 255
+
+    return [inner(x) for x in (1, 2, 3)]
 """
 
 
@@ -93,7 +117,7 @@ class Generator:
         return lines
 
     def statement(self, indent: str) -> list[str]:
-        kinds = ["assign"] * 4 + ["list", "list", "if", "for", "augment", "change", "unpack", "return"]
+        kinds = ["assign"] * 4 + ["list", "list", "if", "for", "augment", "change", "unpack", "return", "alias", "call"]
         if self.loops < 2:
             kinds.append("while")
         kind = self.random.choice(kinds)
@@ -102,7 +126,7 @@ class Generator:
         return getattr(self, f"_{kind}")(indent)
 
     def _assign(self, indent: str) -> list[str]:
-        value = self.bounded(self.integer(3))
+        value = self.bounded(self.integer(self.random.choice([1, 2, 2, 3])))
         if self.random.random() < 0.4 and len(self.ints) > 2:
             name = self.random.choice(self.ints[2:])
         else:
@@ -139,11 +163,37 @@ class Generator:
                 lambda: f".append({self.bounded(self.integer(2))})",
                 lambda: f"[{index}] += {self.literal()}",
                 lambda: f" += [{self.integer(1)}, {self.integer(1)}]",
+                lambda: f".extend({self.sequence(1)}[:2])",
+                lambda: ".pop()",
             )
         ]
 
+    def _alias(self, indent: str) -> list[str]:
+        """Give a list a second name. A later change must be seen under both."""
+        if not self.lists:
+            return self._list(indent)
+        value = self.random.choice(self.lists)
+        self.lists.append(f"l{len(self.lists)}")
+        return [f"{indent}{self.lists[-1]} = {value}"]
+
+    def _call(self, indent: str) -> list[str]:
+        """Pass a list to a function that changes it, or take the last element."""
+        if not self.lists:
+            return self._list(indent)
+        call = self.pick(
+            lambda: f"change({self.random.choice(self.lists)}, {self.integer(1)})",
+            lambda: f"{self.random.choice(self.lists)}.pop()",
+        )
+        self.ints.append(f"n{len(self.ints)}")
+        return [f"{indent}{self.ints[-1]} = {call}"]
+
     def _unpack(self, indent: str) -> list[str]:
         first, second = f"n{len(self.ints)}", f"n{len(self.ints) + 1}"
+        if self.random.random() < 0.2:
+            value = self.sequence(1)
+            self.lists.append(f"l{len(self.lists)}")
+            self.ints.append(first)
+            return [f"{indent}{first}, *{self.lists[-1]} = {value}"]
         value = self.pick(
             lambda: f"split({self.integer(2)})",
             lambda: f"divmod({self.integer(2)}, {self.integer(1)})",
@@ -155,7 +205,12 @@ class Generator:
         return [f"{indent}{first}, {second} = {value}", *swap]
 
     def _if(self, indent: str) -> list[str]:
-        lines = [f"{indent}if {self.condition(2)}:", *self.block(indent + "    ")]
+        head = self.condition(2)
+        if self.random.random() < 0.2:
+            name, value = f"n{len(self.ints)}", self.bounded(self.integer(2))
+            self.ints.append(name)
+            head = f"({name} := {value}) > {self.literal()}"
+        lines = [f"{indent}if {head}:", *self.block(indent + "    ")]
         if self.random.random() < 0.5:
             lines += [f"{indent}else:", *self.block(indent + "    ")]
         return lines
@@ -167,7 +222,10 @@ class Generator:
             (f"{name} in range({self.random.randrange(1, 6)})", [name]),
             (f"{name} in range({self.integer(1)} & 7, {self.integer(1)} & 15)", [name]),
             (f"{name} in {self.copied(2)}", [name]),  # a list that grows during the loop would never end
-            (f"{name}, {other} in enumerate({self.copied(1)})", [name, other]),
+            (f"{name} in range({self.integer(1)} & 15, {self.random.choice([-3, 0, 4])}, -1)", [name]),
+            (f"{name} in range({self.integer(1)} & 3, 14, {self.random.choice([2, 3, 5])})", [name]),
+            (f"{name}, {other} in [({self.integer(1)}, 1), (2, {self.integer(1)}), (3, 4)]", [name, other]),
+            (f"{name}, {other} in enumerate({self.copied(1)}, {self.random.choice([0, 1, -3])})", [name, other]),
             (f"{name}, {other} in zip({self.copied(1)}, {self.copied(1)})", [name, other]),
             (f"{name} in reversed({self.copied(1)})", [name]),
             (f"{name} in (x ^ 1 for x in {self.copied(1)} if x != 2)", [name]),
@@ -181,7 +239,10 @@ class Generator:
             lines += [f"{indent}    if {self.condition(1)}:", f"{indent}        {word}", *self.block(indent + "    ")]
         self.in_loop -= 1
         self.ints = ints
-        return lines
+        return lines + self._else(indent)
+
+    def _else(self, indent: str) -> list[str]:
+        return [f"{indent}else:", *self.block(indent + "    ")] if self.random.random() < 0.15 else []
 
     def copied(self, depth: int) -> str:
         value = self.sequence(depth)
@@ -199,6 +260,7 @@ class Generator:
             f"{indent}while {name} < {limit} and {self.condition(1)}:",
             f"{indent}    {name} += 1",
             *body,
+            *self._else(indent),
         ]
 
     def _return(self, indent: str) -> list[str]:
@@ -217,7 +279,8 @@ class Generator:
         )
 
     def part(self) -> str:
-        return self.random.choice(["1:", ":2", "::-1", "1:-1", "::2", f"{self.integer(0)} & 3:"])
+        a, b = f"{self.integer(0)} % 7 - 3", f"{self.integer(0)} % 7 - 3"
+        return self.random.choice(["1:", ":2", "::-1", "1:-1", "::2", f"{a}:", f":{b}", f"{a}:{b}", f"{a}::2"])
 
     def literal(self) -> str:
         return str(self.random.choice([0, 1, 2, 3, 5, 8, 63, 64, 255, -1, -2, -7, 2**31, 2**63 - 1, 2**63, 2**64 - 1]))
@@ -255,6 +318,18 @@ class Generator:
             lambda: f"({a()} & 255) ** 2",
             lambda: f"pick({a()}, {b()})",
             lambda: f"split({a()})[{self.random.randrange(2)}]",
+            lambda: f"divmod({a()}, {b()})[{self.random.randrange(2)}]",
+            lambda: f"(lambda x, y: x - y * 2)({a()}, {b()})",
+            lambda: f"min(({a()}, 1), ({b()}, 2))[{self.random.randrange(2)}]",
+            lambda: f"max({a()}, {b()}, {self.integer(0)})",
+            lambda: f"sum(map(abs, {self.sequence(depth - 1)}))",
+            lambda: f"sum(x * y for x, y in zip({self.sequence(depth - 1)}, {self.sequence(0)}))",
+            lambda: f"sum(x * y for x in (1, 2) for y in {self.sequence(depth - 1)} if x != y)",
+            lambda: f"len({{x & 3 for x in {self.sequence(depth - 1)}}})",
+            lambda: f"FIELDS.unpack({a()} & 1023).{self.random.choice(['turn', 'cells[-1]', 'cells[0]'])}",
+            lambda: f"FIELDS.pack(cells=[{a()} & 3, 1, 0, {b()} % 3], turn={self.integer(0)} & 1)",
+            lambda: f"GRID.unpack({a()} & 255)[{self.index()}]",
+            lambda: f"smallest({a()} & 255)",
         )
 
     def condition(self, depth: int) -> str:
@@ -270,6 +345,12 @@ class Generator:
             lambda: f"all({self.sequence(depth)})",
             lambda: f"({self.sequence(depth)} == {self.sequence(depth)})",
             lambda: f"bool({self.integer(depth)})",
+            lambda: f"({self.integer(depth)} in range({self.integer(0)} & 15))",
+            lambda: f"({self.integer(depth)} & 7 in {self.random.choice(['NUMBERS', '{1, 2, 6}', 'TABLE'])})",
+            lambda: f"(({self.integer(depth)} > 1) {self.random.choice('&|^')} ({self.integer(0)} > 2))",
+            lambda: f"(({self.integer(depth)} > 1) {self.random.choice(['is', '=='])} ({self.integer(0)} > 2))",
+            lambda: f"FIELDS.fits({self.integer(depth)})",
+            lambda: f"(({self.integer(depth)}, 1) {compare} ({self.integer(0)}, 2))",
         )
 
     def sequence(self, depth: int) -> str:
@@ -291,49 +372,51 @@ class Generator:
             lambda: f"list(range({self.integer(0)} & 7))",
             lambda: f"({self.sequence(depth - 1)} if {self.condition(depth - 1)} else {self.sequence(depth - 1)})",
             lambda: f"[TABLE[x % 8] for x in {self.sequence(depth - 1)}]",
+            lambda: f"sorted({self.sequence(depth - 1)}, reverse=True)",
+            lambda: f"shorter({self.sequence(depth - 1)}, {self.sequence(depth - 1)})",
+            lambda: f"nested({self.integer(depth - 1)})",
+            lambda: f"[x for pair in LINES for x in pair if x < {self.integer(0)}]",
         )
 
 
-class Watched(int):
-    """An int whose results are watched: `overflow` is set once one of them is outside int64_t."""
+class Watcher(ast.NodeTransformer):
+    """Changes a module so that `watch` is called with every intermediate result."""
 
     overflow = False
+    """Whether a result since the last reset was outside int64_t."""
 
     @staticmethod
-    def of(value: Any) -> Any:
-        if isinstance(value, tuple | list):
-            return type(value)(map(Watched.of, value))
-        if type(value) is not int:
-            return value
-        if not -(2**63) <= value < 2**63:
-            Watched.overflow = True
-        return Watched(value)
+    def watch(value: Any) -> Any:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            Watcher.overflow = True
+        return value
 
     @staticmethod
-    def of_globals(names: dict[str, Any]) -> dict[str, Any]:
-        """Return the globals of a module with watched constants, ranges and functions."""
-        watched = {name: Watched.of(value) if name.isupper() else value for name, value in names.items()}
-        watched["range"] = lambda *limits: Watched.of(list(range(*limits)))
-        for name, value in names.items():
-            if isinstance(value, FunctionType) and not name.startswith("f"):
-                watched[name] = FunctionType(value.__code__, watched)
-        return watched
+    def sum(numbers: Iterable[int]) -> int:
+        return functools.reduce(lambda a, b: Watcher.watch(a + b), numbers, 0)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        node = super().generic_visit(node)
+        watched = isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call | ast.Subscript | ast.Name | ast.Constant)
+        return self._watched(node) if watched and isinstance(getattr(node, "ctx", ast.Load()), ast.Load) else node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        read = ast.parse(ast.unparse(node.target), mode="eval").body
+        self.generic_visit(node)
+        return [node, ast.Expr(self.visit(read))]
+
+    @staticmethod
+    def _watched(node: ast.AST) -> ast.Call:
+        return ast.Call(ast.Name("_watch", ast.Load()), [node], [])  # type: ignore[list-item]
 
 
-def _watch(name: str) -> None:
-    plain = getattr(int, name)
-
-    def method(self: int, *others: Any) -> Any:
-        return Watched.of(plain(self, *others))
-
-    setattr(Watched, name, method)
-
-
-for _name in ("add", "sub", "mul", "floordiv", "mod", "lshift", "rshift", "and", "or", "xor", "pow", "divmod"):
-    _watch(f"__{_name}__")
-    _watch(f"__r{_name}__")
-for _name in ("neg", "invert", "abs"):
-    _watch(f"__{_name}__")
+@functools.lru_cache(maxsize=2)
+def watched_module(file: str) -> dict[str, Any]:
+    """Return the names of a module whose results are watched."""
+    tree = ast.fix_missing_locations(Watcher().visit(ast.parse(Path(file).read_text())))
+    names: dict[str, Any] = {"_watch": Watcher.watch, "sum": Watcher.sum}
+    exec(compile(tree, "watched", "exec"), names)
+    return names
 
 
 def numbers(source: random.Random) -> tuple[int, int]:
@@ -430,11 +513,11 @@ def compare(function: Any, answer: tuple[int, bool], position: int, move: int) -
         return None if result == expected else f"Python returned {expected}, C {result}"
     if not -(2**63) <= expected < 2**63:
         return None
-    watched = FunctionType(function.__code__, Watched.of_globals(function.__globals__))
-    Watched.overflow = False
+    watched = watched_module(function.__code__.co_filename)[function.__name__]
+    Watcher.overflow = False
     with contextlib.suppress(Exception):
-        watched(Watched.of(position), Watched.of(move))
-    return None if Watched.overflow else f"Python returned {expected}, C reported a fault without an overflow"
+        watched(position, move)
+    return None if Watcher.overflow else f"Python returned {expected}, C reported a fault without an overflow"
 
 
 def describe(counts: Counter[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +13,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
+from perfectplay.errors import Interrupted
 from perfectplay_native.positions import Positions
 
 Task = TypeVar("Task")
@@ -76,6 +78,12 @@ def _cut(arrays: Sequence[Positions], bounds: Positions) -> list[list[Positions]
     """Split each array at the bounds; return the first parts of all arrays, then the second ones, and so on."""
     parts = [np.split(array, np.searchsorted(array, bounds)) for array in arrays]
     return [[each[number] for each in parts] for number in range(len(bounds) + 1)]
+
+
+def check_stop(stop: threading.Event | None) -> None:
+    """Raise Interrupted if the caller has requested a stop."""
+    if stop is not None and stop.is_set():
+        raise Interrupted("interrupted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -196,7 +196,8 @@ class Engine:
 
     def find_few(self, positions: Sequence[int]) -> Any:
         """Return `find_many` for a few numbers as a C array, because creating numpy arrays would take longer."""
-        numbers, slots = ffi.new("pp_position[]", positions), ffi.new("pp_slot[]", len(positions))
+        slots = ffi.new("pp_slot[]", len(positions))  # first, because cffi takes a number as the length of an array
+        numbers = ffi.new("pp_position[]", positions)
         with self.kernel.callback_errors():
             lib.pp_find_many(self.c, numbers, len(positions), slots)
         return slots

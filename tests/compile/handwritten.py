@@ -14,7 +14,7 @@ STONES = 40
 
 
 class Take:
-    """Take one to three stones; whoever takes three moves again, and whoever finds no stone has lost.
+    """Take one to three stones; a player who takes three moves again, and a player who finds no stone has lost.
 
     A position is stones * 4 + flip * 2 + mover. Every move changes `flip`, which means nothing.
     """

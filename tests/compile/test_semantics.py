@@ -246,12 +246,32 @@ def test_random_functions_have_the_results_of_python(flags: tuple[str, ...]) -> 
     assert counts["faults"] < counts["calls"] * 0.8
 
 
-def test_the_fuzzer_notices_a_difference() -> None:
-    def function(position: int, move: int) -> int:
-        return position + move
+def test_the_fuzzer_notices_a_difference(tmp_path: Path) -> None:
+    add, divide = (
+        "def add(position, move): return position + move",
+        "def divide(position, move): return position // move",
+    )
+    module = fuzz_compile.load(f"{add}\n{divide}\n", tmp_path, 1)
+    assert fuzz_compile.compare(module.add, (5, False), 2, 3) is None
+    assert "C 6" in str(fuzz_compile.compare(module.add, (6, False), 2, 3))
+    assert "without an overflow" in str(fuzz_compile.compare(module.add, (0, True), 2, 3))
+    assert fuzz_compile.compare(module.add, (0, True), 2**63, 3) is None
+    assert "raised" in str(fuzz_compile.compare(module.divide, (0, False), 2, 0))
 
-    assert fuzz_compile.compare(function, (5, False), 2, 3) is None
-    assert "C 6" in str(fuzz_compile.compare(function, (6, False), 2, 3))
-    assert "without an overflow" in str(fuzz_compile.compare(function, (0, True), 2, 3))
-    assert fuzz_compile.compare(function, (0, True), 2**63, 3) is None
-    assert "raised" in str(fuzz_compile.compare(lambda position, move: position // move, (0, False), 2, 0))
+
+def test_numbers_with_a_sign_and_of_64_bits_share_a_list(tmp_path: Path) -> None:
+    text = "def last(position, move):\n    return [position, -1][-2 : move % 7 - 3][-1]\n"
+    functions = Compiled(tmp_path, text, "-O2")
+    assert functions.call("last", 0, 26) == (-1, False)
+    assert functions.call("last", 2**64 - 2, 25) == (2**64 - 2, False)
+
+
+def test_a_variable_may_become_an_unsigned_number_in_a_loop(tmp_path: Path) -> None:
+    text = """
+def union(position, move):
+    bits = 0
+    for i in range(move & 63):
+        bits |= position
+    return bits
+"""
+    assert Compiled(tmp_path, text, "-O2").call("union", 2**64 - 2, 40) == (2**64 - 2, False)

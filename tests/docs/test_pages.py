@@ -6,6 +6,7 @@
     ```python some/file.py         writes the file (tutorials)
     ```diff some/file.py           changes the file: replaces the lines with - by those with + (tutorials)
     ```python from=examples/…      quotes a part of an example (tutorials)
+    ```sh                          commands that only have to succeed (games)
     >>> ...                        an interactive session, as in a docstring
 
 Tutorials run in a fresh virtual environment, and their measured times and sizes are not compared. The other pages run
@@ -88,6 +89,15 @@ def test_a_session_prints_what_the_page_shows(page, session, environment, tmp_pa
             assert_output(command, shown, done.stdout)
 
 
+@pytest.mark.parametrize("page", ["docs/morris.md", "docs/quantik.md"])
+def test_commands_without_output_run(page, environment, quantik_tables, tmp_path):
+    variables = environment | {"PERFECTPLAY_TABLES": str(tmp_path)}
+    shutil.copytree(quantik_tables / "quantik", tmp_path / "quantik")
+    for command in "".join(blocks(page, "sh")).splitlines():
+        done = subprocess.run(["bash", "-c", command], env=variables, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(("page", "code"), [(page, code) for page in PAGES for code in blocks(page, "python")])
 def test_a_script_prints_its_comments(page, code, environment):
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
@@ -158,7 +168,7 @@ def change(path: Path, diff: str) -> None:
 # ---- interactive sessions ----
 
 
-@pytest.mark.parametrize(("page", "least"), [("quantik.md", 11), ("dobutsu.md", 6)])
+@pytest.mark.parametrize(("page", "least"), [("quantik.md", 11), ("dobutsu.md", 6), ("gobblet.md", 6)])
 def test_the_interactive_sessions_of_a_page_are_right(page, least):
     result = doctest.testfile(str(DOCS / page), module_relative=False)
     assert result.attempted >= least

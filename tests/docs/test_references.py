@@ -64,6 +64,20 @@ def test_every_kernel_field_is_documented():
     assert f"ABI {abi}" in KERNEL
 
 
+def test_every_promise_names_tests_and_campaigns_that_exist():
+    page, tests = (DOCS / "reliability.md").read_text(), DOCS.parent / "tests"
+    files = {path.name for path in tests.rglob("test_*.py")}
+    rows = re.findall(r"^\|.*\|$", page[page.index("## Promises") : page.index("### Limits")], re.MULTILINE)[2:]
+    assert len(rows) > 20
+    for row in rows:
+        assert re.search(r"`test_\w+\.py`", row.rsplit("|", 2)[1]), row
+    assert set(re.findall(r"\btest_\w+\.py", page)) <= files
+    for name in re.findall(r"tools\.campaigns\.(\w+)", page):
+        assert (DOCS.parent / "tools" / "campaigns" / f"{name}.py").exists(), name
+    titles = {title.lower().replace(" ", "-") for title in re.findall(r"^### (.*)$", page, re.MULTILINE)}
+    assert set(re.findall(r"\]\(#([\w-]+)\)", page)) <= titles
+
+
 @pytest.mark.parametrize("term", ["ply", "remoteness", "tier", "slot", "canonical", "tie", "endless draw"])
 def test_the_glossary_explains_terms_in_the_output(term):
     glossary = (DOCS / "glossary.md").read_text().lower()

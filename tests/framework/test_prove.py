@@ -12,16 +12,16 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from perfectplay import Outcome, PluginError, Proof, ProofOptions, UsageError, load_game, make_game, solve_game
+from perfectplay import prove as proof_module
 from perfectplay import prove_position as prove_with_options
-from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.prove import proof as proof_module
-from perfectplay.prove.proof import proof_path, read_proof
+from perfectplay.prove import proof_path, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
 from perfectplay.table.lmdb_store import LmdbStore
+
+from ..cli import assert_refused, solve
 
 SOLVE = str(Path(sys.executable).with_name("solve"))
 DRAWN_GOBBLET = 43980465112106
@@ -32,10 +32,6 @@ DRAW = 2
 
 def prove_position(game, position=None, *, progress=None, stop=None, **options) -> Proof:
     return prove_with_options(game, position, ProofOptions(**options), progress=progress, stop=stop)
-
-
-def solve(*arguments: str) -> Result:
-    return CliRunner().invoke(root, arguments, prog_name="solve")
 
 
 def read_outcomes(path: Path) -> dict[int, int]:
@@ -390,8 +386,4 @@ def test_the_command_proves_any_position_as_json():
     ],
 )
 def test_wrong_arguments_are_one_line(arguments, message):
-    result = solve("prove", "gobblet", *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert_refused(solve("prove", "gobblet", *arguments), 2, message)

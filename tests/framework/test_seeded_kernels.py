@@ -18,7 +18,8 @@ from perfectplay.testing import sandbox
 from perfectplay_dots.plugin import DotsAndBoxes
 from perfectplay_native.kernel import Kernel
 
-from .seeded import TAPATAN, TAPATAN_KERNEL, Mistake, build_kernel, load_kernel, read_mistakes, replace_once, report
+from .. import zoo
+from .seeded import TAPATAN, TAPATAN_KERNEL, Mistake, build_kernel, load_kernel, read_mistakes, report
 
 OPTIONAL_FUNCTIONS = """
 static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t wanted, uint8_t *codes, pp_slot *slots,
@@ -125,7 +126,7 @@ def report_kernel(tmp_path):
     """Reports the breaches of tapatan with a change in its kernel."""
 
     def check(old: str, new: str) -> dict[str, str]:
-        library = build_kernel(replace_once(SOURCE, old, new), tmp_path)
+        library = build_kernel(zoo.change(SOURCE, {old: new}), tmp_path)
         found = report(lambda: make_game(Tapatan(library), name="tapatan"))
         return {law: text for law, text in found.items() if "no hook gives the player to move" not in text}
 

@@ -19,7 +19,19 @@ from perfectplay.web import library as library_module
 from perfectplay.web.library import Library
 
 from .. import zoo
-from .pages import OpenPage, cell, expect_left, expect_plies, expect_verdict, notice, play, set_computer, verdict
+from .pages import (
+    OpenPage,
+    cell,
+    expect_left,
+    expect_plies,
+    expect_verdict,
+    hold,
+    notice,
+    play,
+    set_computer,
+    verdict,
+    wait_for_request,
+)
 
 VALUES = ".badge, .group, #chart svg, #history .mark, #line .step, .shaft"
 """Everything that reveals a value."""
@@ -61,6 +73,34 @@ def test_a_puzzle_hides_values_until_it_is_solved(open_page: OpenPage, small_ser
     expect_verdict(page, re.compile("^Puzzle: "))
     page.locator(f'#moves [data-move="{moves[0]["move"]}"]').click()
     expect(notice(page)).to_contain_text("is correct")
+
+
+@pytest.mark.parametrize(
+    ("control", "shown"),
+    [("#find-puzzle", "Puzzle: "), ("#find button", " wins "), ("#find-any", ".")],
+    ids=["puzzle", "form", "random"],
+)
+def test_clicks_wait_for_a_part_that_is_still_loading(
+    open_page: OpenPage, small_server: str, control: str, shown: str
+) -> None:
+    """On a busy machine, or over a slow connection, a user can be faster than a part that is loaded when needed."""
+    page = open_page(f"{small_server}/tictactoe")
+    held = hold(page, "**/explore.js")
+    page.click("#tab-explore")
+    wait_for_request(page, held)
+    page.click(control)
+    held[0].continue_()
+    expect(page).to_have_url(re.compile(r"\?position="))
+    expect_verdict(page, re.compile(shown))
+
+
+def test_a_file_waits_for_the_editor_that_is_still_loading(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    held = hold(page, "**/editor.js")
+    saved = json.dumps({"format": "perfectplay game", "game": "tictactoe", "options": {}, "moves": ["b2", "a1"]})
+    page.set_input_files("#load-game", {"name": "game.json", "mimeType": "application/json", "buffer": saved.encode()})
+    wait_for_request(page, held).continue_()
+    expect_plies(page, 2)
 
 
 def test_a_random_position_has_a_link(open_page: OpenPage, small_server: str) -> None:

@@ -49,7 +49,7 @@ class Rules:
         if self.rule == "crash" and position == 3: os.abort()
         return position <= self.stones
     @hookimpl
-    def moves(self, position): return [taken for taken in (1, 2) if taken <= position]
+    def moves(self, position): return [taken for taken in {"error": None}.get(self.rule, (1, 2)) if taken <= position]
     @hookimpl
     def apply(self, position, move): return position - move
     @hookimpl
@@ -148,9 +148,17 @@ def test_a_requested_variant_is_listed_only_for_its_client(client: TestClient, l
 
 def test_names_that_are_nested_or_long_are_not_found(tmp_path: Path) -> None:
     client = TestClient(make_app(Library(tmp_path, [load_game("openspiel")])))
-    for depth in (100, 400):
+    for depth in (50, 100, 400):  # the first is short enough for a variant, but too long for a file
         name = "misere(game=" * depth + "tic_tac_toe()" + ")" * depth
-        assert client.get(f"/api/openspiel-game={name}/position", headers=OWN).status_code == 404
+        for headers in (OTHER_SITE, {}) if depth == 50 else (OWN, OTHER_SITE, {}):
+            answer = client.get(f"/api/openspiel-game={name}/position", headers=headers)
+            assert answer.status_code == 404, answer.text
+            assert str(tmp_path) not in answer.text
+
+
+def test_a_variant_whose_hooks_fail_is_refused(client: TestClient) -> None:
+    answer = client.get("/api/stones-rule=error/position", headers=OWN)
+    assert (answer.status_code, "'moves' raised TypeError" in answer.json()["error"]) == (409, True)
 
 
 def test_the_process_ends_when_the_client_goes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from .pages import OpenPage, cell, expect_plies, plies, verdict
 
 GAMES = ["gobblet", "quantik", "kalah", "dots", "connect4", "quixo", "morris", "tictactoe", "mutorere"]
 MAX_PLIES = 24
-"""A drawn game need not end; it is left after so many plies."""
+"""A drawn game need not end; it is left after this many plies."""
 
 
 @pytest.fixture(scope="module")

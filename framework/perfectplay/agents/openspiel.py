@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyspiel
 
-from perfectplay.agents.player import TablePlayer
+from perfectplay.agents import TablePlayer
 from perfectplay.errors import UsageError
 
 

@@ -29,10 +29,10 @@ from perfectplay.analysis.selection import (
     select,
     selected_tiers,
 )
-from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
+from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.files import atomic_write
 from perfectplay.game.wording import outcomes_only
-from perfectplay.threads import Progress
+from perfectplay.threads import Progress, check_stop
 from perfectplay.values import Value
 from perfectplay_native.positions import canonicalize_many
 
@@ -134,11 +134,6 @@ def _protect_other_files(card: Path, path: Path) -> None:
                 raise UsageError(f"the data set's card would replace {card}, which is not a card; choose another name")
 
 
-def _check_stop(stop: threading.Event | None) -> None:
-    if stop is not None and stop.is_set():
-        raise Interrupted("interrupted")
-
-
 # ---- sampling ----
 
 
@@ -210,7 +205,7 @@ def _vocabulary(game: Game, positions: npt.NDArray[np.uint64], stop: threading.E
     pieces: set[str] = set()
     trays: dict[str, None] = {}
     for position in positions.tolist():
-        _check_stop(stop)
+        check_stop(stop)
         moves.update(game.moves(position))
         if (board := game.board(position)) is not None:
             cells.update(dict.fromkeys(cell.id for cell in board.cells))
@@ -251,7 +246,7 @@ def _write(path: Path, table: Table, rows: Rows, vocabulary: Vocabulary, stop: t
     schema = arrow.schema(list(columns.items()), metadata=metadata)
     with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for first in range(0, len(rows), BATCH):
-            _check_stop(stop)
+            check_stop(stop)
             part = rows[first : first + BATCH]
             features = [_features(table, position, code, vocabulary) for position, code in part.tolist()]
             data = [arrow.array([each[name] for each in features], type) for name, type in columns.items()]

@@ -31,10 +31,10 @@ from perfectplay.analysis.selection import (
     select,
     value_columns,
 )
-from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, UsageError, did_you_mean
+from perfectplay.errors import PerfectPlayError, PluginError, UsageError, did_you_mean
 from perfectplay.files import atomic_write, scratch_directory
 from perfectplay.game import plugins
-from perfectplay.threads import Progress
+from perfectplay.threads import Progress, check_stop
 from perfectplay.tiers.external_set import Run, merge_portions
 from perfectplay_native.positions import Positions
 
@@ -91,8 +91,7 @@ class Source:
         done, started = 0, None
         for part in parts:
             started = started or time.monotonic()  # sorted rows arrive only after all sorting is done
-            if self._stop is not None and self._stop.is_set():
-                raise Interrupted("interrupted")
+            check_stop(self._stop)
             yield part
             done += len(part)
             if self._progress is not None:

@@ -17,10 +17,10 @@ import numpy as np
 
 from perfectplay.analysis.export import Source, winners
 from perfectplay.analysis.selection import Rows, merge_small_parts, value_columns
-from perfectplay.errors import Interrupted, PerfectPlayError, needs_extra
+from perfectplay.errors import PerfectPlayError, needs_extra
 from perfectplay.game.spec import hookimpl
 from perfectplay.table.gbl2 import Entries, entries, read_gbl2, read_header, write_parts
-from perfectplay.threads import Progress
+from perfectplay.threads import Progress, check_stop
 from perfectplay.values import NO_POSITION_CODE, Value
 from perfectplay_native.positions import canonicalize_many
 
@@ -193,8 +193,7 @@ def compare_gbl2(
     path, started, result = Path(path), time.monotonic(), Comparison()
     total = read_header(path).count
     for part in read_gbl2(path):
-        if stop is not None and stop.is_set():
-            raise Interrupted("interrupted")
+        check_stop(stop)
         _compare(table, part, result)
         if progress is not None:
             progress(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, SupportsIndex, TypeVar
 from perfectplay.errors import PLUGIN_FAULTS, NotInTable
 from perfectplay.game.engine import explain_fault
 from perfectplay.game.game import Game, Move, Position
-from perfectplay.game.notebook import html_table
-from perfectplay.game.wording import counted, plies
+from perfectplay.game.wording import counted, html_table, plies
 from perfectplay.values import NO_POSITION_CODE, Outcome, Status, Value
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import click
 
-from perfectplay.commands import COMMANDS
 from perfectplay.errors import Interrupted, PerfectPlayError, UsageError, did_you_mean
 from perfectplay.game import plugins
+from perfectplay.game.plugins import COMMANDS
 
 
 class Root(click.Group):
@@ -63,6 +63,7 @@ class Root(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run and exit. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C."""
+        _replace_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")  # print a ? for characters that the terminal lacks
@@ -75,6 +76,15 @@ class Root(click.Group):
         except Exception as error:
             code = _report(error)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _replace_closed_streams() -> None:
+    """Open /dev/null in place of closed standard streams. A table could get their number, and messages with it."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(handle, True)
+    os.close(handle)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)  # messages are lost; a closed standard output is an error
 
 
 def _game_names() -> list[str]:
@@ -106,6 +116,8 @@ def _report(error: Exception) -> int:
         text = "cannot start a thread; raise the limit on memory (ulimit -v) or on processes (ulimit -u)"
     elif isinstance(error, ImportError) and os.strerror(errno.EMFILE) in str(error):
         text = "too many open files; raise the limit (ulimit -n)"
+    elif isinstance(error, ImportError) and "failed to map segment" in str(error):  # the C library's message
+        text = "not enough memory to load a library; raise the limit (ulimit -v)"
     elif isinstance(error, MemoryError):
         text = "not enough memory" + (f": {error}" if str(error) else "")
     elif isinstance(error, OSError) and error.strerror:

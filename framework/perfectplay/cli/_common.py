@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -231,6 +232,11 @@ def print_json(data: object) -> None:
     """Print the output of a command with --json."""
     file = click.get_current_context().meta[_STDOUT]
     click.echo(json.dumps(data, indent=2, ensure_ascii=False), file=file)
+
+
+def iso_date(seconds: float) -> str:
+    """Return a time as JSON has it, in the local time zone."""
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
 
 
 # ---- interactive input and interrupts ----

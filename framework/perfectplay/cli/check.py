@@ -54,7 +54,7 @@ def command(
     """
     from perfectplay.compile.kernel import expect_obstacle, may_compile
     from perfectplay.testing import Effort, run_checks
-    from perfectplay.testing.narration import narrate
+    from perfectplay.testing.checks import narrate
     from perfectplay.testing.trial import SWEEP_SECONDS
 
     if every and seconds is not None:
@@ -82,7 +82,7 @@ def command(
 def _reject_option_clashes(ctx: click.Context, game: Game) -> None:
     """Raise PluginError if the game has an option with the name of an option of any command."""
     from perfectplay.cli._app import root
-    from perfectplay.commands import COMMANDS
+    from perfectplay.game.plugins import COMMANDS
 
     options = [GameOption(option) for option in game.declared_options]
     for name in (game.command_word, *COMMANDS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +94,7 @@ def command(
     from perfectplay.analysis.dataset import Sampling, export_dataset
     from perfectplay.analysis.export import export_table
     from perfectplay.analysis.selection import Selection
-    from perfectplay.errors import UsageError
+    from perfectplay.errors import PerfectPlayError, UsageError
     from perfectplay.files import is_standard_output
     from perfectplay.values import Outcome
 
@@ -106,6 +107,8 @@ def command(
     to_stdout = is_standard_output(file)
     if to_stdout and (as_json or features):
         raise UsageError(f"{'--json' if as_json else '--features'} needs the name of a file, not standard output")
+    if to_stdout and sys.stdout is None:
+        raise PerfectPlayError("standard output is closed, so the table cannot be written to it")
     if features:
         if format != "parquet":
             raise UsageError(f"--features needs the format parquet, not {format}")

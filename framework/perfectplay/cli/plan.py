@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,18 +50,16 @@ def command(
 ) -> None:
     """Estimate the positions, time, memory and disk space of solving GAME, and recommend a command for this machine."""
     from perfectplay.plan.plan import SECONDS, plan_solve
+    from perfectplay.threads import check_stop
 
     note_rules(game)
     with stop_on_interrupt() as stop:
-
-        def check() -> None:
-            if stop.is_set():
-                raise Interrupted("interrupted")
-
         if not is_quiet():
             click.echo(click.style("Counting and measuring …", dim=True), err=True)
         try:
-            plan = plan_solve(game, directory=directory, threads=threads, seconds=seconds or SECONDS, check=check)
+            plan = plan_solve(
+                game, directory=directory, threads=threads, seconds=seconds or SECONDS, check=partial(check_stop, stop)
+            )
         except Interrupted as error:
             raise interrupted(ctx, kept=False) from error
     if as_json:

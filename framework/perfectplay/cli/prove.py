@@ -27,7 +27,7 @@ from perfectplay.values import Outcome
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
-    from perfectplay.prove.proof import Proof
+    from perfectplay.prove import Proof
 
 
 @click.command("prove", cls=GameCommand)
@@ -78,7 +78,7 @@ def command(
     The search finds the outcome, not the number of moves. Every outcome proven on the way is stored in the game's proof
     file, and later runs start from it.
     """
-    from perfectplay.prove.proof import ProofOptions, proof_path, prove_position
+    from perfectplay.prove import ProofOptions, proof_path, prove_position
 
     root = game.start() if position is None else game.encode(position)
     note_rules(game)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from perfectplay.cli._common import (
     compile_option,
     directory_option,
     interrupted,
+    iso_date,
     json_option,
     note_rules,
     open_game_table,
@@ -272,5 +273,5 @@ def _date(path: Path | None) -> str | None:
     if path is None:
         return None
     with suppress(OSError):
-        return datetime.fromtimestamp(modification_time(path)).astimezone().isoformat(timespec="seconds")
-    return datetime.now().astimezone().isoformat(timespec="seconds")
+        return iso_date(modification_time(path))
+    return iso_date(time.time())

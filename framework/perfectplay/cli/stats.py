@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.table.table import Table
 
-MAX_TIERS = 24
+SHOWN_TIERS = 24
 """Number of tiers in the table of tiers; --json lists all."""
 
 
@@ -43,8 +43,7 @@ def command(
 
     Values are for the side to move. For an unfinished table, only the solved tiers are counted.
     """
-    from perfectplay.analysis.histogram import plot
-    from perfectplay.analysis.statistics import survey
+    from perfectplay.analysis.statistics import plot, survey
 
     with table_at_work("stats", game, directory) as (table, progress, stop):
         if plot_file is not None and table.outcomes_only:
@@ -75,7 +74,7 @@ def _lines(game: Game, result: Survey, status: str, values: str) -> list[str]:
     width = max(14, *(len(name) for name, _ in facts))
     lines += [f"  {name:<{width}}  {text}" for name, text in facts]
     if total.positions and values != OUTCOME:
-        from perfectplay.analysis.histogram import text_histogram
+        from perfectplay.analysis.statistics import text_histogram
 
         unit = "Moves" if game.is_puzzle else "Plies"
         lines += ["", f"{unit} to the end (bars on a logarithmic scale)"]
@@ -116,7 +115,7 @@ def _tier_rows(game: Game, result: Survey, *, outcomes_only: bool) -> list[str]:
     total = json_counts(result.total, outcomes_only=outcomes_only)
     kinds = [kind for kind in COUNTED if total.get(kind)]
     rows = [["tier", "positions", *(_kind_name(game, kind) for kind in kinds)]]
-    largest = sorted(result.tiers, key=lambda tier: -result.tiers[tier].positions)[:MAX_TIERS]
+    largest = sorted(result.tiers, key=lambda tier: -result.tiers[tier].positions)[:SHOWN_TIERS]
     for tier in sorted(largest):
         counts = json_counts(result.tiers[tier], outcomes_only=outcomes_only)
         rows.append([str(tier), *(f"{counts[kind]:,}" for kind in ("positions", *kinds))])

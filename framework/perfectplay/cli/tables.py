@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from perfectplay.cli._common import directory_option, json_option, print_json
+from perfectplay.cli._common import directory_option, iso_date, json_option, print_json
 from perfectplay.cli._terminal import terminal_width
 from perfectplay.errors import UsageError, did_you_mean
 from perfectplay.game import wording
@@ -109,10 +108,6 @@ def _json(table: FoundTable) -> dict[str, Any]:
         "compact": None if info is None else info.compact,
         "values": None if info is None else info.values,
         "bytes": table.size_on_disk,
-        "changed": _date(table.changed) if table.changed else None,
+        "changed": iso_date(table.changed) if table.changed else None,
         "problem": table.problem,
     }
-
-
-def _date(time: float) -> str:
-    return datetime.fromtimestamp(time).astimezone().isoformat(timespec="seconds")

@@ -17,9 +17,10 @@ from typing import Any, Protocol
 
 from perfectplay.cluster.messages import DamagedMessage, GameSource, Ref, WorkerInfo, find_source
 from perfectplay.cluster.worker import Worker
-from perfectplay.errors import Interrupted, PerfectPlayError, UsageError
+from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.game.game import Game
 from perfectplay.solve.options import Cluster
+from perfectplay.threads import check_stop
 
 POLL_SECONDS = 0.2
 
@@ -273,8 +274,7 @@ class RayPool:
 
     def _check_stop(self) -> None:
         self._report()
-        if self._stop.is_set():
-            raise Interrupted("interrupted")
+        check_stop(self._stop)
 
     def close(self) -> None:
         """Stop the workers, and disconnect from Ray unless it was initialized by the caller."""

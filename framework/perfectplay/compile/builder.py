@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from perfectplay.compile import ir, ranges
@@ -51,6 +52,12 @@ _DECIDED: dict[str, tuple[Callable[[Range, Range], bool], Callable[[Range, Range
 }
 
 
+def are_ints(objects: Iterable[Any]) -> bool:
+    """Whether all objects are integers."""
+    return all(issubclass(kind, int) for kind in set(map(type, objects)))
+
+
+@lru_cache(maxsize=10_000)
 def identifier(hint: str) -> str:
     """Return a Python name as the beginning of a C name."""
     hint = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in hint).strip("_")
@@ -106,10 +113,6 @@ class Tables:
         table = Table(plain, kinds.pop() if len(kinds) == 1 else int, limits, identity, _split(plain))
         self._read[id(numbers)] = numbers, table  # keeps the object alive, so its id stays valid
         return table
-
-    def is_table(self, objects: Sequence[Any]) -> bool:
-        """Whether all objects are integers."""
-        return id(objects) in self._read or all(isinstance(each, int) for each in objects)
 
     def name(self, numbers: tuple[int, ...]) -> str:
         return self._names.setdefault(numbers, f"table_{len(self._names)}")

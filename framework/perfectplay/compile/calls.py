@@ -553,7 +553,7 @@ def _general(limits: Range) -> Range:
 def _is_fields(value: object) -> bool:
     """Whether this is a `Fields` of perfectplay.authoring, a higher layer that must not be imported here."""
     kind = type(value)
-    return (kind.__module__, kind.__qualname__) == ("perfectplay.authoring.geometry", "Fields")
+    return (kind.__module__, kind.__qualname__) == ("perfectplay.authoring", "Fields")
 
 
 def _check_function(source: FunctionSource) -> None:

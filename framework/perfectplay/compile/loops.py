@@ -49,8 +49,13 @@ def _count_nodes(node: ast.AST) -> int:
 
 def assigned_names(nodes: Iterable[ast.AST]) -> list[str]:
     """Return the names that some code assigns, in order, without those of nested functions and comprehensions."""
+    return list(dict.fromkeys(name for node in nodes for name in _assigned_names(node)))
+
+
+@lru_cache(maxsize=10_000)
+def _assigned_names(node: ast.AST) -> tuple[str, ...]:
     names: dict[str, None] = {}
-    pending = list(nodes)[::-1]
+    pending = [node]
     while pending:
         node = pending.pop()
         match node:
@@ -68,7 +73,7 @@ def assigned_names(nodes: Iterable[ast.AST]) -> list[str]:
                 names.update((n.target.id, None) for n in inner)
                 continue
         pending += list(ast.iter_child_nodes(node))[::-1]
-    return list(names)
+    return tuple(names)
 
 
 class Loops(Merging):

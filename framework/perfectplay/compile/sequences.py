@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from perfectplay.compile import ir
-from perfectplay.compile.builder import Builder
+from perfectplay.compile.builder import Builder, are_ints
 from perfectplay.compile.ranges import Range, widen
 from perfectplay.compile.source import Untranslatable
 from perfectplay.compile.values import (
@@ -62,7 +62,7 @@ def choose(builder: Builder, objects: Sequence[Any], index: ir.Expr) -> Value:
         return constant_int(0)
     if isinstance(index, ir.Number):
         return wrap(objects[index.value])
-    if builder.tables.is_table(objects):
+    if are_ints(objects):
         return builder.table(objects, index)
     if all(each is objects[0] for each in objects):
         return wrap(objects[0])
@@ -103,8 +103,8 @@ class Sequences:
                 return value
             case Constant(obj) if isinstance(obj, list | tuple | range | dict | set | frozenset | str):
                 objects = obj if isinstance(obj, range | list | tuple) else list(obj)
-                uniform = builder.tables.is_table(objects) or _is_uniform(objects)
-                return View(constant_int(len(objects)), lambda i: choose(builder, objects, i.expr), _kind(obj), uniform)
+                length = constant_int(len(objects))
+                return View(length, lambda i: choose(builder, objects, i.expr), _kind(obj), _is_uniform(objects))
             case Tuple(items, kind, _):
                 return View(constant_int(len(items)), lambda i: self._item(value, i), kind, uniform=False)
             case Array():
@@ -457,7 +457,7 @@ class Sequences:
 
     def _in_table(self, objects: Any, item: Int) -> Int | None:
         numbers = list(objects)
-        if len(numbers) < 8 or not all(isinstance(each, int) for each in numbers):
+        if len(numbers) < 8 or not are_ints(numbers):
             return None
         low, high = min(numbers), max(numbers)
         if high - low >= MAX_LIST:
@@ -488,12 +488,12 @@ def _comparable(kind: type) -> type:
 
 def _is_uniform(objects: Sequence[Any]) -> bool:
     """Whether an element can be chosen at run time: integers, or sequences of such."""
-    if isinstance(objects, range):
-        return True
-    if all(isinstance(each, int) for each in objects):
+    if isinstance(objects, range) or are_ints(objects):
         return True
     if not all(isinstance(each, list | tuple) for each in objects):
         return False
+    if all(map(are_ints, objects)):
+        return True
     if all(len(each) == len(objects[0]) for each in objects):
         return all(_is_uniform([each[i] for each in objects]) for i in range(len(objects[0])))
     return _is_uniform([item for each in objects for item in each])

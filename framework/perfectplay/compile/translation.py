@@ -22,6 +22,7 @@ from perfectplay.compile.sequences import MAX_LIST, is_sequence
 from perfectplay.compile.source import FunctionSource, Untranslatable, plain_function, read_function
 from perfectplay.compile.values import Array, Constant, Int, Tuple, Value, constant_int
 from perfectplay.values import Status
+from perfectplay_native.limits import MAX_MOVE, MAX_POSITION, MAX_PYTHON_TIERS, MAX_SCORE
 
 __all__ = ["HOOKS", "HookText", "Rules", "Translation", "Untranslatable", "explain", "translate"]
 
@@ -39,13 +40,6 @@ HOOKS = (
     "parents",
 )
 """The hooks that are translated. A fault has the index of the hook in this list."""
-
-REQUIRED = ("start", "moves", "apply", "status")
-
-MAX_POSITION = 2**64 - 2
-MAX_MOVE = 2**32 - 1
-MAX_PYTHON_TIERS = 1 << 16
-MAX_SCORE = 32767
 
 _POSITION = Range(0, MAX_POSITION)
 _MOVE = Range(0, MAX_MOVE)

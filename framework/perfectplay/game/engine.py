@@ -13,6 +13,7 @@ from traceback import walk_tb
 
 from perfectplay.errors import Interrupted, PerfectPlayError, PluginError, TableError
 from perfectplay.game.game import Game
+from perfectplay.threads import check_stop
 from perfectplay.values import Status
 from perfectplay_native.errors import (
     AsymmetryError,
@@ -210,8 +211,7 @@ def run_in_background(
         thread.join()
     if failure:
         raise translate_error(failure[0], game) from None
-    if stop.is_set():
-        raise Interrupted("interrupted")
+    check_stop(stop)
 
 
 def cpu_seconds() -> float:

@@ -13,15 +13,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from itertools import repeat
 from operator import index
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import pluggy
 
 from perfectplay.errors import PLUGIN_FAULTS, PerfectPlayError, PluginError, UsageError, did_you_mean
 from perfectplay.game.board import Board
-from perfectplay.game.index import Index
 from perfectplay.game.spec import PROJECT, About
 from perfectplay.values import Status
+
+if TYPE_CHECKING:
+    from perfectplay.game.index import Index
 
 Hook = Callable[..., Any]
 T = TypeVar("T")
@@ -319,6 +321,12 @@ def _texts_by_name(result: Any) -> dict[str, str]:
     return {name: _text(text) for name, text in result.items()}
 
 
+def _index(result: Any) -> Index:
+    from perfectplay.game.index import Index  # not at the top, because `solve --help` does not need it
+
+    return _instance(result, Index, "expected an Index from perfectplay.authoring")
+
+
 def _measurements(result: Any) -> Iterator[Any]:
     if not isinstance(result, Iterable):
         raise WrongResult(result, "expected an iterable of (name, rate, unit)")
@@ -352,7 +360,7 @@ NOTATIONS = Checked("notations", _texts_by_name)
 FORMAT_MOVE = Checked("format_move", _text)
 PARSE_MOVE = Checked("parse_move", _move)
 BOARD = Checked("board", lambda result: _instance(result, Board, "expected a Board"))
-INDEX = Checked("index", lambda result: _instance(result, Index, "expected an Index from perfectplay.authoring"))
+INDEX = Checked("index", _index)
 CONFIGURE: Checked[object] = Checked("configure", lambda result: result)
 BENCHMARKS = Checked("benchmarks", _measurements)
 BENCHMARK = Checked("benchmarks", _measurement)

@@ -22,7 +22,9 @@ from perfectplay.values import Outcome, Status
 REPETITIONS = 3
 """The game is a draw when a position has occurred this many times."""
 
-_FORMAT = "perfectplay game"
+SAVED_FORMAT = "perfectplay game"
+"""The mark of a saved game. The page reads and writes the same files, see `Match.json`."""
+
 _OUTCOMES = {Status.LOST: Outcome.LOSS, Status.DRAWN: Outcome.DRAW, Status.WON: Outcome.WIN}
 
 
@@ -189,7 +191,7 @@ class Match:
         first = self.positions[0]
         start = {} if first == self.game.start() else {"start": self.game.decode(first)}
         names = self.move_names()
-        return {"format": _FORMAT, "game": self.game.name, "options": self.game.options, **start, "moves": names}
+        return {"format": SAVED_FORMAT, "game": self.game.name, "options": self.game.options, **start, "moves": names}
 
     def save(self, path: Path) -> None:
         """Write the game to a JSON file, atomically."""
@@ -213,7 +215,7 @@ def read_match(game: Game, text: str, source: str) -> Match:
     """Read the text of a saved game; `source` is its name in error messages."""
     try:
         data = json.loads(text)
-        if data["format"] != _FORMAT:
+        if data["format"] != SAVED_FORMAT:
             raise KeyError
         variant, moves, start = (data["game"], data["options"]), list(data["moves"]), data.get("start")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from pluggy import PluginManager
 
-from perfectplay.commands import COMMANDS
 from perfectplay.errors import PLUGIN_FAULTS, PluginError, UsageError, did_you_mean
 from perfectplay.game.hooks import Checked, Hook, Hooks, WrongResult, plugin_manager, register_hooks
 from perfectplay.game.spec import GameSpec, HostSpec
@@ -32,13 +31,37 @@ GAMES_GROUP = "perfectplay.games"
 HOST_GROUP = "perfectplay.host"
 LIMIT_VARIABLE = "PERFECTPLAY_PLUGINS"
 
+COMMANDS = {
+    "games": "List the installed games.",
+    "plan": "Estimate the time, memory and disk space of a solve, and recommend a command.",
+    "prove": "Prove who wins one position by search, without solving the game.",
+    "serve": "Explore solved games in a browser, and play against perfect play.",
+    "show": "Show a position: the board, who wins, and the value of each move.",
+    "line": "Show best play from a position to the end.",
+    "play": "Play against the table.",
+    "stats": "Show counts of a table: by tier, outcome and remoteness.",
+    "random": "Show random positions with their values.",
+    "export": "Write a table in another format.",
+    "compare": "Compare a file of outcomes with a table.",
+    "talk": "Answer queries about positions, one line of JSON each.",
+    "tables": "List or remove the tables on disk.",
+    "verify": "Prove every value of a table from the rules.",
+    "compact": "Compress a finished table.",
+    "bench": "Measure the speed of a game, the engine and tables on this machine.",
+    "compile": "Show how a game's Python rules are translated to C, and how fast they are.",
+    "rules": "Show a game's title, players, rules and options.",
+    "new": "Create the project of a new game.",
+    "check": "Check a game's rules for mistakes.",
+}
+"""Built-in commands with their help lines. `perfectplay.cli.NAME.command` implements NAME."""
+
 RESERVED_NAMES = frozenset({*COMMANDS, "help"})
 """A game cannot have the name of a command."""
 
 REQUIRED_HOOKS = ("start", "moves", "apply", "status")
 """The rules. A kernel provides them all; a plugin without a kernel must implement them."""
 
-BUILTIN_HOST_PLUGINS = ("perfectplay.table.backends", "perfectplay.analysis.formats", "perfectplay.cluster.backend")
+BUILTIN_HOST_PLUGINS = ("perfectplay.table.backends", "perfectplay.analysis.formats", "perfectplay.cluster")
 """Modules registered in the same way as third-party host plugins. They are not entry points, so that
 PERFECTPLAY_PLUGINS cannot exclude them."""
 

@@ -6,6 +6,9 @@ because players think of "mate in 7".
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from html import escape
+
 from perfectplay.game.game import DEFAULT_PLAYERS, Game
 from perfectplay.values import Outcome, Value
 
@@ -264,3 +267,20 @@ def size(count: int) -> str:
 def _inside(name: str) -> str:
     """Return a player's name for use inside a sentence; "The …" loses its capital."""
     return "t" + name[1:] if name.startswith("The ") else name
+
+
+# ---- notebooks ----
+
+
+def html_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "") -> str:
+    """Return a table. All texts are escaped; integers get separators and are aligned to the right."""
+    head = "".join(f"<th>{escape(each)}</th>" for each in headings)
+    body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _html_cell(content: object) -> str:
+    if type(content) is int:
+        return f'<td style="text-align: right">{content:,}</td>'
+    return f'<td style="text-align: left">{escape(str(content))}</td>'

@@ -414,6 +414,8 @@ class CompactStore(TableReader):
 
     def unpack_block(self, record: Record, number: int) -> Array:
         """Unpack a block and check its checksum. Threads may call it concurrently. Raises TableError for damage."""
+        if number == 0:
+            self._trailer(record)  # only single probes use it, but `verify` must notice all damage
         first = number * BLOCK_SLOTS
         slots = min(BLOCK_SLOTS, record.size - first)
         if isinstance(record, KeyRecord):
@@ -502,8 +504,8 @@ class CompactTable(Table):
         return codes.reshape(array.shape) if self.kernel.scored else codes.reshape(array.shape).astype(np.uint16)
 
     def probe_few(self, positions: Sequence[int]) -> list[int]:
-        codes: list[int] = self.probe_many(positions).tolist()
-        return codes
+        values = map(self.get, positions)
+        return [NO_POSITION_CODE if value is None else value.code for value in values]
 
     def _find(self, position: SupportsIndex) -> int | None:
         if self.kernel.ranked:

@@ -56,7 +56,7 @@ class CompactionLimits:
 DEFAULT_LIMITS = CompactionLimits()
 
 SAMPLED_BLOCKS = 16
-"""One block in so many is unpacked again once the file is written."""
+"""One of this many blocks is unpacked again once the file is written."""
 
 SEGMENT_BYTES = 256
 """Length of the pieces of which zstd makes a dictionary. Choosing it would make training forty times as long."""

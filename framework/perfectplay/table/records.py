@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from perfectplay.game.notebook import html_table
+from perfectplay.game.wording import html_table
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.limits import BLOCK_SLOTS, MAX_TIER, MAX_TIER_SIZE
 from perfectplay_native.values import count_codes, count_outcomes, stored_bytes

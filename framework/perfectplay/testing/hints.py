@@ -85,18 +85,19 @@ def _position_at_both_parities(subject: GameUnderTest) -> int | None:
 
 def hint_at_status(subject: GameUnderTest, positions: Collection[int]) -> str | None:
     """In most games the player who has just moved wins, so the player to move has LOST."""
-    results = {subject.game.status(position) for position in positions} & {Status.LOST, Status.WON}
+    final = {subject.game.status(position) for position in positions} - {Status.ONGOING}
     if subject.game.is_puzzle:
-        if results == {Status.LOST}:
+        if final and Status.WON not in final:
             return "no final position found is WON; return WON for a solved puzzle, and LOST only for a dead end"
         return None
+    results = final - {Status.DRAWN}
     if results == {Status.LOST, Status.WON}:
         return _hint_at_winner(subject)
     if results != {Status.WON} or subject.game.has_mover:  # with 'mover', the last player may still be to move
         return None
     return (
         "every decisive final position found is WON, a win for the player who would move next; if the player who has "
-        "just moved wins, return LOST; if one player plays alone, return one name from 'players'"
+        "just moved wins, return LOST; if one player plays alone, keep WON and return one name from 'players'"
     )
 
 

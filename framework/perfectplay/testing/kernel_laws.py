@@ -27,7 +27,9 @@ from perfectplay_native.positions import DIGEST_FUNCTIONS, kernel_digests
 SLOTS = 400
 """How many slots are checked over all tiers; at least three per tier."""
 
-MAX_TIERS = 100
+CHECKED_TIERS = 100
+"""The most tiers in which slots are checked."""
+
 RUN_LENGTH = 8
 """How many consecutive slots are unranked in one call, as the engine does."""
 
@@ -134,7 +136,7 @@ def slot_positions(subject: GameUnderTest) -> Iterator[tuple[int, str | None]]:
     """Yield positions of slots of all tiers, each with a message if `unrank` is wrong there."""
     kernel, dice = subject.kernel, random.Random(1)
     all_tiers = subject.tiers
-    tiers = sorted({all_tiers[0], all_tiers[-1], *dice.sample(all_tiers, min(len(all_tiers), MAX_TIERS))})
+    tiers = sorted({all_tiers[0], all_tiers[-1], *dice.sample(all_tiers, min(len(all_tiers), CHECKED_TIERS))})
     for tier in tiers:
         size = kernel.tier_size(tier)
         runs = SLOTS // RUN_LENGTH // len(tiers) if size else 0

@@ -76,7 +76,7 @@ class GameUnderTest:
         return kernel
 
     def image(self, position: int) -> int:
-        """Return the position that stands for all images of this one in a declared index."""
+        """Return the representative of all images of this position in a declared index."""
         return int(lib.pp_declared_canonical(self.kernel.c, position))
 
     @cached_property

@@ -112,6 +112,13 @@ def _compute(work: Callable[[], Any], sender: Connection) -> None:
         sender.send((200, work()))
     except Exception as error:
         if not any(isinstance(each, MemoryError) for each in (error, error.__cause__, error.__context__)):
-            sender.send((getattr(error, "status", 400 if isinstance(error, UsageError) else 500), str(error)))
+            sender.send((_status_of(error), str(error)))
     # If nothing was sent, the parent notices that the connection ends.
     os._exit(0)
+
+
+def _status_of(error: Exception) -> int:
+    """Return the HTTP status for an error. A hook that fails with the client's options is no fault of the server."""
+    if isinstance(error, PerfectPlayError):
+        return 400 if isinstance(error, UsageError) else 409
+    return int(getattr(error, "status", 500))

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from perfectplay.errors import Interrupted, PerfectPlayError
+from perfectplay.compile.kernel import solving_kernel
+from perfectplay.errors import Interrupted, PerfectPlayError, TableError
 from perfectplay.game import wording
 from perfectplay.game.game import Game
 from perfectplay.game.loading import installed_games, load_game
@@ -89,7 +90,8 @@ class ServedGame:
             self.problem = self._tried = None
         elif self._tried != (modified := modification_time(self.path)):
             self._tried = modified
-            self.table, self.overview, self.problem = open_table(self.game, self.path), None, None
+            table = open_table(self.game, self.path, kernel=solving_kernel(self.game))
+            self.table, self.overview, self.problem = table, None, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,10 @@ class Library:
     def has_solved(self, name: str) -> bool:
         """Return whether a directory of this name has a table, which may be of a variant that is not loaded yet."""
         directory = self.directory or table_directory()
-        return "/" not in name and not name.startswith(".") and has_table(directory / name)
+        try:
+            return "/" not in name and not name.startswith(".") and has_table(directory / name)
+        except TableError:  # it is private, or the name is too long for a file
+            return False
 
     def add(self, game: Game) -> ServedGame:
         """Serve a variant: for everybody if it has a table, otherwise until MAX_REQUESTED_VARIANTS others follow."""

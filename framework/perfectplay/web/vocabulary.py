@@ -1,4 +1,4 @@
-"""The page's words for values and opponents, sent to it as a generated JavaScript module.
+"""The page's words for values, opponents and saved games, sent to it as a generated JavaScript module.
 
 They are kept here, beside the host's own wording, so that the page has no second copy of a rule or a term.
 """
@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from perfectplay.analysis.opponent import Strength
 from perfectplay.game import wording
+from perfectplay.game.match import SAVED_FORMAT
 
 
 class ByOutcome(Struct):
@@ -143,6 +144,7 @@ def write_module() -> str:
     """Return the JavaScript module `vocabulary.js`."""
     exports = {
         "VOCABULARIES": {"game": _GAME, "puzzle": _PUZZLE, "scoredPuzzle": _SCORED_PUZZLE},
+        "SAVED_FORMAT": SAVED_FORMAT,
         "STRENGTHS": [_describe_strength(strength) for strength in Strength],
     }
     lines = [f"export const {name} = {msgspec.json.encode(value).decode()};" for name, value in exports.items()]

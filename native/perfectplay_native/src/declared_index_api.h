@@ -44,7 +44,7 @@ void pp_layout_free(pp_layout *layout);
  * order of the tiers with pp_declared_child_tiers. */
 pp_kernel *pp_declared_new(const pp_kernel *game, const pp_layout *layout);
 void pp_declared_free(pp_kernel *kernel);
-/* Returns the position that stands for all images of a position, or the position itself if it does not fit. */
+/* Returns the representative of all images of a position, or the position itself if it does not fit. */
 pp_position pp_declared_canonical(const pp_kernel *kernel, pp_position position);
 /* Sets reached[tier] to 1 for every tier that a move from `count` consecutive slots leads to. Also compares some of the
  * positions with an image. Returns a pp_scan_result. */

@@ -17,6 +17,7 @@ import pytest
 from perfectplay import Match, Outcome, PerfectPlayError, Strength, UsageError, load_match, open_table
 from perfectplay.analysis.opponent import move_probabilities
 
+COMMANDS_PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
 FORTH_AND_BACK = [1, 0, 0, 1]  # race: both step forward and back again
 
 
@@ -248,7 +249,7 @@ class Terminal:
 
     def close(self) -> int:
         os.close(self._ours)
-        return self._process.wait(timeout=20)
+        return self._process.wait(timeout=120)
 
 
 def play_at_random(terminal: Terminal, rng: random.Random) -> None:
@@ -326,3 +327,10 @@ def test_a_game_without_a_mover_is_played_from_any_position(solve):
     assert result.stdout.count("Second player plays") == 1
     won = solve("play", "subtraction", "--from", "2", input="2\n")
     assert won.stdout.endswith("First player wins.\n")
+
+
+@pytest.mark.parametrize("strength", Strength)
+def test_the_documentation_has_the_shares_of_every_strength(strength: Strength):
+    (row,) = re.findall(rf"^\| {strength} \| .*$", COMMANDS_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert f"| {strength.slips:.0%} |".replace("%", " %") in row
+    assert strength.sight == 0 or f"within {strength.sight} plies" in row

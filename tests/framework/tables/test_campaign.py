@@ -60,3 +60,13 @@ def test_full_disk_is_reported_in_one_line_and_loses_nothing(program):
     lines = run_campaign("disk_campaign", "--width", "3", "--height", "3", "--kibibytes", "12")
     assert len(lines) == 10
     assert sum("reported" in line for line in lines) >= 6
+
+
+def test_absurd_arguments_from_python_are_refused():
+    assert [line.split() for line in run_campaign("call_campaign", "--calls", "1000")] == [["1000", "calls"]]
+
+
+def test_hostile_requests_get_no_internal_error_and_no_wrong_value():
+    counts = {words[1]: int(words[0]) for words in map(str.split, run_campaign("server_campaign", "--requests", "60"))}
+    assert counts.keys().isdisjoint({"500", "WRONG"})
+    assert counts["right"] == 5

@@ -61,6 +61,14 @@ def test_flipped_bit_in_any_frame_is_detected(compacted, tmp_path, codes, kind):
         flip(tmp_path, key, at)
 
 
+def test_flipped_bit_behind_the_frames_is_detected_by_verify(game, compacted, tmp_path):
+    """Only single probes use these counts, so `verify` must look at them as well."""
+    (tmp_path / DATA_FILE).write_bytes((compacted / DATA_FILE).read_bytes())
+    flip(tmp_path, number_key(b"c", 5), at=-1)
+    with pytest.raises(TableError, match="behind the frames of tier 5"), open_table(game, tmp_path) as table:
+        verify_table(table)
+
+
 def test_exchanged_blocks_are_detected(plain, codes):
     entries = read_snapshot(plain / DATA_FILE).entries
     first, second = (number_key(b"t", tier, 0) for tier in (3, 4))

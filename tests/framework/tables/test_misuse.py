@@ -137,6 +137,11 @@ def test_arrays_that_are_not_of_integers_are_refused(table, wrong):
         table.probe_many(wrong)
 
 
+def test_a_number_is_not_a_list_of_positions(table):
+    with table, pytest.raises(TypeError):
+        table.probe_few(2**45)
+
+
 @pytest.mark.parametrize(
     ("tier", "first", "count"),
     [

@@ -4,9 +4,9 @@
 import * as api from "./api.js";
 import { describeCell, drawSmallBoard, trayPiece } from "./board.js";
 import { $, button, debounce, h, hiddenText, redraw, setText } from "./dom.js";
-import { FORMAT } from "./notations.js";
 import { describePiece, pieceImage } from "./pieces.js";
 import { currentPosition, hintsShown, state } from "./state.js";
+import { SAVED_FORMAT } from "./vocabulary.js";
 
 // ---- saved games ----
 
@@ -21,7 +21,7 @@ function parseJSON(text) {
 /** The content of a saved game as `visit` takes it. Throws an Error with the reason if it cannot be opened. */
 function parseSavedGame(text) {
   const saved = parseJSON(text);
-  if (saved?.format !== FORMAT || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
+  if (saved?.format !== SAVED_FORMAT || !Array.isArray(saved.moves)) throw new Error("it is not a saved game");
   const sortedOptions = (options) => JSON.stringify(Object.entries(options ?? {}).sort());
   const isSame = (game) => game.family === saved.game && sortedOptions(game.variant) === sortedOptions(saved.options);
   const game = state.games.find(isSame);
@@ -101,7 +101,7 @@ function startSetup(onText) {
 
 // ---- the editor ----
 
-/** Connects the editor, and fills it. Returns a function that puts another position into it. */
+/** Connects the editor, and fills it. Returns `fillIn`, which puts another position into it, and `load`. */
 export function startEditor(visit) {
   const field = $("editor-text");
   const reason = $("editor-reason");
@@ -161,11 +161,6 @@ export function startEditor(visit) {
     isEdited = false;
     visit({ start: found.text, moves: [] });
   });
-  $("load-game").addEventListener("change", async (event) => {
-    const [file] = event.target.files;
-    if (file) await load(file);
-    event.target.value = ""; // so that the same file can be chosen again
-  });
   show(null, "", false);
 
   const fillIn = (position, name) => {
@@ -184,5 +179,5 @@ export function startEditor(visit) {
     isEdited = true;
     check();
   }
-  return fillIn;
+  return { fillIn, load };
 }

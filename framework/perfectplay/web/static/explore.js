@@ -158,7 +158,7 @@ function startStrength() {
 
 // ---- all tabs ----
 
-/** Connects both tabs. Returns {refresh, findPuzzle}; `refresh` draws a tab. */
+/** Fills both tabs. Returns `refresh`, which draws a tab, and the actions of the controls. */
 export function startExplore({ visit, playAs }) {
   let drawnGame = null; // the game whose statistics are shown
 
@@ -211,12 +211,10 @@ export function startExplore({ visit, playAs }) {
   }
 
   startStrength();
-  $("find").addEventListener("submit", (event) => {
-    event.preventDefault();
-    find({ kind: $("find-kind").value, remoteness: $("find-plies").value });
-  });
-  $("find-any").addEventListener("click", () => find({}));
-  const findPuzzle = () => find({ kind: "puzzle", level: $("puzzle-level").value }, { asPuzzle: true });
-  $("find-puzzle").addEventListener("click", findPuzzle);
-  return { refresh, findPuzzle };
+  return {
+    refresh,
+    findAny: () => find({}),
+    findValue: () => find({ kind: $("find-kind").value, remoteness: $("find-plies").value }),
+    findPuzzle: () => find({ kind: "puzzle", level: $("puzzle-level").value }, { asPuzzle: true }),
+  };
 }

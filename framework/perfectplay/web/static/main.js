@@ -32,13 +32,27 @@ const gameDialog = later(async () => (await import("./games.js")).startGames(ope
 const editor = later(async () => (await import("./editor.js")).startEditor(visit));
 const solving = later(() => import("./games.js"));
 
+/** A handler for a control of Explore. An early click waits until the page has a position and the part is loaded. */
+const exploring = (action) => async (event) => {
+  event.preventDefault();
+  await started;
+  if (state.replay) (await explore())[action]();
+};
+
+async function loadGame({ target }) {
+  await started;
+  const [file] = target.files;
+  if (file && state.replay) await (await editor()).load(file);
+  target.value = ""; // so that the same file can be chosen again
+}
+
 async function refreshTab() {
   if (shownTab !== "analysis" && state.replay) (await explore()).refresh(shownTab);
 }
 
 function fillEditor() {
   const { board, text } = currentPosition();
-  if (editor.ready) return editor.ready(currentPosition(), state.game);
+  if (editor.ready) return editor.ready.fillIn(currentPosition(), state.game);
   $("editor-text").value = text;
   $("setup").hidden = !board?.spelling;
 }
@@ -156,9 +170,12 @@ function connect() {
     refreshTab();
   });
   $("games-open").addEventListener("click", async () => (await gameDialog())());
-  $("next-puzzle").addEventListener("click", async () => (await explore()).findPuzzle());
+  $("find").addEventListener("submit", exploring("findValue"));
+  $("find-any").addEventListener("click", exploring("findAny"));
+  for (const id of ["find-puzzle", "next-puzzle"]) $(id).addEventListener("click", exploring("findPuzzle"));
+  $("load-game").addEventListener("change", loadGame);
   for (const name of ["pointerdown", "focusin"]) {
-    $("position-card").addEventListener(name, () => state.replay && editor(), { once: true });
+    $("position-card").addEventListener(name, () => state.replay && editor());
     document.addEventListener(name, () => import("./motion.js"), { once: true });
   }
   api.connection.report = (text) => {
@@ -190,4 +207,4 @@ async function start() {
   await listed;
 }
 
-start().catch(fail);
+const started = start().catch(fail);

@@ -2,6 +2,7 @@
 
 import { $, button, h, setText } from "./dom.js";
 import { listedGame, state } from "./state.js";
+import { SAVED_FORMAT } from "./vocabulary.js";
 
 /** Copies a text. Where the browser does not allow that, it selects the text in `field` for the user to copy. */
 async function copy(text, source, field) {
@@ -41,12 +42,11 @@ export function drawNotations({ notations }) {
 
 // ---- saved games ----
 
-export const FORMAT = "perfectplay game"; // as `solve play` saves it
-
+/** The game in the format of `Match.json` in match.py. */
 function savedGame() {
   const { variant = {}, family = state.game } = listedGame() ?? {};
   const start = state.start === null ? {} : { start: state.start };
-  return JSON.stringify({ format: FORMAT, game: family, options: variant, ...start, moves: state.moves }, null, 2);
+  return JSON.stringify({ format: SAVED_FORMAT, game: family, options: variant, ...start, moves: state.moves }, null, 2);
 }
 
 function download(text, name) {

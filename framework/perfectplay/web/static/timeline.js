@@ -50,7 +50,7 @@ export function drawHistory(list, { values, onJump, onLine }) {
     );
   };
   const others = (index) => (index ? makeOtherLines(index, onLine) : []);
-  const rest = makeOtherLines(timeline.length, onLine); // lines that go on after the last move
+  const rest = makeOtherLines(timeline.length, onLine); // lines that continue after the last move
   const items = timeline.map((entry, index) => h("li", {}, makeEntry(entry, index), others(index)));
   items.at(-1).append(...rest);
   redraw(list, ...items);
