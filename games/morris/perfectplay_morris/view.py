@@ -43,9 +43,10 @@ def draw_board(notation: Notation, position: int, moves: Iterable[int]) -> Board
 
 def _spelling(notation: Notation) -> Spelling:
     names = notation.geometry.names
+    first, second = PLAYER_NAMES
     hands = "-".join(f"{{{letter}}}" for letter in MAN_LETTERS)
     template = grid_template([[names[point] for point in row] for row in notation.rows])
-    return Spelling(_MEN, f"{template}:{{}}:{hands}", movers=tuple(map(str.lower, PLAYER_NAMES)))
+    return Spelling(_MEN, f"{template}:{{}}:{hands}", movers=(first.lower(), second.lower()))
 
 
 def _complete_lines(notation: Notation, parts: Parts) -> tuple[str, ...]:
