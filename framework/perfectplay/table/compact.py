@@ -413,8 +413,6 @@ class CompactStore(TableReader):
 
     def unpack_block(self, record: Record, number: int) -> Array:
         """Unpack a block and check its checksum. Threads may call it concurrently. Raises TableError for damage."""
-        if number == 0:
-            self._trailer(record)  # only single probes use it, but `verify` must notice all damage
         first = number * BLOCK_SLOTS
         slots = min(BLOCK_SLOTS, record.size - first)
         if isinstance(record, KeyRecord):
@@ -429,6 +427,8 @@ class CompactStore(TableReader):
         """Return consecutive values of a tier, which begin with a frame."""
         block: Array = np.empty(count, dtype=record.dtype)
         values = self._packed_values(record.tier)
+        if first == 0:
+            values.trailer()  # only single probes use it, but `verify` must notice all damage
         frame_slots = values.layout.frame_slots
         for offset in range(0, count, frame_slots):
             part, frame = block[offset : offset + frame_slots], (first + offset) // frame_slots
