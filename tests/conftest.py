@@ -55,21 +55,55 @@ LAYERS = {
     "native/test_sorted_keys": "unit",
     "test_bad_input": "cli",
     "test_gobblet_solved": "cli",
-    "test_hostile_machine": "cli",
     "test_packaging": "packaging",
     "web": "browser",
 }
 """The layer of each folder or file under tests/; the longest matching path counts."""
 
+SLOW_FILES = [
+    "web/test_page",
+    "docs/test_pages",
+    "native/test_sanitizers",
+    "web/test_every_state",
+    "web/test_whole_games",
+    "framework/tables/test_campaign",
+    "framework/test_seeded_kernels",
+    "framework/test_seeded_mistakes",
+    "docs/test_examples",
+    "test_packaging",
+    "web/test_boards",
+    "web/test_play",
+    "compile/test_host",
+    "framework/test_ray",
+    "framework/test_ray_nodes",
+    "web/test_robustness",
+    "web/test_exploring",
+    "web/test_accessibility",
+    "web/test_schemathesis",
+    "games/test_all_games",
+    "test_gobblet_solved",
+    "framework/test_plan",
+    "framework/asking/test_playing",
+    "compile/test_translation",
+    "games/gobblet/test_kernel",
+    "native/test_turns_and_scores",
+    "native/test_engine",
+    "games/openspiel/test_openspiel",
+]
+"""The files that take longest, the slowest first. Started last, one of them would leave the other workers idle."""
+
 solve_report = pytest.StashKey[dict[str, Any]]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test with its layer."""
+    """Mark every test with its layer, and let pytest-xdist's workers begin with the slow files."""
     for item in items:
         path = item.path.relative_to(TESTS)
         layer = next(LAYERS[name] for parent in (path, *path.parents) if (name := _name(parent)) in LAYERS)
         item.add_marker(layer)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        order = {name: number for number, name in enumerate(SLOW_FILES)}
+        items.sort(key=lambda item: order.get(_name(item.path.relative_to(TESTS)), len(order)))
 
 
 def _name(path: Path) -> str:

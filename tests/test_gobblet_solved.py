@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Table, load_game, open_table
-from perfectplay.game.wording import share
 from perfectplay.table.locations import table_path
 
 GOLDEN_HASHES = Path(__file__).parent / "golden" / "hashes.json"
-DOCS = Path(__file__).parent.parent / "docs"
 POSITIONS = 266_238_323
 
 
@@ -48,13 +46,6 @@ def test_the_first_player_wins_in_13_with_the_published_first_moves(run_solve, g
 def test_the_table_has_the_golden_hash(table: Table):
     """The hash depends neither on the machine nor on the number of threads."""
     assert table.info.hash == json.loads(GOLDEN_HASHES.read_text())["gobblet"]
-
-
-def test_the_share_of_positions_settled_by_the_rules_is_the_documented_one(table: Table):
-    """Code 1 is a finished game (lost for the side to move), code 7 a win in one move."""
-    decided = sum(record.counts.get(code, 0) for record in table.records.values() for code in (1, 7))
-    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
-    assert f"In Gobblet that is {share(decided, POSITIONS)} of the positions." in text
 
 
 def test_verify_confirms_every_value(run_solve, gobblet_tables: Path):

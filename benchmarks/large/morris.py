@@ -1,11 +1,20 @@
-"""Solves sub-spaces of nine men's morris with flying, verifies them and counts their positions.
+"""Solves the sub-spaces of nine men's morris with flying, counts their positions, verifies them and proves the start.
 
-    python benchmarks/large/morris.py --dir DIR [--men 9] [--memory 2048]
+    python benchmarks/large/morris.py --dir DIR --men 18 --memory 6144 --prove
 
 A sub-space a–b has a men of one player against b of the other on the board, and none in hand. All sub-spaces with at
 most `--men` men are solved, fewest first, into an unfinished table that `solve morris --men nine --flying` with LMDB
-can resume. Running the script again with more men resumes it too. Then every value is derived again from the rules, and
-the positions are also counted by Burnside's lemma.
+can resume. Running the script again resumes it too. Then
+
+- every value of the sub-spaces with at most `--verify-men` men is derived again from the rules, and their positions are
+  also counted by Burnside's lemma;
+- a random sample of `--sample` slots of the others is derived again in the same way;
+- with `--prove`, the start is proven by a search of the opening over the solved sub-spaces.
+
+    python benchmarks/large/morris.py --dir DIR --report
+
+prints the counts of all sub-spaces solved so far, also while another process solves more, and nothing else.
+`--no-solve` verifies or proves without solving first. `--board six` does the same for six men's morris.
 
     python benchmarks/large/morris.py --count
 
@@ -19,20 +28,36 @@ import itertools
 import sys
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from perfectplay import Game, PerfectPlayError, Table, load_game, open_table, solve_game
+from perfectplay import (
+    Game,
+    Outcome,
+    PerfectPlayError,
+    ProofOptions,
+    Table,
+    load_game,
+    open_table,
+    prove_position,
+    solve_game,
+)
 from perfectplay.threads import Progress
-from perfectplay_morris.geometry import GEOMETRIES
+from perfectplay.values import NO_POSITION_CODE
+from perfectplay_morris.geometry import GEOMETRIES, Geometry
 from perfectplay_native.engine import Engine
 
 GASSER = 7_673_759_269
-GEOMETRY = GEOMETRIES["nine"]
-POINTS = len(GEOMETRY.places)
-SPACES = [(more, fewer) for more in range(3, 10) for fewer in range(3, more + 1)]
-NO_POSITION, WON, LOST, DRAWN = 4, 3, 1, 0
+POINTS = 24
+"""Bits of a position for the men of a player, on every board."""
+
+SAMPLED_SLOTS = 1 << 12
+"""Consecutive slots in each part of the sample."""
 
 
 # ---- counting ----
@@ -44,11 +69,12 @@ class Census:
     `max_mills` limits the mills that are counted: one, as in the kernel, or three, the largest possible number.
     """
 
-    def __init__(self, max_mills: int) -> None:
-        self.captures = np.zeros(1 << POINTS, dtype=np.uint8)
-        masks = np.arange(1 << POINTS, dtype=np.uint32)
+    def __init__(self, board: Geometry, max_mills: int) -> None:
+        self.men, points = board.men, len(board.places)
+        self.captures = np.zeros(1 << points, dtype=np.uint8)
+        masks = np.arange(1 << points, dtype=np.uint32)
         for count in range(1, max_mills + 1):
-            for mills in itertools.combinations(GEOMETRY.mills, count):
+            for mills in itertools.combinations(board.mills, count):
                 union = sum(mills)
                 if union.bit_count() == 3 * count:
                     self.captures[masks & union == union] = count
@@ -66,17 +92,17 @@ class Census:
         for cycle in cycles:
             masks = np.concatenate([masks, masks | np.uint32(cycle)])
         men, captures = np.bitwise_count(masks), self.captures[masks]
-        inside = ((men == other) & (captures <= 9 - mover)).astype(np.int64)
+        inside = ((men == other) & (captures <= self.men - mover)).astype(np.int64)
         for bit in range(len(cycles)):  # from the sets themselves to their subsets
             pairs = inside.reshape(-1, 2, 1 << bit)
             pairs[:, 1] += pairs[:, 0]
-        return int(inside[::-1][(men == mover) & (captures <= 9 - other)].sum())
+        return int(inside[::-1][(men == mover) & (captures <= self.men - other)].sum())
 
 
 def _cycles(symmetry: tuple[int, ...]) -> list[int]:
     """The cycles of a symmetry as masks of points."""
     cycles: set[int] = set()
-    for point in range(POINTS):
+    for point in range(len(symmetry)):
         cycle, at = 1 << point, symmetry[point]
         while at != point:
             cycle, at = cycle | 1 << at, symmetry[at]
@@ -84,31 +110,31 @@ def _cycles(symmetry: tuple[int, ...]) -> list[int]:
     return sorted(cycles)
 
 
-def board_symmetries() -> list[tuple[int, ...]]:
-    return [symmetry.places for symmetry in GEOMETRY.symmetries]
+def board_symmetries(board: Geometry) -> list[tuple[int, ...]]:
+    return [symmetry.places for symmetry in board.symmetries]
 
 
-def mill_symmetries() -> list[tuple[int, ...]]:
-    """The 48 symmetries of the mills: the squares in any order. They apply where both players fly."""
-    rings = [max(map(abs, place)) for place in GEOMETRY.places]
+def mill_symmetries(board: Geometry) -> list[tuple[int, ...]]:
+    """The 48 symmetries of the mills of three squares, in any order. They apply where both players fly."""
+    rings = [max(map(abs, place)) for place in board.places]
     symmetries = []
     for order in itertools.permutations((1, 2, 3)):
         targets = [
             (row // ring * order[ring - 1], column // ring * order[ring - 1])
-            for ring, (row, column) in zip(rings, GEOMETRY.places, strict=True)
+            for ring, (row, column) in zip(rings, board.places, strict=True)
         ]
-        exchange = [GEOMETRY.places.index(target) for target in targets]
-        symmetries += [tuple(exchange[point] for point in turn) for turn in board_symmetries()]
+        exchange = [board.places.index(target) for target in targets]
+        symmetries += [tuple(exchange[point] for point in turn) for turn in board_symmetries(board)]
     return sorted(set(symmetries))
 
 
-def count_all() -> int:
+def count_all(board: Geometry) -> int:
     for title, max_mills in (("in the index", 1), ("with every mill counted, closest to Gasser", 3)):
-        census, total = Census(max_mills), 0
+        census, total = Census(board, max_mills), 0
         print(f"{title}:")
-        for more, fewer in SPACES:
+        for fewer, more in itertools.combinations_with_replacement(range(3, 10), 2):
             both_fly = max_mills == 3 and more == 3
-            symmetries = mill_symmetries() if both_fly else board_symmetries()
+            symmetries = mill_symmetries(board) if both_fly else board_symmetries(board)
             positions = census.positions(more, fewer, symmetries) * (1 if more == fewer else 2)
             print(f"  {more}–{fewer} {positions:15,}", flush=True)
             total += positions
@@ -120,17 +146,31 @@ def count_all() -> int:
 # ---- solving ----
 
 
-def tiers_of_spaces(game: Game, men: int) -> dict[tuple[int, int], list[int]]:
-    """The tiers of each sub-space with at most `men` men on the board, in solving order."""
-    kernel = game.kernel
+@dataclass(frozen=True)
+class SubSpace:
+    """The positions in which a player with `mover` men on the board moves against `other` men."""
+
+    tier: int
+    mover: int
+    other: int
+
+    @property
+    def men(self) -> int:
+        return self.mover + self.other
+
+
+def find_sub_spaces(game: Game, board: Geometry, men: int) -> list[SubSpace]:
+    """Return the sub-spaces with at most `men` men on the board, in solving order. Tier 0 has all finished games."""
+    kernel, points = game.kernel, len(board.places)
     assert kernel is not None
-    spaces: dict[tuple[int, int], list[int]] = {}
+    spaces = []
     for tier in range(1, kernel.tier_count):
         position = next(p for p in (kernel.unrank(tier, i) for i in range(kernel.tier_size(tier))) if p is not None)
-        white, black = ((position >> first & (1 << POINTS) - 1).bit_count() for first in (0, POINTS))
-        if position >> 2 * POINTS or white + black > men:  # men in hand, or too many on the board
+        counts = [(position >> first & (1 << points) - 1).bit_count() for first in (0, POINTS)]
+        in_hand, side = position >> 2 * POINTS & 31, position >> 53
+        if in_hand or sum(counts) > men:
             break
-        spaces.setdefault((max(white, black), min(white, black)), []).append(tier)
+        spaces.append(SubSpace(tier, counts[side], counts[1 - side]))
     return spaces
 
 
@@ -150,57 +190,141 @@ def solve(game: Game, directory: Path, tiers: int, memory: int) -> None:
             raise
 
 
-def check(table: Table, spaces: dict[tuple[int, int], list[int]]) -> int:
-    """Print the figures of each sub-space. Returns the number of wrong ones."""
-    census, symmetries = Census(1), board_symmetries()
+# ---- counts and verification ----
+
+
+def report(table: Table, spaces: list[SubSpace]) -> None:
+    """Print the counts of each solved sub-space, from the records of the table."""
+    print(f"{'to move':>7} {'against':>7} {'positions':>15} {'won':>15} {'lost':>15} {'drawn':>15} {'longest':>7}")
+    total: Counter[int] = Counter()
+    solved = [space for space in spaces if space.tier in table.records]
+    for space in solved:
+        counts = Counter(table.records[space.tier].counts)
+        total += counts
+        print(_row(f"{space.mover:7} {space.other:7}", counts), flush=True)
+    print(_row(f"{'all':>15}", total))
+    print(f"{len(solved)} of {len(spaces)} kinds of positions, {table.size_on_disk / 2**30:.1f} GiB", flush=True)
+
+
+def _row(name: str, counts: Counter[int]) -> str:
+    codes = {code: count for code, count in counts.items() if code != NO_POSITION_CODE}
+    won, lost, drawn = (
+        sum(n for code, n in codes.items() if code & 3 in kinds)
+        for kinds in ((Outcome.WIN + 2,), (Outcome.LOSS + 2,), (0, Outcome.DRAW + 2))
+    )
+    longest = max((code >> 2 for code in codes), default=0)
+    return f"{name} {won + lost + drawn:15,} {won:15,} {lost:15,} {drawn:15,} {longest:7}"
+
+
+def verify(table: Table, board: Geometry, spaces: list[SubSpace], verify_men: int, sample: int) -> int:
+    """Derive values again from the rules: all with at most `verify_men` men, and a sample of the others.
+
+    Returns the number of wrong values and counts.
+    """
+    census, symmetries, wrong = Census(board, 1), board_symmetries(board), 0
     engine = Engine(table.kernel, tiers=table.kernel.tier_count, threads=2)
-    wrong = 0
     try:
-        for tier in itertools.chain([0], *spaces.values()):
+        for tier in (0, *(space.tier for space in spaces)):
             record = table.records[tier]
             engine.define(tier, record.size)
             engine.attach(tier, record.width, table.store.value_blocks(record))
-        for (more, fewer), tiers in spaces.items():
-            for tier, men in zip(tiers, sorted({(fewer, more), (more, fewer)}), strict=True):
-                codes = {code: n for code, n in table.records[tier].counts.items() if code != NO_POSITION}
-                won, lost, drawn = (sum(n for code, n in codes.items() if code & 3 == k) for k in (WON, LOST, DRAWN))
-                bad, _ = engine.verify(tier)
-                agrees = sum(codes.values()) == census.positions(*men, symmetries)
-                print(
-                    f"{men[0]} to move against {men[1]}: {won + lost + drawn:,} positions, "
-                    f"{'as' if agrees else 'NOT as'} counted; won {won:,}, lost {lost:,}, drawn {drawn:,}; "
-                    f"longest {max(codes) >> 2}; {bad} bad",
-                    flush=True,
-                )
-                wrong += bad + (not agrees)
+        for space in (space for space in spaces if space.men <= verify_men):
+            record = table.records[space.tier]
+            bad, _ = engine.verify(space.tier)
+            positions = record.size - record.counts.get(NO_POSITION_CODE, 0)
+            agrees = positions == census.positions(space.mover, space.other, symmetries)
+            print(
+                f"{space.mover} to move against {space.other}: all {record.size:,} slots verified, {bad} bad; "
+                f"{positions:,} positions, {'as' if agrees else 'NOT as'} counted",
+                flush=True,
+            )
+            wrong += bad + (not agrees)
+        rest = [space for space in spaces if space.men > verify_men]
+        slots = sum(table.records[space.tier].size for space in rest)
+        for space in rest:
+            size = table.records[space.tier].size
+            bad, checked = verify_sample(engine, space.tier, size, sample * size // slots)
+            print(
+                f"{space.mover} to move against {space.other}: a sample of {checked:,} of {size:,} slots verified, "
+                f"{bad} bad",
+                flush=True,
+            )
+            wrong += bad
     finally:
         engine.close()
     return wrong
 
 
+def verify_sample(engine: Engine, tier: int, size: int, count: int) -> tuple[int, int]:
+    """Verify about `count` slots of a tier in random places. Returns the numbers of bad ones and of all."""
+    parts = -(-size // SAMPLED_SLOTS)
+    chosen = np.random.default_rng(tier).choice(parts, min(parts, -(-count // SAMPLED_SLOTS)), replace=False)
+    bad = checked = 0
+    for part in sorted(chosen.tolist()):
+        slots = min(SAMPLED_SLOTS, size - part * SAMPLED_SLOTS)
+        bad += engine.verify_slots(tier, part * SAMPLED_SLOTS, slots, examples=0)[0]
+        checked += slots
+    return bad, checked
+
+
+def prove_start(game: Game, directory: Path) -> int:
+    """Search the opening with the solved sub-spaces as leaves. Returns 1 unless the start is a draw."""
+    proof = prove_position(
+        game, options=ProofOptions(directory=directory, save=False, use_table=True, null_window=True)
+    )
+    counts = proof.counts
+    print(
+        f"start: {proof.outcome.name.lower()}, proven with {counts.evaluated:,} positions evaluated and "
+        f"{counts.below:,} values from the table; CPU {proof.cpu_seconds:.0f} s, {proof.peak_rss >> 20} MiB",
+        flush=True,
+    )
+    return proof.outcome is not Outcome.DRAW
+
+
+def run(arguments: argparse.Namespace) -> int:
+    board = GEOMETRIES[arguments.board]
+    game = load_game("morris", men=arguments.board, flying=True)
+    spaces = find_sub_spaces(game, board, min(arguments.men, 2 * board.men))
+    if not (arguments.no_solve or arguments.report):
+        with timed("solved"):
+            solve(game, arguments.dir, 1 + len(spaces), arguments.memory << 20)
+    with open_table(game, arguments.dir / game.identity) as table:
+        report(table, spaces)
+        if arguments.report:
+            return 0
+        with timed("verified"):
+            wrong = verify(table, board, spaces, arguments.verify_men, arguments.sample)
+    print(f"{wrong} wrong" if wrong else "all correct", flush=True)
+    if arguments.prove:
+        wrong += prove_start(game, arguments.dir)
+    return wrong > 0
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    started, cpu_started = time.monotonic(), time.process_time()
+    yield
+    print(f"{what}: {time.monotonic() - started:.0f} s, CPU {time.process_time() - cpu_started:.0f} s", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", type=Path, help="directory of the table")
+    parser.add_argument("--board", choices=["six", "nine"], default="nine", help="men of each player")
     parser.add_argument("--men", type=int, default=9, help="maximum number of men on the board")
     parser.add_argument("--memory", type=int, default=2048, help="for solving, in MiB")
+    parser.add_argument("--verify-men", type=int, default=12, help="verify all values with at most this many men")
+    parser.add_argument("--sample", type=int, default=10**8, help="slots with more men to verify")
+    parser.add_argument("--prove", action="store_true", help="prove the start by search over the sub-spaces")
+    parser.add_argument("--no-solve", action="store_true", help="only verify and prove")
+    parser.add_argument("--report", action="store_true", help="only print the counts of the solved sub-spaces")
     parser.add_argument("--count", action="store_true", help="count all sub-spaces, and solve nothing")
     arguments = parser.parse_args()
     if arguments.count:
-        return count_all()
+        return count_all(GEOMETRIES["nine"])
     if arguments.dir is None:
         parser.error("--dir is required")
-    game = load_game("morris", men="nine", flying=True)
-    spaces = tiers_of_spaces(game, arguments.men)
-    tiers = 1 + sum(map(len, spaces.values()))
-    started, cpu_started = time.monotonic(), time.process_time()
-    solve(game, arguments.dir, tiers, arguments.memory << 20)
-    print(f"solved: {time.monotonic() - started:.0f} s, CPU {time.process_time() - cpu_started:.0f} s", flush=True)
-    started, cpu_started = time.monotonic(), time.process_time()
-    with open_table(game, arguments.dir / game.identity) as table:
-        wrong = check(table, spaces)
-    print(f"verified: {time.monotonic() - started:.0f} s, CPU {time.process_time() - cpu_started:.0f} s")
-    print(f"{wrong} wrong" if wrong else "all correct")
-    return wrong > 0
+    return run(arguments)
 
 
 if __name__ == "__main__":

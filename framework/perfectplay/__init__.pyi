@@ -32,9 +32,9 @@ from .game.match import load_match as load_match
 from .game.options import Option as Option
 from .game.spec import About as About
 from .game.spec import hookimpl as hookimpl
-from .prove.proof import Proof as Proof
-from .prove.proof import ProofOptions as ProofOptions
-from .prove.proof import prove_position as prove_position
+from .prove import Proof as Proof
+from .prove import ProofOptions as ProofOptions
+from .prove import prove_position as prove_position
 from .solve.solve import Solution as Solution
 from .solve.solve import solve_game as solve_game
 from .solve.verification import verify_table as verify_table

@@ -155,8 +155,7 @@ def _replace(part: Path, target: Path) -> None:
 def _copy(part: Path, target: Path, descriptor: int | None) -> None:
     """Copy a finished file to a device or FIFO, or to an open file at its present offset."""
     with part.open("rb") as source, open(target if descriptor is None else os.dup(descriptor), "wb") as stream:
-        while data := source.read(1 << 20):
-            stream.write(data)
+        shutil.copyfileobj(source, stream, 1 << 20)
 
 
 def sync(path: Path) -> None:

@@ -55,4 +55,4 @@ class PythonRules:
     walk: Callable[[], Iterable[PositionBatch]] | None = None
     players: int = 2
     image: Callable[[int], int] | None = None
-    """The representative of all images of a position in a declared index. It replaces `canonicalize` in lists of children."""
+    """The representative of all images of a position in a declared index; replaces `canonicalize` for children."""

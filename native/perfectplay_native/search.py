@@ -49,6 +49,13 @@ class SearchCounts:
     memory: int
     """Bytes allocated by the search."""
 
+    def __add__(self, other: SearchCounts) -> SearchCounts:
+        """Return the statistics of two searches together."""
+        total = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__}
+        first, second, drawn = (a + b for a, b in zip(self.terminals, other.terminals, strict=True))
+        deepest = max(self.max_depth, other.max_depth)
+        return SearchCounts(**total | {"terminals": (first, second, drawn), "max_depth": deepest})
+
 
 _EXPANDED = 4
 """Added to the outcome of a position whose children are in the table, too."""
@@ -81,6 +88,15 @@ class Search:
         search, tablebase = self._c, engine.c
         self._check(lib.pp_search_use_tablebase(search, tablebase))
         self._tablebase[:] = [tablebase]
+
+    def set_holder(self, player: int) -> None:
+        """Prove only whether a player, 0 or 1, can avoid a loss. A draw then means that this player can.
+
+        Only for a kernel with `mover`, and before anything but wins and losses is in the table.
+        """
+        if self.kernel.players == 1 or not self.kernel.has("mover"):
+            raise ValueError("the kernel does not define who is to move")
+        lib.pp_search_set_holder(self._c, player)
 
     def close(self) -> None:
         """Free the search, as soon as no other thread is in a call."""

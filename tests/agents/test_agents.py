@@ -14,8 +14,8 @@ import pytest
 from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 
 from perfectplay import Status, Strength, UsageError, load_game, solve_game
+from perfectplay import agents as evaluation
 from perfectplay.agents import PettingZooOpponent, TablePlayer, evaluate_policy
-from perfectplay.agents import player as evaluation
 from perfectplay.agents.openspiel import OpenSpielBot
 from perfectplay.values import Outcome, Value
 

@@ -6,6 +6,7 @@
     ```python some/file.py         writes the file (tutorials)
     ```diff some/file.py           changes the file: replaces the lines with - by those with + (tutorials)
     ```python from=examples/…      quotes a part of an example (tutorials)
+    ```sh                          commands that only have to succeed (games)
     >>> ...                        an interactive session, as in a docstring
 
 Tutorials run in a fresh virtual environment, and their measured times and sizes are not compared. The other pages run
@@ -71,12 +72,16 @@ def assert_output(command: str, shown: str, printed: str) -> None:
 # ---- pages that use a solved game ----
 
 
-@pytest.fixture(scope="module")
-def environment(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A copy of the solved tables, because some commands change them, and `solve` on the path."""
-    tables = shutil.copytree(gobblet_tables, tmp_path_factory.mktemp("docs") / "tables")
+def variables(tables: Path) -> dict[str, str]:
+    """An environment with these tables, and with `solve` on the path."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PERFECTPLAY_TABLES": str(tables), "PATH": path, "COLUMNS": "120"}
+
+
+@pytest.fixture(scope="module")
+def environment(gobblet_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A copy of the solved tables, because some commands change them."""
+    return variables(shutil.copytree(gobblet_tables, tmp_path_factory.mktemp("docs") / "tables"))
 
 
 @pytest.mark.parametrize(("page", "session"), [(page, text) for page in PAGES for text in blocks(page, "console")])
@@ -86,6 +91,17 @@ def test_a_session_prints_what_the_page_shows(page, session, environment, tmp_pa
         assert done.returncode == 0, done.stderr
         if shown.strip():
             assert_output(command, shown, done.stdout)
+
+
+@pytest.mark.parametrize(("page", "game"), [("docs/morris.md", None), ("docs/quantik.md", "quantik")])
+def test_commands_without_output_run(page, game, solved, tmp_path):
+    if game:  # which takes long to solve
+        shutil.copytree(solved(game) / game, tmp_path / game)
+    commands = "".join(blocks(page, "sh")).splitlines()
+    assert commands
+    for command in commands:
+        done = subprocess.run(["bash", "-c", command], env=variables(tmp_path), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("page", "code"), [(page, code) for page in PAGES for code in blocks(page, "python")])
@@ -158,7 +174,7 @@ def change(path: Path, diff: str) -> None:
 # ---- interactive sessions ----
 
 
-@pytest.mark.parametrize(("page", "least"), [("quantik.md", 11), ("dobutsu.md", 6)])
+@pytest.mark.parametrize(("page", "least"), [("quantik.md", 11), ("dobutsu.md", 6), ("gobblet.md", 6)])
 def test_the_interactive_sessions_of_a_page_are_right(page, least):
     result = doctest.testfile(str(DOCS / page), module_relative=False)
     assert result.attempted >= least

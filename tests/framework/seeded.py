@@ -14,15 +14,17 @@ import ctypes
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from perfectplay_native._engine import ffi
 
 from perfectplay import make_game
 from perfectplay.errors import PluginError
 from perfectplay.game.game import Game
-from perfectplay.testing import Effort, run_checks
+from perfectplay.testing import Effort, run_checks, trial
 from perfectplay_native.build import INCLUDE
 from perfectplay_native.kernel import Kernel
 
@@ -72,23 +74,30 @@ def indexed_example(name: str) -> tuple[str, list[str]]:
     return source, added
 
 
-def replace_once(source: str, old: str, new: str) -> str:
-    assert old in source
-    return source.replace(old, new)
+@contextmanager
+def quick_checks() -> Iterator[None]:
+    """Check only the first random games. What these show, `solve check` finds too, because it continues with others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trial, "PLAYOUTS", trial.PLAYOUTS // 5)
+        yield
 
 
-def report(make: Callable[[], Game]) -> dict[str, str]:
-    """Return the breaches and hints by law; the message of the error as "load" if the game is refused."""
+def report(make: Callable[[], Game], *, quick: bool = False) -> dict[str, str]:
+    """Return the breaches and hints by law; the message of the error as "load" if the game is refused.
+
+    A `quick` check does not find mistakes that need many calls.
+    """
     try:
         game = make()
     except PluginError as error:
         return {"load": str(error)}
-    results = run_checks(game, Effort(seconds=0.3)).results
+    with quick_checks() if quick else nullcontext():
+        results = run_checks(game, Effort(seconds=0.3)).results
     return {each.law: each.breach or each.hint or "" for each in results if each.breach or each.hint}
 
 
-def report_plugin(source: object, **options: object) -> dict[str, str]:
-    return report(lambda: make_game(source, name="seeded", **options))
+def report_plugin(source: object, *, quick: bool = False, **options: object) -> dict[str, str]:
+    return report(lambda: make_game(source, name="seeded", **options), quick=quick)
 
 
 def build_kernel(source: str, folder: Path) -> Path:

@@ -22,8 +22,6 @@ from .. import zoo
 
 Solve = Callable[..., "subprocess.CompletedProcess[str]"]
 
-FIRST_LINES = "from perfectplay import Status, hookimpl\n"
-
 
 def found(game: object) -> dict[str, str]:
     results = run_checks(make_game(game), Effort(seconds=0.3)).results
@@ -116,32 +114,6 @@ def test_a_game_that_prints_to_standard_output_is_not_called_impure(run_solve: S
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("import sys; sys.exit(0)", "ended the process with exit code 0|SystemExit"),
-        ("raise KeyboardInterrupt", "KeyboardInterrupt|exit code"),
-        ("class Odd(BaseException): pass\nraise Odd('odd')", "Odd|exit code"),
-        ("import os; os.kill(os.getpid(), 11)", "crashed with SIGSEGV"),
-        (
-            "import os\nfrom perfectplay import hookimpl\n@hookimpl\ndef configure(options): pass\n"
-            "@hookimpl\ndef options(): os.kill(os.getpid(), 11)",
-            "crashed with SIGSEGV",
-        ),
-        (
-            "import threading, time; threading.Thread(target=time.sleep, args=(9999,)).start()",
-            "starts a thread .* that keeps running",
-        ),
-    ],
-    ids=["exit", "interrupt", "base exception", "crash", "crash in options", "thread"],
-)
-def test_an_import_that_ends_the_process_is_one_line(run_solve: Solve, tmp_path: Path, line: str, message: str):
-    done = check_file(run_solve, tmp_path, f"{line}\n{zoo.read('subtraction')}")
-    assert done.returncode == 1
-    assert re.search(message, done.stderr), done.stderr
-    assert done.stderr.count("\n") == 1, done.stderr
-
-
 def test_a_hook_that_hangs_only_in_a_new_process_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONHASHSEED", "0")  # the new process gets another one
     file = tmp_path / "mygame.py"
@@ -154,26 +126,14 @@ def test_a_hook_that_hangs_only_in_a_new_process_is_stopped(tmp_path: Path, monk
 # ---- single laws ----
 
 
-def test_random_moves_are_reported_as_such():
-    moves = "import random\n    return random.sample(range(3), random.randrange(1, 4)) if position < 20 else []"
-    game = zoo.module_of(
-        FIRST_LINES
-        + "@hookimpl\ndef start(): return 0\n"
-        + f"@hookimpl\ndef moves(position):\n    {moves}\n"
-        + "@hookimpl\ndef apply(position, move): return position + move + 1\n"
-        + "@hookimpl\ndef status(position): return Status.ONGOING if position < 20 else Status.LOST\n"
-    )
-    assert "a hook must depend only on its arguments" in " ".join(found(game).values())
-
-
 def test_many_moves_are_refused_quickly():
     game = zoo.module_of(
         start=lambda: 0,
-        moves=lambda position: [] if position else list(range(70_000)),
+        moves=lambda position: [] if position else list(range(5_000)),
         apply=lambda position, move: move + 1,
         status=lambda position: Status.LOST if position else Status.ONGOING,
     )
-    assert "lists 70,000 moves in position 0; a game in Python may have at most 4,096" in found(game)["encoding"]
+    assert "lists 5,000 moves in position 0; a game in Python may have at most 4,096" in found(game)["encoding"]
 
 
 def test_an_alternating_game_without_a_board_has_no_hint():

@@ -11,20 +11,19 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner, Result
 
-from perfectplay.cli import root
 from perfectplay.game.loading import load_game
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.store import MemoryStore
 from perfectplay.values import Outcome, Value
 
+from ..cli import assert_refused, solve
 from .damage import change_value
 
 
-@pytest.fixture
-def solve(install, codes, monkeypatch, tmp_path):
-    """Run `solve …` with only four games installed and an empty directory for tables."""
+@pytest.fixture(autouse=True)
+def four_games(install, codes, monkeypatch, tmp_path) -> None:
+    """Only four games are installed, and the directory for tables is empty."""
     install("stones", codes.subtraction)
     install("tictactoe", codes.tic_tac_toe)
     install("nim", codes.variants)
@@ -33,25 +32,11 @@ def solve(install, codes, monkeypatch, tmp_path):
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path / "tables"))
     monkeypatch.delenv("PERFECTPLAY_DEBUG", raising=False)
 
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(root, arguments, prog_name="solve")
-
-    return run
-
-
-def assert_one_line_error(result: Result, code: int, *words: str) -> None:
-    assert result.exit_code == code
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    for word in words:
-        assert word in result.stderr
-
 
 # ---- help and games ----
 
 
-def test_help_lists_games_and_commands_and_imports_no_game(solve):
+def test_help_lists_games_and_commands_and_imports_no_game():
     result = solve()
     assert result.exit_code == 0
     assert result.stdout == solve("--help").stdout
@@ -61,7 +46,7 @@ def test_help_lists_games_and_commands_and_imports_no_game(solve):
     assert not [name for name in sys.modules if name.startswith("installed_try")]
 
 
-def test_games_lists_games_and_errors(solve):
+def test_games_lists_games_and_errors():
     result = solve("games")
     assert result.exit_code == 0
     rows = [line.split() for line in result.stdout.splitlines()]
@@ -93,7 +78,7 @@ def test_games_lists_games_and_errors(solve):
 # ---- solving ----
 
 
-def test_solving_prints_a_summary(solve):
+def test_solving_prints_a_summary():
     result = solve("tictactoe", "--threads", "2", "--memory", "256M")
     assert result.exit_code == 0, result.stderr
     lines = [line.split(maxsplit=1) for line in result.stdout.splitlines() if line]
@@ -107,7 +92,7 @@ def test_solving_prints_a_summary(solve):
     assert "solve show tictactoe" in result.stdout
 
 
-def test_solving_as_json(solve):
+def test_solving_as_json():
     summary = json.loads(solve("stones", "--json").stdout)
     assert (summary["outcome"], summary["remoteness"]) == ("win", 5)
     assert summary["verdict"] == "First player wins in 5 plies (3 of its moves)"
@@ -116,13 +101,13 @@ def test_solving_as_json(solve):
     assert summary["wins"] + summary["losses"] == 8
 
 
-def test_no_save_writes_no_table(solve):
+def test_no_save_writes_no_table():
     result = solve("stones", "--no-save")
     assert "not saved" in result.stdout
-    assert_one_line_error(solve("show", "stones"), 1, "no table of stones", "`solve stones`")
+    assert_refused(solve("show", "stones"), 1, "no table of stones", "`solve stones`")
 
 
-def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
+def test_a_games_own_options_are_options_of_every_command(tmp_path):
     directory = str(tmp_path / "kept here")
     result = solve("nim", "--stones", "5", "--quick-end", "--dir", directory)
     assert result.exit_code == 0, result.stderr
@@ -131,7 +116,7 @@ def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
     assert f"solve show {again}" in result.stdout
     shown = solve("show", "--stones", "5", "nim", "--quick-end", "--dir", directory, "--json")
     assert json.loads(shown.stdout)["options"] == {"last": "wins", "quick-end": True, "stones": 5}
-    assert_one_line_error(solve("show", "nim"), 1, "no table of nim", "nim-last=wins-quick-end=no-stones=7")
+    assert_refused(solve("show", "nim"), 1, "no table of nim", "nim-last=wins-quick-end=no-stones=7")
     assert "stones at the start (a whole number from 1 to 30; default: 7)" in " ".join(
         solve("nim", "--help").stdout.split()
     )
@@ -140,7 +125,7 @@ def test_a_games_own_options_are_options_of_every_command(solve, tmp_path):
 @pytest.mark.parametrize(
     ("backend", "words"), [("memory", "stopped, nothing saved; start again with"), ("lmdb", "stopped; resume with")]
 )
-def test_ctrl_c_stops_cleanly_and_prints_the_command_to_continue(solve, monkeypatch, backend, words):
+def test_ctrl_c_stops_cleanly_and_prints_the_command_to_continue(monkeypatch, backend, words):
     write = {"memory": MemoryStore, "lmdb": LmdbStore}[backend].write_key_blocks
 
     def interrupt(*arguments):
@@ -157,7 +142,7 @@ def test_ctrl_c_stops_cleanly_and_prints_the_command_to_continue(solve, monkeypa
 # ---- showing ----
 
 
-def test_show_draws_the_board_and_groups_moves_best_first(solve):
+def test_show_draws_the_board_and_groups_moves_best_first():
     solve("tictactoe")
     result = solve("show", "tictactoe", "X...O....")
     assert result.exit_code == 0, result.stderr
@@ -169,7 +154,7 @@ def test_show_draws_the_board_and_groups_moves_best_first(solve):
     assert moves == ["draw in 7  b3 a2, c3 a1, c2 b1, c1"]  # mirror images are grouped
 
 
-def test_show_without_a_position_shows_the_start(solve):
+def test_show_without_a_position_shows_the_start():
     solve("stones")
     result = solve("show", "stones")
     assert result.stdout.splitlines() == [
@@ -185,14 +170,14 @@ def test_show_without_a_position_shows_the_start(solve):
     assert (data["status"], data["outcome"], data["remoteness"], data["moves"]) == ("lost", "loss", 0, [])
 
 
-def test_a_finished_board_shows_no_player_to_move(solve):
+def test_a_finished_board_shows_no_player_to_move():
     solve("tictactoe")
     assert "First to move\n" in solve("show", "tictactoe", "XO.......").stdout
     for finished in (solve("show", "tictactoe", "XXXOO....").stdout, solve("line", "tictactoe", "XX.OO....").stdout):
         assert "3 │ X │ X │ X │" in finished
         assert "Game over: " in finished
         assert " to move\n" not in finished
-    played = CliRunner().invoke(root, ["play", "tictactoe", "--from", "XX.OO...."], input="c3\n").stdout
+    played = solve("play", "tictactoe", "--from", "XX.OO....", input="c3\n").stdout
     before, last = played.split("┌───┬───┬───┐")[-2:]
     assert "First to move\n" in before
     assert "First player wins." in last
@@ -202,7 +187,7 @@ def test_a_finished_board_shows_no_player_to_move(solve):
 # ---- verifying ----
 
 
-def test_verify_proves_a_table_or_finds_wrong_values(solve):
+def test_verify_proves_a_table_or_finds_wrong_values():
     solve("stones")
     result = solve("verify", "stones")
     assert result.exit_code == 0
@@ -246,11 +231,11 @@ def test_verify_proves_a_table_or_finds_wrong_values(solve):
         (["prove", "stones", "--checkpoint", "inf"], 2, ["--checkpoint", "inf"]),
     ],
 )
-def test_bad_input_is_one_line_on_stderr(solve, arguments, code, words):
-    assert_one_line_error(solve(*arguments), code, *words)
+def test_bad_input_is_one_line_on_stderr(arguments, code, words):
+    assert_refused(solve(*arguments), code, *words)
 
 
-def test_an_internal_error_is_one_line(solve, monkeypatch):
+def test_an_internal_error_is_one_line(monkeypatch):
     monkeypatch.setattr("perfectplay.cli.show.rate_moves", lambda *arguments, **options: {}[0])
     solve("stones")
     result = solve("show", "stones")
@@ -267,20 +252,19 @@ def test_an_internal_error_is_one_line(solve, monkeypatch):
         (ImportError(f"fcntl.so: cannot open shared object file: {os.strerror(errno.EMFILE)}"), "ulimit -n"),
     ],
 )
-def test_a_small_limit_of_the_process_is_named(solve, monkeypatch, error, word):
+def test_a_small_limit_of_the_process_is_named(monkeypatch, error, word):
     def fail(*arguments, **options):
         raise error
 
     monkeypatch.setattr("perfectplay.cli.show.rate_moves", fail)
     solve("stones")
-    assert_one_line_error(solve("show", "stones"), 1, word)
+    assert_refused(solve("show", "stones"), 1, word)
 
 
 # ---- in a separate process ----
 
 
-def test_a_process_lists_installed_games_and_a_closed_pipe_is_not_an_error(install, codes):
-    install("stones", codes.subtraction)
+def test_a_process_lists_installed_games_and_a_closed_pipe_is_not_an_error(install):
     command = [sys.executable, "-m", "perfectplay", "games"]
     environment = {**os.environ, "PYTHONPATH": str(install.path), "PERFECTPLAY_PLUGINS": "stones"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)

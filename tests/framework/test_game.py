@@ -16,12 +16,6 @@ from perfectplay.values import Status
 from .. import zoo
 
 
-def changed(codes, old, new):
-    """Subtraction with one mistake in it."""
-    assert old in codes.subtraction
-    return make_game(codes.module_of(codes.subtraction.replace(old, new)), name="stones")
-
-
 def test_game_calls_the_plugins_rules(subtraction):
     assert subtraction.moves(7) == [1, 2]
     assert subtraction.apply(7, 2) == 5
@@ -82,22 +76,6 @@ def test_moves_are_grouped_by_symmetry(tic_tac_toe):
     assert sorted(map(sorted, classes)) == [[0, 2, 6, 8], [1, 3, 5, 7], [4]]
 
 
-@given(picks=st.lists(st.integers(0, 8), max_size=9))
-def test_positions_reached_by_play_obey_the_laws(picks, tic_tac_toe):
-    game = tic_tac_toe
-    position = game.start()
-    for pick in picks:
-        legal = game.moves(position)
-        assert sorted(move for group in game.move_classes(position) for move in group) == sorted(legal)
-        if not legal:
-            break
-        move = legal[pick % len(legal)]
-        after = game.apply(position, move)
-        assert game.undo(after, move) == position
-        assert game.encode(game.decode(after)) == after
-        position = after
-
-
 @pytest.mark.parametrize("position", [8, -1, 2**64, "7", None, 7.0])
 def test_every_method_rejects_anything_but_a_position(subtraction, position):
     for method in (
@@ -150,8 +128,8 @@ def test_every_method_rejects_anything_but_a_position(subtraction, position):
         ("else Status.LOST", "else 17", ("status", 0), "returned 17 in position 0: expected a Status"),
     ],
 )
-def test_a_mistake_in_a_hook_names_game_hook_and_position(codes, old, new, call, message):
-    game = changed(codes, old, new)
+def test_a_mistake_in_a_hook_names_game_hook_and_position(old, new, call, message):
+    game = zoo.make("subtraction", {old: new}, name="stones")
     method, *arguments = call
     with pytest.raises(PluginError, match=message) as caught:
         getattr(game, method)(*arguments)
@@ -196,8 +174,8 @@ def test_wrong_texts_boards_and_tiers_are_rejected(codes):
         game.format_move(7, 1)
 
 
-def test_engine_rules_and_their_errors(codes):
-    game = changed(codes, "position - move", "position - move if position != 4 else {}[0]")
+def test_engine_rules_and_their_errors():
+    game = zoo.make("subtraction", {"position - move": "position - move if position != 4 else {}[0]"}, name="stones")
     assert game.rules.apply(7, 1) == 6
     assert game.rules.tier is None
     with pytest.raises(KeyError) as caught:
@@ -264,10 +242,9 @@ def test_a_wrong_option_is_a_usage_error(codes, options, message):
         ),
     ],
 )
-def test_wrong_declarations_are_rejected(codes, old, new, message):
-    assert old in codes.variants
+def test_wrong_declarations_are_rejected(old, new, message):
     with pytest.raises(PluginError, match=message):
-        make_game(codes.module_of(codes.variants.replace(old, new)), name="nim")
+        zoo.make("variants", {old: new})
 
 
 # ---- a kernel alone is a whole game ----
@@ -353,11 +330,8 @@ def test_a_kernel_without_a_required_function_is_rejected(kernel_plugin):
 # ---- turns, puzzles, scores ----
 
 
-TURNS = zoo.read("turns")
-
-
-def test_a_game_has_a_mover_and_a_score(codes):
-    game = make_game(codes.module_of(TURNS), name="again")
+def test_a_game_has_a_mover_and_a_score():
+    game = zoo.make("turns")
     start = game.start()
     assert (game.players, game.is_puzzle, game.about.title) == (("Ann", "Bob"), False, "Two again")
     assert (game.has_mover, game.has_score, game.has_undo) == (True, True, False)
@@ -381,17 +355,15 @@ def test_a_game_has_a_mover_and_a_score(codes):
         ("Status.DRAWN\n", "Status.DRAWN if won else 0\n", "status", "returned 0 .* expected a Status"),
     ],
 )
-def test_wrong_movers_scores_and_statuses_are_rejected(codes, old, new, method, message):
-    assert old in TURNS
-    game = make_game(codes.module_of(TURNS.replace(old, new)))
+def test_wrong_movers_scores_and_statuses_are_rejected(old, new, method, message):
     with pytest.raises(PluginError, match=message):
-        getattr(game, method)(8 << 1)
+        getattr(zoo.make("turns", {old: new}), method)(8 << 1)
 
 
 @pytest.mark.parametrize("names", ["[]", "['A', 'B', 'C']", "['A', 'A']", "['']", "'AB'", "[1, 2]"])
-def test_there_are_two_players_or_one(codes, names):
+def test_there_are_two_players_or_one(names):
     with pytest.raises(PluginError, match="hook 'players' returned"):
-        make_game(codes.module_of(TURNS.replace('["Ann", "Bob"]', names)))
+        zoo.make("turns", {'["Ann", "Bob"]': names})
 
 
 def test_one_name_makes_a_puzzle(codes):
@@ -409,13 +381,13 @@ def test_without_the_hook_the_mover_comes_from_the_board(subtraction, tic_tac_to
 
 
 @pytest.mark.parametrize("answer", ["True", "False", "1", "None"])
-def test_a_status_must_be_a_status(codes, answer):
+def test_a_status_must_be_a_status(answer):
     with pytest.raises(PluginError, match=r"hook 'status' returned .*: expected a Status"):
-        changed(codes, "return Status.ONGOING if position else Status.LOST", f"return {answer}")
+        zoo.make("subtraction", {"return Status.ONGOING if position else Status.LOST": f"return {answer}"})
 
 
-def test_numpy_integers_are_integers(codes):
-    game = changed(codes, "return position - move", "import numpy; return numpy.uint64(position - move)")
+def test_numpy_integers_are_integers():
+    game = zoo.make("subtraction", {"return position - move": "import numpy; return numpy.uint64(position - move)"})
     after = game.apply(7, 2)
     assert (after, type(after)) == (5, int)
 
@@ -433,7 +405,7 @@ def test_title_rules_and_names_may_come_from_one_hook(codes):
         game("('Ann', 'Ann')")
 
 
-@pytest.mark.parametrize("depth", [400, 20_000])
+@pytest.mark.parametrize("depth", [400, 3_000])
 def test_a_deeply_nested_option_is_refused(depth):
     name = "misere(game=" * depth + "tic_tac_toe()" + ")" * depth
     with pytest.raises(UsageError, match="--game cannot be read"):

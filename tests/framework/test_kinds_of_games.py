@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 
 from perfectplay import Outcome, Status, Value, load_game, make_game, solve_game, verify_table
-from perfectplay.testing import check_game
+from perfectplay.testing import Effort, run_checks
 from perfectplay_native.build import kernel_ffi
 from perfectplay_native.kernel import Kernel
 
 from .. import zoo
+from ..games.kalah import reference as kalah
 from ..native.conftest import build_module
 from ..zoo import EXAMPLES, HERE, references
 from ..zoo.othello import Othello
 
+KALAH_RULES = list(itertools.product([False, True], repeat=2))
 SCORED = {
     "dots 1×1": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=1), references.dots(1, 1)),
     "dots 1×3": (lambda: load_game(str(EXAMPLES / "dots.py"), rows=1, columns=3), references.dots(1, 3)),
     "dots 2×2": (lambda: load_game(str(EXAMPLES / "dots.py")), references.dots(2, 2)),
-    "kalah(1, 5)": (lambda: load_game("kalah", pits=1, seeds=5), references.kalah(1, 5)),
-    "kalah(2, 2)": (lambda: load_game("kalah", pits=2, seeds=2), references.kalah(2, 2)),
-    "kalah(2, 3)": (lambda: load_game("kalah", pits=2, seeds=3), references.kalah(2, 3)),
-    "kalah(3, 2)": (lambda: load_game("kalah", pits=3, seeds=2), references.kalah(3, 2)),
     "othello 4×4": (lambda: make_game(Othello(4), name="othello"), references.othello(4)),
 }
+for pits, seeds, *rules in [(*size, *rules) for size in [(3, 2), (2, 4), (1, 6)] for rules in KALAH_RULES]:
+    options = {"pits": pits, "seeds": seeds, "empty-capture": rules[0], "either-row": rules[1]}
+    game = references.by_reference(kalah, kalah.start(pits, seeds, *rules))
+    SCORED[f"kalah {options}"] = (partial(load_game, "kalah", **options), game)
 
 
 @pytest.mark.parametrize("name", SCORED)
 def test_scores_and_plies_equal_those_of_a_plain_solver(name):
     make, (rules, start) = SCORED[name]
     game = make()
-    check_game(game)
+    assert not run_checks(game, Effort(seconds=0.5)).breaches
     values = references.solve(rules, start)
     pairs = _walk_together(game, rules, start)
     with solve_game(game, save=False).table as table:
@@ -69,7 +72,7 @@ def _as_pair(value: Value) -> tuple[int, int]:
 
 def test_the_eight_puzzle_takes_at_most_31_moves():
     game = load_game(str(EXAMPLES / "sliding.py"), rows=3, columns=3)
-    check_game(game)
+    assert not run_checks(game, Effort(seconds=0.5)).breaches
     distances = _distances_from_the_solved_board()
     assert len(distances) == 181_440
     assert max(distances.values()) == 31
@@ -108,15 +111,15 @@ def _as_text(board: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def lights(tmp_path_factory):
+def lights(shared):
     ffi = kernel_ffi("compiled_lights_kernel", sources=[str(HERE / "lights.c")], kernels=["lights_kernel"])
-    module = build_module(ffi, "compiled_lights_kernel", tmp_path_factory.mktemp("lights"))
+    module = build_module(ffi, "compiled_lights_kernel", shared)
     return make_game(zoo.module_of(kernel=lambda: Kernel(module.ffi, module.lib.lights_kernel)), name="lights")
 
 
 def test_lights_out_can_be_solved_a_quarter_of_the_time_with_at_most_15_presses(lights):
     assert lights.is_puzzle
-    check_game(lights)
+    assert not run_checks(lights, Effort(seconds=0.5)).breaches
     fewest = _fewest_presses()
     solution = solve_game(lights, save=False)
     with solution.table as table:

@@ -8,7 +8,7 @@ import pytest
 
 from perfectplay import load_game, make_game, solve_game
 from perfectplay.errors import PluginError
-from perfectplay.testing import check_game, run_checks
+from perfectplay.testing import Effort, check_game, run_checks
 
 from .. import zoo
 
@@ -214,18 +214,11 @@ IN_FILES = {
 """Mistakes that appear only in another process or variant, so the game must be loadable by name."""
 
 
-def changed(source: str, changes: dict[str, str]) -> str:
-    for old, new in changes.items():
-        assert old in source
-        source = source.replace(old, new)
-    return source
-
-
 @pytest.mark.parametrize("mistake", NAIVE)
 def test_a_mistake_is_reported_with_a_correction(mistake):
     source, changes, law, message = NAIVE[mistake]
     try:
-        results = run_checks(make_game(zoo.module_of(changed(source, changes)))).results
+        results = run_checks(make_game(zoo.module_of(zoo.change(source, changes))), Effort(seconds=0.5)).results
     except PluginError as error:
         found = {"load": str(error)}
     else:
@@ -237,7 +230,7 @@ def test_a_mistake_is_reported_with_a_correction(mistake):
 def test_mistakes_that_appear_in_another_process_are_reported(mistake, tmp_path):
     source, changes, message = IN_FILES[mistake]
     file = tmp_path / "naive.py"
-    file.write_text(changed(source, changes))
+    file.write_text(zoo.change(source, changes))
     found = {each.law: each.breach for each in run_checks(load_game(str(file))).results}
     assert re.search(message, found.pop("pure") or "")
     assert not any(found.values())
@@ -263,6 +256,6 @@ def test_a_shared_list_of_moves_is_copied():
         "if taken <= position]": "if taken <= position]\n    return LEGAL",
         "return position - move": "return position - move if moves(position - move) else 0",
     }
-    shared = zoo.module_of("LEGAL = []\n" + changed(STONES, changes))
+    shared = zoo.module_of("LEGAL = []\n" + zoo.change(STONES, changes))
     with solve_game(make_game(shared), save=False).table as table:
         assert [str(table.probe(stones)) for stones in (4, 7, 20)] == ["loss in 2", "win in 3", "loss in 10"]

@@ -9,10 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from perfectplay import load_game, solve_game
-from perfectplay.cli import root
 from perfectplay.errors import PluginError
 from perfectplay.files import free_disk
 from perfectplay.game.engine import game_kernel
@@ -28,12 +26,13 @@ from perfectplay.threads import ThreadPool
 from perfectplay.tiers.enumeration import Enumeration
 from perfectplay.tiers.external_set import SpillBudget
 
+from ..cli import solve
 
-@pytest.fixture
-def solve(monkeypatch, tmp_path):
-    """Run `solve …` with a separate directory of tables."""
+
+@pytest.fixture(autouse=True)
+def tables(monkeypatch, tmp_path) -> None:
+    """An empty directory for tables."""
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path / "tables"))
-    return lambda *words: CliRunner().invoke(root, words, prog_name="solve")
 
 
 def estimate_from_start(kernel, **options):
@@ -168,7 +167,7 @@ def test_the_free_space_of_a_directory_that_is_not_there_is_that_around_it(tmp_p
     assert free_disk(tmp_path / "not" / "yet") > 0
 
 
-def test_plan_says_what_fits_and_how_to_begin(solve):
+def test_plan_says_what_fits_and_how_to_begin():
     done = solve("plan", "connect4", "--dir", "tables")
     assert "80,541" in done.stdout
     assert "`solve connect4 --dir tables`" in done.stdout
@@ -183,7 +182,7 @@ def test_plan_says_what_fits_and_how_to_begin(solve):
         ("dots", "--rows", "4", "--columns", "4"),
     ],
 )
-def test_plan_of_a_game_too_large_to_estimate_gives_no_time_and_no_advice(solve, game):
+def test_plan_of_a_game_too_large_to_estimate_gives_no_time_and_no_advice(game):
     text = solve("plan", *game, "--seconds", "1").stdout
     assert "unknown, probably far more than" in text
     assert "time       unknown\n" in text
@@ -199,7 +198,7 @@ def test_opening_of_a_game_with_cycles_may_take_two_bytes_per_value():
     assert replace(SHAPE, cyclic_slots=0).table_bytes < SHAPE.table_bytes
 
 
-def test_plan_as_json(solve):
+def test_plan_as_json():
     plan = json.loads(solve("plan", "dots", "--json", "--quiet").stdout)
     assert (plan["positions"], plan["counted"], plan["method"]) == (756, "exact", "memory")
     assert plan["memory"]["available"] > plan["memory"]["memory"] > 0
@@ -232,7 +231,7 @@ def test_a_solve_that_fits_is_not_warned_of(tmp_path):
     assert warnings == []
 
 
-def test_the_command_warns_on_stderr_unless_it_is_to_be_quiet(solve, monkeypatch):
+def test_the_command_warns_on_stderr_unless_it_is_to_be_quiet(monkeypatch):
     monkeypatch.setattr("perfectplay.solve.solve.free_disk", lambda path: 10)
     output = solve("dots", "--json", "--force")
     assert output.stderr.startswith("warning: the table takes about")

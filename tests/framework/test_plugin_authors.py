@@ -8,12 +8,10 @@ import re
 import shutil
 import sys
 import types
-from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from perfectplay.cli import root
 from perfectplay.cli._common import GameCommand
@@ -26,6 +24,8 @@ from perfectplay.game.spec import hookimpl
 from perfectplay.solve.solve import solve_game
 from perfectplay_native.errors import no_move_error
 
+from ..cli import assert_refused, solve
+
 
 @pytest.fixture(autouse=True)
 def tables(tmp_path, monkeypatch) -> Path:
@@ -35,10 +35,6 @@ def tables(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(place))
     monkeypatch.chdir(place)
     return place
-
-
-def solve(*words: str) -> Result:
-    return CliRunner().invoke(root, list(words), prog_name="solve")
 
 
 # ---- names ----
@@ -55,18 +51,8 @@ def solve(*words: str) -> Result:
 def test_a_new_game_cannot_replace_what_is_installed(install, codes, tables, monkeypatch, name, reason):
     install("stones", codes.subtraction)
     monkeypatch.setenv("PERFECTPLAY_PLUGINS", "quantik")  # an excluded game is still installed
-    refused = solve("new", name)
-    assert refused.exit_code == 2
-    assert reason in refused.stderr
+    assert_refused(solve("new", name), 2, reason)
     assert not any(tables.iterdir())
-
-
-def test_a_duplicate_name_does_not_suggest_to_uninstall_perfectplay(install, codes):
-    install("gobblet", codes.subtraction, package="mine")
-    refused = solve("gobblet")
-    assert refused.exit_code == 1
-    assert "mine 1.0" in refused.stderr
-    assert "both have a game of this name; rename or uninstall your plugin" in refused.stderr
 
 
 # ---- options ----
@@ -90,10 +76,9 @@ def own_options() -> list[tuple[str, str]]:
 def test_a_game_cannot_have_an_option_of_a_command(install, codes, option, command):
     """A game's option `limit` once hid that of `export`."""
     install("nim", codes.variants.replace('"stones"', f'"{option}"'))
-    refused = solve(command) if command == "nim" else solve(command, "nim")
-    assert refused.exit_code == 1
-    assert f"nim: rename the game's option '{option}', because `solve {command}` already has" in refused.stderr
-    assert f"nim: rename the game's option '{option}', because `solve " in solve("check", "nim").stderr
+    reason = f"nim: rename the game's option '{option}', because `solve "
+    assert_refused(solve(command) if command == "nim" else solve(command, "nim"), 1, f"{reason}{command}` already has")
+    assert reason in solve("check", "nim").stderr
 
 
 def test_a_flag_cannot_have_the_negation_of_a_commands_option(install, codes):
@@ -136,9 +121,8 @@ def test_a_table_of_other_code_of_an_installed_game_is_rejected(install, codes, 
     assert solve("show", "stones").exit_code == 0
     change(install, "(1, 2)", "(1, 2, 3)")
     for line in ("show", "stones"), ("stones",):
-        refused = solve(*line)
-        assert refused.exit_code == 1
-        assert "was made before the code of stones changed: replace it with `solve stones --force`" in refused.stderr
+        reason = "was made before the code of stones changed: replace it with `solve stones --force`"
+        assert_refused(solve(*line), 1, reason)
 
 
 def test_a_game_with_a_rules_version_may_change_its_code(install, codes):
@@ -147,9 +131,7 @@ def test_a_game_with_a_rules_version_may_change_its_code(install, codes):
     change(install, '"""Take one', '"""Please take one')
     assert solve("show", "stones").exit_code == 0
     change(install, "RULES_VERSION = 1", "RULES_VERSION = 2")
-    refused = solve("show", "stones").stderr
-    assert "version 1 of the rules of stones" in refused
-    assert "version 2" in refused
+    assert_refused(solve("show", "stones"), 1, "version 1 of the rules of stones", "version 2")
 
 
 def change(install, old: str, new: str) -> None:
@@ -177,25 +159,9 @@ def test_output_of_a_plugin_does_not_mix_with_json(install, codes):
         json.loads(done.stdout)
         assert "options asked" in done.stderr
         assert "start asked" in done.stderr
-    talk = CliRunner().invoke(root, ["talk", "nim"], input="5\n")
+    talk = solve("talk", "nim", input="5\n")
     assert json.loads(talk.stdout)["position"] == "5"
     assert {game["name"] for game in json.loads(solve("games", "--json").stdout)} >= {"nim", "gobblet"}
-
-
-@pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize"])
-def test_a_hook_that_raises_only_once_is_named(codes, hook):
-    """A repeated call succeeds, so only the traceback shows the hook."""
-    game = make_game(codes.module_of(codes.subtraction), name="stones")
-    answer, calls = getattr(game.rules, hook), iter(range(100))
-
-    def late(*arguments):
-        if next(calls) == 3:
-            raise KeyError("late")
-        return answer(*arguments)
-
-    game.rules = replace(game.rules, **{hook: late})
-    with pytest.raises(PluginError, match=f"stones: hook '{hook}' raised KeyError: 'late' in position"):
-        solve_game(game)
 
 
 def late(code: str, hook: str, does: str, *, when: str = "position == 2") -> str:
@@ -241,27 +207,6 @@ def test_a_hook_that_fails_after_the_solve_is_named(install, codes, monkeypatch,
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("@hookimpl\n", "raise SystemExit(0)\n"),
-        ("def start(): return 7", "def start(): exit()"),
-        ("def canonicalize(position): return", "def canonicalize(position): import sys; sys.exit(position);"),
-        ("", "@hookimpl\ndef about(): raise SystemExit\n"),
-    ],
-)
-def test_a_game_that_exits_at_load_is_listed_as_broken(install, codes, old, new):
-    install("stones", codes.subtraction)
-    install("bad", codes.subtraction.replace(old, new, 1) if old else codes.subtraction + new)
-    listed = solve("games")
-    assert listed.exit_code == 0
-    assert "bad is broken: " in listed.stdout
-    assert "SystemExit" in listed.stdout
-    games = {game["name"]: game for game in json.loads(solve("games", "--json").stdout)}
-    assert games["bad"]["broken"]
-    assert games["stones"]["broken"] is None
-
-
-@pytest.mark.parametrize(
     ("body", "reason"),
     [
         ("yield ('perft', 1.0, 'nodes/s'); sys.exit(0)", "raised SystemExit: 0"),
@@ -279,19 +224,14 @@ def test_errors_in_benchmarks_are_the_plugins(install, codes, body, reason):
 
 def test_contradictory_rules_suggest_solve_check(install, codes):
     install("stones", codes.subtraction.replace("if position else Status.LOST", ""))
-    refused = solve("stones")
-    assert refused.exit_code == 1
-    assert "'status' returned ONGOING in position 0, but hook 'moves' returned no move" in refused.stderr
-    assert refused.stderr.endswith("; run `solve check stones`\n")
+    reason = "'status' returned ONGOING in position 0, but hook 'moves' returned no move"
+    assert_refused(solve("stones"), 1, reason, "; run `solve check stones`\n")
 
 
 def test_a_move_to_an_invalid_position_is_the_plugins_fault(install, codes):
     install("stones", codes.subtraction.replace("position <= 7", "position != 2"))
     assert solve("stones").exit_code == 0
-    refused = solve("show", "stones", "3")
-    assert refused.exit_code == 1
-    assert "no value for a move of position 3" in refused.stderr
-    assert refused.stderr.endswith("run `solve check stones`\n")
+    assert_refused(solve("show", "stones", 3), 1, "no value for a move of position 3", "run `solve check stones`\n")
 
 
 def test_an_error_in_an_invalid_position_names_the_real_mistake(codes):

@@ -11,6 +11,8 @@ from perfectplay.game.loading import installed_games, load_game, make_game
 from perfectplay.game.plugins import RESERVED_NAMES
 from perfectplay.game.spec import GameSpec, hookimpl
 
+from .. import zoo
+
 MARK = "from perfectplay.game.spec import hookimpl\n@hookimpl\n"
 
 
@@ -63,10 +65,9 @@ def test_missing_rules_are_all_named(codes):
         ("def start(): return 7", "def start(): return 7 // 0", "hook 'start' raised ZeroDivisionError"),
     ],
 )
-def test_a_hook_that_cannot_work_is_rejected_at_load(codes, line, replacement, message):
-    assert line in codes.subtraction
+def test_a_hook_that_cannot_work_is_rejected_at_load(line, replacement, message):
     with pytest.raises(PluginError, match=message):
-        make_game(codes.module_of(codes.subtraction.replace(line, replacement)))
+        zoo.make("subtraction", {line: replacement}, name="game")
 
 
 def test_hooks_that_require_each_other(codes):
@@ -87,6 +88,9 @@ def test_a_class_is_not_a_plugin():
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("def (", "SyntaxError"),
         ("raise SystemExit(3)", "SystemExit: 3"),
+        (zoo.read("subtraction", {"def start(): return 7": "def start(): exit()"}), "SystemExit"),
+        (zoo.read("subtraction", {"): return position\n": "): import sys; sys.exit(position)\n"}), "SystemExit"),
+        (zoo.read("subtraction") + "@hookimpl\ndef about(): raise SystemExit\n", "SystemExit"),
         (
             MARK + "def kernel(): raise OSError('no such library')",
             "hook 'kernel' raised OSError: no such library",
@@ -115,6 +119,12 @@ def test_two_plugins_with_the_same_name_are_both_named(install, codes):
     assert "other 3.1" in reason
     with pytest.raises(PluginError, match="both have a game of this name"):
         load_game("stones")
+
+
+def test_a_conflict_with_a_game_of_perfectplay_names_the_other_package(install, codes):
+    install("gobblet", codes.subtraction, package="mine")
+    with pytest.raises(PluginError, match=r"mine 1\.0.* both .* this name; rename or uninstall your plugin"):
+        load_game("gobblet")
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED_NAMES))

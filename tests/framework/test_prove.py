@@ -12,16 +12,16 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from perfectplay import Outcome, PluginError, Proof, ProofOptions, UsageError, load_game, make_game, solve_game
+from perfectplay import prove as proof_module
 from perfectplay import prove_position as prove_with_options
-from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError
-from perfectplay.prove import proof as proof_module
-from perfectplay.prove.proof import proof_path, read_proof
+from perfectplay.prove import proof_path, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
 from perfectplay.table.lmdb_store import LmdbStore
+
+from ..cli import assert_refused, solve
 
 SOLVE = str(Path(sys.executable).with_name("solve"))
 DRAWN_GOBBLET = 43980465112106
@@ -32,10 +32,6 @@ DRAW = 2
 
 def prove_position(game, position=None, *, progress=None, stop=None, **options) -> Proof:
     return prove_with_options(game, position, ProofOptions(**options), progress=progress, stop=stop)
-
-
-def solve(*arguments: str) -> Result:
-    return CliRunner().invoke(root, arguments, prog_name="solve")
 
 
 def read_outcomes(path: Path) -> dict[int, int]:
@@ -310,6 +306,39 @@ def test_an_unfinished_table_shortens_the_search_of_six_mens_morris(tiers, limit
     assert proof.counts.below > 0
 
 
+def test_null_window_proves_a_draw_with_far_fewer_positions(tmp_path, monkeypatch):
+    """Six men's morris with flying over its sub-spaces, without men in hand, as nine men's is proven."""
+    morris = load_game("morris", flying=True)
+    solve_partly(morris, tmp_path, 17, monkeypatch)
+    proof = prove_position(morris, directory=tmp_path, use_table=True, save=False, null_window=True)
+    exact = prove_position(morris, directory=tmp_path, use_table=True, save=False)
+    assert proof.outcome is exact.outcome is Outcome.DRAW
+    assert 0 < 4 * proof.counts.evaluated < exact.counts.evaluated
+    assert proof.file is None
+
+
+@pytest.mark.parametrize("flying", [False, True])
+def test_null_window_agrees_with_the_table(flying):
+    """Three men's morris has cycles, wins, losses and draws."""
+    morris = load_game("morris", men="three", flying=flying)
+    found = set()
+    with solve_game(morris, save=False).table as table:
+        for tier, record in table.records.items():
+            for position in table.positions(tier, 0, record.size)[:: max(1, record.size // 8)].tolist():
+                if position in table:
+                    proof = prove_position(morris, position, save=False, null_window=True)
+                    assert proof.outcome is table.probe(position).outcome
+                    found.add(proof.outcome)
+    assert len(found) == 3
+
+
+def test_null_window_is_refused_where_it_proves_nothing(subtraction):
+    with pytest.raises(UsageError, match="who is to move"):
+        prove_position(subtraction, save=False, null_window=True)
+    with pytest.raises(UsageError, match="no-prune"):
+        prove_position(load_game("connect4"), save=False, null_window=True, prune=False)
+
+
 @pytest.mark.parametrize("python", [False, True])
 def test_a_complete_table_makes_the_search_unnecessary(python, tic_tac_toe, tmp_path):
     game = tic_tac_toe if python else load_game("connect4")
@@ -357,8 +386,4 @@ def test_the_command_proves_any_position_as_json():
     ],
 )
 def test_wrong_arguments_are_one_line(arguments, message):
-    result = solve("prove", "gobblet", *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert_refused(solve("prove", "gobblet", *arguments), 2, message)

@@ -27,13 +27,6 @@ def changed(**hooks):
     return zoo.module_of(zoo.read("subtraction"), **{"valid": lambda position: True, **hooks})
 
 
-def test_tic_tac_toe_is_a_draw_in_nine_and_proven(tic_tac_toe):
-    with solve(tic_tac_toe).table as table:
-        assert str(table.probe(tic_tac_toe.start())) == "draw in 9"
-        assert table.statistics.positions == 765
-        assert verify_table(table).bad == 0
-
-
 def test_every_value_equals_that_of_a_plain_recursion(tic_tac_toe):
     values = {}
 
@@ -52,29 +45,13 @@ def test_every_value_equals_that_of_a_plain_recursion(tic_tac_toe):
     assert found.tolist() == [value.code for value in values.values()]
 
 
-def failing_at_four(function):
-    """Return the hook with an error in position 4."""
-
-    def of_position(position):
-        return {}["no such key"] if position == 4 else function(position)
-
-    def of_move(position, move):
-        return {}["no such key"] if position == 4 else function(position, move)
-
-    return of_move if function.__name__ == "apply" else of_position
-
-
-@pytest.mark.parametrize("hook", ["moves", "apply", "canonicalize", "status", "tier"])
-def test_an_exception_names_the_game_the_hook_and_the_position(hook):
-    function = (lambda position: 7 - position) if hook == "tier" else getattr(changed(), hook)
-    words = f"^stones: hook '{hook}' raised KeyError: 'no such key' in position 4; run `solve check stones`$"
-    with pytest.raises(PluginError, match=words):
-        solve(changed(**{hook: failing_at_four(function)}))
-
-
 @pytest.mark.parametrize(
     ("hooks", "message"),
     [
+        (
+            {"tier": lambda position: 7 - position if position != 4 else {}["no such key"]},
+            "^stones: hook 'tier' raised KeyError: 'no such key' in position 4; run `solve check stones`$",
+        ),
         (
             {"apply": lambda position, move: position - move if position > 5 else position << 64},
             r"stones: hook 'apply' returned \d+ in position 5: a position must fit 64 bits, from 0 to 2\*\*64-2",
@@ -126,19 +103,6 @@ def test_a_wrong_result_is_reported_with_its_position(hooks, message):
         solve(changed(**hooks))
 
 
-def test_a_hook_that_fails_occasionally_is_named():
-    calls = []
-
-    def fail_once(position):
-        calls.append(position)
-        if len(calls) == 9:
-            raise RuntimeError("occasional")
-        return position
-
-    with pytest.raises(PluginError, match=r"stones: hook '\w+' raised RuntimeError: occasional in position \d"):
-        solve(changed(canonicalize=fail_once))
-
-
 def test_an_endless_game_is_stopped_with_the_likely_reason():
     counting = changed(apply=lambda position, move: position + 1, moves=lambda position: [1])
     with pytest.raises(PluginError, match=r"stones: .* new positions .* after 16,384 moves.* move counter"):
@@ -160,14 +124,6 @@ def test_a_long_game_within_the_limit_is_not_endless():
     with solve(long).table as table:
         assert table.statistics.positions == 1601
     assert enumeration.MAX_LEVELS == 1 << 14
-
-
-def test_python_games_solve_on_disk_and_verify_too(tmp_path, tic_tac_toe):
-    on_disk = solve_game(tic_tac_toe, backend="lmdb", directory=tmp_path)
-    with on_disk.table as table:
-        assert verify_table(table).bad == 0
-    with solve(tic_tac_toe).table as table:
-        assert table.info.hash == on_disk.hash
 
 
 def test_an_exception_while_probing_names_the_hook():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from perfectplay import Game, TableError, UsageError, solve_game
+from perfectplay import Game, TableError, UsageError, open_table, solve_game
 from perfectplay.solve import solve as solve_module
 from perfectplay.solve.options import Cluster, SolveOptions
 
@@ -53,10 +53,15 @@ def test_keywords_take_precedence_over_options(tic_tac_toe: Game, tmp_path: Path
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_a_table_with_other_values_is_replaced_only_on_request(tic_tac_toe: Game, tmp_path: Path, backend: str):
-    solve_game(tic_tac_toe, directory=tmp_path, values="outcome").table.close()
-    with pytest.raises(TableError, match="--force"):
-        solve_game(tic_tac_toe, backend=backend, directory=tmp_path)
-    with solve_game(tic_tac_toe, backend=backend, directory=tmp_path, replace_other=True).table as table:
-        assert not table.outcomes_only
+@pytest.mark.parametrize(("backend", "other"), [("memory", "lmdb"), ("lmdb", "lmdb"), ("lmdb", "memory")])
+@pytest.mark.parametrize(("present", "wanted"), [("outcome", "full"), ("full", "outcome")])
+def test_a_table_with_other_values_is_replaced_only_on_request(
+    tic_tac_toe: Game, tmp_path: Path, backend: str, other: str, present: str, wanted: str
+):
+    solve_game(tic_tac_toe, backend=backend, directory=tmp_path, values=present).table.close()
+    with pytest.raises(TableError, match=r"with (outcomes only|full values): use it.*--force"):
+        solve_game(tic_tac_toe, backend=other, directory=tmp_path, values=wanted)
+    with open_table(tic_tac_toe, tmp_path / "tictactoe") as table:
+        assert table.info.values == present
+    with solve_game(tic_tac_toe, backend=other, directory=tmp_path, values=wanted, replace_other=True).table as table:
+        assert table.info.values == wanted

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
-from click.testing import CliRunner, Result
 
 from perfectplay import open_table
 from perfectplay.analysis.moves import RatedMoves
@@ -17,10 +16,12 @@ from perfectplay.cli._terminal import rated_lines
 from perfectplay.table.lmdb_store import WriterLock
 from perfectplay.values import Outcome, Value
 
+from ..cli import assert_refused, solve
 
-@pytest.fixture
-def solve(install, codes, monkeypatch, tmp_path):
-    """Run `solve …` with only three games installed and an empty directory for tables."""
+
+@pytest.fixture(autouse=True)
+def three_games(install, codes, monkeypatch, tmp_path) -> None:
+    """Only three games are installed, and the directory for tables is empty."""
     install("stones", codes.subtraction)
     install("tictactoe", codes.tic_tac_toe)
     install("nim", codes.variants)
@@ -28,17 +29,12 @@ def solve(install, codes, monkeypatch, tmp_path):
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path / "tables"))
     monkeypatch.delenv("NO_COLOR", raising=False)
 
-    def run(*arguments: str, color: bool = False) -> Result:
-        return CliRunner().invoke(root, arguments, prog_name="solve", color=color)
-
-    return run
-
 
 # ---- solving again ----
 
 
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_a_solved_game_is_solved_again_only_with_force(solve, backend):
+def test_a_solved_game_is_solved_again_only_with_force(backend):
     first = json.loads(solve("stones", "--backend", backend, "--json").stdout)
     assert first["already_solved"] is None
     again = solve("stones", "--backend", backend)
@@ -56,7 +52,7 @@ def test_a_solved_game_is_solved_again_only_with_force(solve, backend):
     assert not forced["resumed"]
 
 
-def test_a_damaged_table_is_solved_again(solve):
+def test_a_damaged_table_is_solved_again():
     first = json.loads(solve("stones", "--json").stdout)
     with open_table("stones") as table:
         values = b"".join(block.tobytes() for tier in sorted(table.records) for block in table.values(tier))
@@ -71,7 +67,7 @@ def test_a_damaged_table_is_solved_again(solve):
 # ---- the list of tables ----
 
 
-def test_tables_lists_tables_with_size_and_status(solve, tmp_path):
+def test_tables_lists_tables_with_size_and_status(tmp_path):
     assert solve("tables").stdout == f"There are no tables in {tmp_path / 'tables'}.\n"
     solve("stones")
     solve("nim", "--stones", "5", "--backend", "lmdb")
@@ -86,15 +82,12 @@ def test_tables_lists_tables_with_size_and_status(solve, tmp_path):
     assert all(each["bytes"] > 0 and each["status"] == "complete" for each in listed)
 
 
-def test_tables_removes_only_the_named_tables(solve, tmp_path):
+def test_tables_removes_only_the_named_tables(tmp_path):
     solve("stones")
     solve("nim", "--stones", "5")
     other_file = tmp_path / "tables" / "stones" / "notes.txt"
     other_file.write_text("mine")
-    missing = solve("tables", "--remove", "stones", "--remove", "stone")
-    assert missing.exit_code == 2
-    assert "no table 'stone'" in missing.stderr
-    assert "'stones'?" in missing.stderr
+    assert_refused(solve("tables", "--remove", "stones", "--remove", "stone"), 2, "no table 'stone'", "'stones'?")
     assert len(json.loads(solve("tables", "--json").stdout)) == 2  # an unknown name removes nothing
     assert solve("tables", "--remove", "stones").stdout.startswith("removed stones (")
     assert [each["game"] for each in json.loads(solve("tables", "--json").stdout)] == ["nim"]
@@ -103,19 +96,17 @@ def test_tables_removes_only_the_named_tables(solve, tmp_path):
     assert not (tmp_path / "tables" / "nim-last=wins-quick-end=no-stones=5").exists()
 
 
-def test_a_table_that_is_being_written_is_not_removed(solve, tmp_path):
+def test_a_table_that_is_being_written_is_not_removed(tmp_path):
     solve("stones")
     with WriterLock(tmp_path / "tables" / "stones"):
-        refused = solve("tables", "--remove", "stones")
-    assert refused.exit_code == 1
-    assert "another process is writing" in refused.stderr
+        assert_refused(solve("tables", "--remove", "stones"), 1, "another process is writing")
     assert json.loads(solve("tables", "--json").stdout)
 
 
 # ---- colours and widths ----
 
 
-def test_colours_are_printed_only_to_terminals_and_not_with_no_color(solve, monkeypatch):
+def test_colours_are_printed_only_to_terminals_and_not_with_no_color(monkeypatch):
     solve("stones")
     assert "\x1b[32m" in solve("show", "stones", color=True).stdout  # a win is green
     assert "\x1b[" not in solve("show", "stones").stdout
@@ -135,7 +126,7 @@ def test_moves_of_equal_value_are_listed_on_lines_that_fit(tic_tac_toe, width):
 
 
 @pytest.mark.parametrize("command", ["games", "tables", "rules nim", "line tictactoe", "check nim", "stats tictactoe"])
-def test_lines_fit_the_terminal(solve, monkeypatch, tmp_path, command):
+def test_lines_fit_the_terminal(monkeypatch, tmp_path, command):
     solve("tictactoe")
     solve("nim")
     monkeypatch.setenv("COLUMNS", "80")
@@ -144,7 +135,7 @@ def test_lines_fit_the_terminal(solve, monkeypatch, tmp_path, command):
 
 
 @pytest.mark.parametrize("command", ["games", "rules nim", "line tictactoe"])
-def test_lines_break_between_words_and_lose_none(solve, monkeypatch, command):
+def test_lines_break_between_words_and_lose_none(monkeypatch, command):
     solve("tictactoe")
     outputs = []
     for columns in (40, 1000):
@@ -155,14 +146,14 @@ def test_lines_break_between_words_and_lose_none(solve, monkeypatch, command):
     assert narrow.split() == wide.split()
 
 
-def test_the_list_of_legal_moves_fits_the_terminal(solve, monkeypatch):
+def test_the_list_of_legal_moves_fits_the_terminal(monkeypatch):
     solve("tictactoe")
     monkeypatch.setenv("COLUMNS", "20")
-    typed = CliRunner().invoke(root, ["play", "tictactoe"], input="moves\n").stdout
+    typed = solve("play", "tictactoe", input="moves\n").stdout
     assert re.search(r"> a3  b3  c3  a2  b2\nc2  a1  b1  c1$", typed, re.M)
 
 
-def test_players_and_values_have_colours(solve, tic_tac_toe):
+def test_players_and_values_have_colours(tic_tac_toe):
     solve("tictactoe")
     position = tic_tac_toe.position().apply("a3").apply("b2")
     shown = solve("show", "tictactoe", str(position), color=True).stdout
@@ -174,14 +165,14 @@ def test_players_and_values_have_colours(solve, tic_tac_toe):
     assert "\x1b[33mdraw in 9\x1b[0m" in line
     solve("stones")
     assert "\x1b[32mwin in " in solve("random", "stones", "20", color=True).stdout
-    played = CliRunner().invoke(root, ["play", "stones"], input="hint\n", color=True).stdout
+    played = solve("play", "stones", input="hint\n", color=True).stdout
     assert "\x1b[32m\x1b[1mFirst player wins" in played
 
 
 # ---- other commands ----
 
 
-def test_quiet_shows_no_progress(solve, monkeypatch):
+def test_quiet_shows_no_progress(monkeypatch):
     monkeypatch.setattr("perfectplay.cli._terminal.PLAIN_INTERVAL", 0.0)
     assert solve("tictactoe", "--force").stderr != ""
     for command in (["tictactoe", "--force", "--quiet"], ["verify", "tictactoe", "-q"], ["stats", "tictactoe", "-q"]):
@@ -190,25 +181,25 @@ def test_quiet_shows_no_progress(solve, monkeypatch):
         assert result.stdout
 
 
-def test_bench_announces_its_measurements(solve):
+def test_bench_announces_its_measurements():
     assert "measuring: writing and reading blocks …" in solve("bench", "stones").stderr
     assert solve("bench", "stones", "--quiet").stderr == ""
 
 
-def test_random_positions_differ_unless_a_seed_is_given(solve):
+def test_random_positions_differ_unless_a_seed_is_given():
     solve("tictactoe")
     assert solve("random", "tictactoe", "20").stdout != solve("random", "tictactoe", "20").stdout
     seeded = [solve("random", "tictactoe", "20", "--seed", "3").stdout for _ in range(2)]
     assert seeded[0] == seeded[1]
 
 
-def test_games_lists_options_as_the_command_line_accepts_them(solve):
+def test_games_lists_options_as_the_command_line_accepts_them():
     (line,) = [line for line in solve("games").stdout.splitlines() if "options: " in line]
     options = line[line.index("--") :].split()
     assert solve("nim", *options, "--no-save").exit_code == 0
 
 
-def test_games_lists_only_non_default_options_of_a_table(solve):
+def test_games_lists_only_non_default_options_of_a_table():
     solve("nim")
     (line,) = [line for line in solve("games").stdout.splitlines() if line.startswith("nim ")]
     assert line.endswith(" solved")
@@ -218,7 +209,7 @@ def test_games_lists_only_non_default_options_of_a_table(solve):
     assert line.endswith(" solved (--stones 5)")
 
 
-def test_suggested_commands_repeat_only_non_default_options(solve):
+def test_suggested_commands_repeat_only_non_default_options():
     output = solve("nim").stdout
     assert "`solve show nim`" in output
     assert "`solve verify nim`" in output
@@ -227,11 +218,9 @@ def test_suggested_commands_repeat_only_non_default_options(solve):
 
 
 @pytest.mark.parametrize("backend", ["memry", "lmbd"])
-def test_an_unknown_backend_is_refused_even_if_the_game_is_solved(solve, backend):
+def test_an_unknown_backend_is_refused_even_if_the_game_is_solved(backend):
     solve("stones")
-    refused = solve("stones", "--backend", backend)
-    assert refused.exit_code == 2
-    assert f"unknown backend '{backend}': did you mean" in refused.stderr
+    assert_refused(solve("stones", "--backend", backend), 2, f"unknown backend '{backend}': did you mean")
 
 
 @pytest.mark.parametrize(
@@ -246,6 +235,6 @@ def test_an_unknown_backend_is_refused_even_if_the_game_is_solved(solve, backend
         (["show", "nim"], "--sto", ["--stones"]),
     ],
 )
-def test_a_shell_completes_games_options_formats_and_backends(solve, words, incomplete, expected):
+def test_a_shell_completes_games_options_formats_and_backends(words, incomplete, expected):
     completions = ShellComplete(root, {}, "solve", "_SOLVE_COMPLETE").get_completions(words, incomplete)
     assert [each.value for each in completions] == expected

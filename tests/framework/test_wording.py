@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
 from types import SimpleNamespace
 
 import pytest
 
-from perfectplay import values
-from perfectplay.game import options, wording
 from perfectplay.game.wording import sides, verdict, worth
 from perfectplay.values import Outcome, Value
 
 WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS
-
-
-@pytest.mark.parametrize("module", [options, values, wording])
-def test_doctests(module):
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from types import ModuleType
 
@@ -123,6 +124,27 @@ def test_the_large_graphs_confirm_and_discard_provisional_draws(prover):
     for what in ("cycles", "confirmed", "forgotten"):
         assert sum(getattr(c, what) for c in counts) > 100, what
     assert all(c.provisional == c.depth == 0 for c in counts)
+
+
+@pytest.mark.parametrize("holder", [0, 1])
+@pytest.mark.parametrize("seed", range(60))
+def test_null_window_proves_whether_a_player_avoids_a_loss(graph_module, seed, holder):
+    """Wins and losses are exact, and a draw means that the holder does not lose. Some moves keep the turn."""
+    rng, graph = Random(seed), large_graph(seed)
+    graph = replace(graph, movers=tuple(rng.randrange(2) for _ in graph.moves))
+    truth, proven = truth_of(graph), Prover(graph_module, graph, ())
+    proven.search.set_holder(holder)
+    proven.run()
+    for node, outcome in proven.stored().items():
+        worst = LOST if graph.movers[node] == holder else WON
+        assert truth[node] != worst if outcome == DRAWN else truth[node] == outcome
+    if truth[graph.start] == (LOST if graph.movers[graph.start] == holder else WON):
+        assert proven.outcome(graph.start) == truth[graph.start]
+
+
+def test_null_window_needs_a_mover(plain_prover):
+    with pytest.raises(ValueError, match="who is to move"):
+        plain_prover(large_graph(0)).search.set_holder(0)
 
 
 def named(moves: str) -> tuple[Graph, dict[str, int]]:

@@ -1,7 +1,6 @@
-"""Tables of outcomes, two bits per slot: the engine and its verification against brute force on random graphs.
+"""Tables of outcomes, two bits per slot: their values, and their verification against brute force on random graphs.
 
-The graphs are those of the other tests, with cycles, ties, stuck players, ends won by the mover, players who move
-again, one player only, slots that two positions have, and scores.
+test_turns_and_scores.py compares the engine's outcomes with brute force.
 """
 
 from __future__ import annotations
@@ -9,108 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from random import Random
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-from perfectplay.errors import PerfectPlayError, TableError, UsageError
+from perfectplay.errors import PerfectPlayError
 from perfectplay.game.loading import make_game
 from perfectplay.solve.solve import solve_game
 from perfectplay.solve.verification import VerifyReport, verify_table
-from perfectplay.table.locations import open_table
 from perfectplay.table.table import Table
 from perfectplay.values import NO_POSITION_CODE, Outcome, Value
 from perfectplay_native.engine import Engine
 from perfectplay_native.values import count_outcomes, unpack_outcomes
 
 from .compiled_graphs import RANKED_VARIANTS, CompiledGraph, compiled_game
-from .graphs import (
-    TURNS,
-    Graph,
-    GraphPlugin,
-    TieredGraphPlugin,
-    any_game,
-    brute_force,
-    plain_graph,
-    python_plugin,
-    union,
-)
-from .test_engine import codes_of
-from .test_turns_and_scores import VARIANTS, cases, check_every_propagation
+from .graphs import TURNS, Graph, any_game, plain_graph
+from .test_turns_and_scores import ALL_KINDS, UNKNOWN, VARIANTS
 
-KINDS = [(turns, scored) for turns in TURNS for scored in (False, True)]
-kinds = pytest.mark.parametrize(("turns", "scored"), KINDS, ids=[f"{t}{', scored' * s}" for t, s in KINDS])
-
-UNKNOWN = 0x3FFF << 2
 DRAW, LOSS, EMPTY, WIN = range(4)
 """The values of the two bits."""
-
-
-def right_codes(graph: Graph, *, everywhere: bool) -> dict[int, int]:
-    """The code of each node: the outcome without a remoteness. A tie is a draw."""
-    codes = brute_force(graph)
-    nodes = range(len(codes)) if everywhere else sorted(graph.reachable)
-    return {node: UNKNOWN | (codes[node] & 3 or 2) for node in nodes}
-
-
-@pytest.mark.parametrize(("turns", "scored", "variant"), cases(KINDS))
-def test_outcomes_agree_with_brute_force(turns: str, scored: bool, variant: str, graph_module: ModuleType):
-    ranked = variant in RANKED_VARIANTS
-    rng = Random(f"outcomes {turns} {scored} {variant}")
-    for _ in range(2):
-        graph = any_game(rng, turns=turns, scored=scored, mutual=ranked)
-        game = compiled_game(graph_module, graph, VARIANTS[variant])
-        check_every_propagation(game, graph, right_codes(graph, everywhere=ranked), values="outcome")
-
-
-@pytest.mark.parametrize(("turns", "scored"), [kind for kind in KINDS if kind[0] != "twins"])
-def test_hundreds_of_games_at_once(turns: str, scored: bool, graph_module: ModuleType):
-    rng = Random(f"many outcomes {turns} {scored}")
-    graph = union(any_game(rng, turns=turns, scored=scored) for _ in range(150))
-    everywhere, reached = right_codes(graph, everywhere=True), right_codes(graph, everywhere=False)
-    for name, functions in VARIANTS.items():
-        game = compiled_game(graph_module, graph, functions)
-        check_every_propagation(game, graph, everywhere if name in RANKED_VARIANTS else reached, values="outcome")
-
-
-@kinds
-def test_outcomes_of_a_python_game(turns: str, scored: bool):
-    rng = Random(f"python outcomes {turns} {scored}")
-    for _ in range(4):
-        graph = any_game(rng, turns=turns, scored=scored)
-        for base in (GraphPlugin, TieredGraphPlugin):
-            game = make_game(python_plugin(graph, base), name="graph")
-            check_every_propagation(game, graph, right_codes(graph, everywhere=False), values="outcome")
-
-
-@pytest.mark.parametrize("variant", ["parents", "survey"])
-@pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_both_backends_store_two_bits(backend: str, variant: str, graph_module: ModuleType, tmp_path: Path):
-    rng = Random(variant)
-    graph = union(any_game(rng, turns="kept", scored=True) for _ in range(40))
-    game = compiled_game(graph_module, graph, VARIANTS[variant])
-    right = right_codes(graph, everywhere=variant == "survey")
-    solution = solve_game(game, backend=backend, directory=tmp_path, values="outcome")
-    solution.table.close()
-    with open_table(game, tmp_path / game.identity) as table:
-        assert table.outcomes_only
-        assert not table.scored
-        assert {record.width for record in table.records.values()} == {0}
-        assert [len(block) for record in table.records.values() for block in table.store.value_blocks(record)] == [
-            -(-record.size // 4) for record in table.records.values() if record.size
-        ]
-        assert codes_of(table, graph) == right
-        for node, code in right.items():
-            assert table.probe(node << 1) == Value.from_code(code)
-            assert table.probe(node << 1).code == code
-        assert verify_table(table).bad == 0
-        assert table.statistics.positions == len(right)
-        assert (
-            table.info.hash == solve_game(game, save=False, values="outcome").hash != solve_game(game, save=False).hash
-        )
 
 
 def test_values_without_remoteness():
@@ -173,7 +91,7 @@ def writable_values(table: Table, tier: int) -> np.ndarray:
     return values
 
 
-@kinds
+@pytest.mark.parametrize(("turns", "scored"), ALL_KINDS)
 @pytest.mark.parametrize("variant", ["rank alone", "survey", "rules alone"])
 def test_verify_finds_every_single_changed_outcome(turns: str, scored: bool, variant: str, graph_module: ModuleType):
     if turns == "twins" and variant == "rules alone":
@@ -295,40 +213,6 @@ def test_verify_does_not_trust_tier_children(graph_module: ModuleType):
 
 
 # ---- misuse ----
-
-
-def test_tables_of_the_two_kinds_are_not_mixed_up(graph_module: ModuleType, tmp_path: Path):
-    graph = plain_graph([[1], [2], []], {2: 1}, [0, 1, 2])
-    game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
-    for backend in ("memory", "lmdb"):
-        place = tmp_path / backend
-        for present, wanted in (("outcome", "full"), ("full", "outcome")):
-            solve_game(game, backend=backend, directory=place, values=present).table.close()
-            for other in ("memory", "lmdb"):
-                with pytest.raises(
-                    TableError, match=r"holds a table of graph with (outcomes only|full values): use it"
-                ):
-                    solve_game(game, backend=other, directory=place, values=wanted)
-            with open_table(game, place / game.identity) as table:
-                assert table.info.values == present
-            (place / game.identity / "data.mdb").unlink()
-    solve_game(game, directory=tmp_path).table.close()
-    solve_game(game, directory=tmp_path, values="outcome", replace_other=True).table.close()
-    with open_table(game, tmp_path / game.identity) as table:
-        assert table.outcomes_only
-
-
-def test_an_unknown_kind_of_values_is_an_error(graph_module: ModuleType):
-    game = compiled_game(graph_module, plain_graph([[]], {0: 1}), VARIANTS["rank alone"])
-    with pytest.raises(UsageError, match="choose one of full, outcome"):
-        solve_game(game, save=False, values="depth")
-
-
-def test_a_score_that_contradicts_the_status_is_an_error(graph_module: ModuleType):
-    graph = Graph((((1, 0),), ()), (0, 1), (0, 1), scores=(0, 2))
-    game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
-    with pytest.raises(PerfectPlayError, match="the score of position 3 contradicts its status"):
-        solve_game(game, save=False, values="outcome")
 
 
 def test_a_move_to_an_empty_slot_is_an_error(graph_module: ModuleType):

@@ -102,7 +102,7 @@ def test_an_error_is_raised_in_the_thread_of_the_call(game) -> None:
     def canonicalize(position):
         if threading.current_thread().name == "failing":
             inside.set()
-            proceed.wait(5)
+            proceed.wait(120)
             raise RuntimeError("broken")
         return position & ~1
 
@@ -115,7 +115,7 @@ def test_an_error_is_raised_in_the_thread_of_the_call(game) -> None:
     object.__setattr__(table.kernel.rules, "canonicalize", canonicalize)
     thread = threading.Thread(target=read, name="failing")
     thread.start()
-    assert inside.wait(5)
+    assert inside.wait(120)
     table.slot(0)
     proceed.set()
     thread.join()

@@ -1,12 +1,11 @@
-"""Kept turns, puzzles and scores: the engine, `verify` and the weak solver against brute force on random graphs.
+"""Kept turns, puzzles, scores and outcomes: the engine, `verify` and the weak solver against brute force.
 
-The graphs have cycles, ties, stuck players, ends won by the mover, players who move again, one player only, slots that
-two positions have, scores, and combinations of these.
+The graphs are random. They have cycles, ties, stuck players, ends won by the mover, players who move again, one player
+only, slots that two positions have, scores, and combinations of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -33,15 +32,24 @@ from .graphs import TURNS, Graph, GraphPlugin, TieredGraphPlugin, any_game, brut
 from .test_engine import PROPAGATIONS, codes_of
 
 VARIANTS = ENUMERATED_VARIANTS | RANKED_VARIANTS
-KINDS = [(turns, scored) for turns in TURNS for scored in (False, True) if (turns, scored) != ("alternate", False)]
+ALL_KINDS = [(turns, scored) for turns in TURNS for scored in (False, True)]
+KINDS = ALL_KINDS[1:]  # test_engine.py has games in which turns alternate and there are no scores
 kinds = pytest.mark.parametrize(("turns", "scored"), KINDS, ids=[f"{t}{', scored' * s}" for t, s in KINDS])
+CASES = [*(("full", *kind) for kind in KINDS), *(("outcome", *kind) for kind in ALL_KINDS)]
+"""The values of a table, with the kind of game. A table of outcomes has two bits per slot."""
 
-GAMES = 4
+GAMES = {"full": 4, "outcome": 2}
 """Number of games of each kind for each kernel. Each is solved with every propagation, and with one and two threads."""
 
+UNKNOWN = 0x3FFF << 2
+"""The remoteness in the code of an outcome."""
 
-def right_codes(graph: Graph, *, everywhere: bool) -> dict[int, int]:
+
+def right_codes(graph: Graph, *, everywhere: bool, values: str = "full") -> dict[int, int]:
+    """The code of each node. In a table of outcomes it has no remoteness, and a tie is a draw."""
     codes = brute_force(graph)
+    if values == "outcome":
+        codes = [UNKNOWN | (code & 3 or 2) for code in codes]
     return {node: codes[node] for node in (range(len(codes)) if everywhere else sorted(graph.reachable))}
 
 
@@ -61,53 +69,56 @@ def check_every_propagation(game: Game, graph: Graph, right: dict[int, int], *, 
     assert len(hashes) == 1
 
 
-def cases(kinds: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, str]]:
-    """Every kind of game with every kernel. Only with a perfect index can two positions have one slot."""
-    return [
-        (*kind, variant) for kind in kinds for variant in VARIANTS if kind[0] != "twins" or variant in RANKED_VARIANTS
-    ]
-
-
-@pytest.mark.parametrize(("turns", "scored", "variant"), cases(KINDS))
-def test_the_engine_agrees_with_brute_force(turns: str, scored: bool, variant: str, graph_module: ModuleType):
+@pytest.mark.parametrize(
+    ("values", "turns", "scored", "variant"),
+    [(*case, variant) for case in CASES for variant in VARIANTS if case[1] != "twins" or variant in RANKED_VARIANTS],
+)
+def test_the_engine_agrees_with_brute_force(values, turns, scored, variant, graph_module: ModuleType):
+    """Only with a perfect index can two positions have one slot."""
     ranked = variant in RANKED_VARIANTS
-    rng = Random(f"{turns} {scored} {variant}")
-    for _ in range(GAMES):
+    rng = Random(f"{values} {turns} {scored} {variant}")
+    for _ in range(GAMES[values]):
         graph = any_game(rng, turns=turns, scored=scored, mutual=ranked)
         game = compiled_game(graph_module, graph, VARIANTS[variant])
-        check_every_propagation(game, graph, right_codes(graph, everywhere=ranked))
+        check_every_propagation(game, graph, right_codes(graph, everywhere=ranked, values=values), values=values)
 
 
-@pytest.mark.parametrize(("turns", "scored"), [kind for kind in KINDS if kind[0] != "twins"])
-def test_hundreds_of_games_at_once(turns: str, scored: bool, graph_module: ModuleType):
-    rng = Random(f"many {turns} {scored}")
+@pytest.mark.parametrize(("values", "turns", "scored"), [case for case in CASES if case[1] != "twins"])
+def test_hundreds_of_games_at_once(values: str, turns: str, scored: bool, graph_module: ModuleType):
+    rng = Random(f"many {values} {turns} {scored}")
     graph = union(any_game(rng, turns=turns, scored=scored) for _ in range(150))
-    everywhere, reached = right_codes(graph, everywhere=True), right_codes(graph, everywhere=False)
+    everywhere, reached = (right_codes(graph, everywhere=each, values=values) for each in (True, False))
     for name, functions in VARIANTS.items():
         game = compiled_game(graph_module, graph, functions)
-        check_every_propagation(game, graph, everywhere if name in RANKED_VARIANTS else reached)
+        check_every_propagation(game, graph, everywhere if name in RANKED_VARIANTS else reached, values=values)
 
 
-@kinds
-def test_a_python_game_agrees_with_brute_force(turns: str, scored: bool):
-    rng = Random(f"python {turns} {scored}")
-    for _ in range(10):
+@pytest.mark.parametrize(("values", "turns", "scored"), CASES)
+def test_a_python_game_agrees_with_brute_force(values: str, turns: str, scored: bool):
+    rng = Random(f"python {values} {turns} {scored}")
+    for _ in range(GAMES[values]):
         graph = any_game(rng, turns=turns, scored=scored)
+        right = right_codes(graph, everywhere=False, values=values)
         for base in (GraphPlugin, TieredGraphPlugin):
-            game = make_game(python_plugin(graph, base), name="graph")
-            check_every_propagation(game, graph, right_codes(graph, everywhere=False))
+            check_every_propagation(make_game(python_plugin(graph, base), name="graph"), graph, right, values=values)
 
 
 @pytest.mark.parametrize("variant", ["parents", "survey"])
 @pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_both_backends_store_scores(backend: str, variant: str, graph_module: ModuleType, tmp_path: Path):
+@pytest.mark.parametrize(("values", "width"), [("full", 4), ("outcome", 0)])
+def test_both_backends_store_scores_and_outcomes(values, width, backend, variant, graph_module, tmp_path: Path):
     rng = Random(variant)
     graph = union(any_game(rng, turns="kept", scored=True) for _ in range(40))
     game = compiled_game(graph_module, graph, VARIANTS[variant])
-    right = right_codes(graph, everywhere=variant == "survey")
-    solve_game(game, backend=backend, directory=tmp_path).table.close()
+    right = right_codes(graph, everywhere=variant == "survey", values=values)
+    solve_game(game, backend=backend, directory=tmp_path, values=values).table.close()
     with open_table(game, tmp_path / game.identity) as table:
-        assert {record.width for record in table.records.values()} == {4}
+        assert (table.outcomes_only, table.scored) == (values == "outcome", values == "full")
+        assert {record.width for record in table.records.values()} == {width}
+        assert [len(block) for record in table.records.values() for block in table.store.value_blocks(record)] == [
+            record.size * width or -(-record.size // 4) for record in table.records.values() if record.size
+        ]
+        assert table.info.hash == solve_game(game, save=False, values=values).hash
         assert codes_of(table, graph) == right
         for node, code in right.items():
             assert table.probe(node << 1) == Value.from_code(code)
@@ -205,8 +216,9 @@ def test_a_score_that_contradicts_the_status_is_an_error(turns, statuses, scores
     moves = (((1, 0), (0, 0)), ()) if cyclic else (((1, 0),), ())
     graph = Graph(moves, statuses, (0, 1), scores=scores, players=1 if turns == "puzzle" else 2)
     game = compiled_game(graph_module, graph, VARIANTS["rank alone"])
-    with pytest.raises(PerfectPlayError, match=r"the score of position [23] contradicts its status"):
-        solve_game(game, save=False)
+    for values in GAMES:
+        with pytest.raises(PerfectPlayError, match=r"the score of position [23] contradicts its status"):
+            solve_game(game, save=False, values=values)
     with (
         closing(Search(game_kernel(game))) as search,
         pytest.raises(RulesError, match=r"the score of position [23] cont"),

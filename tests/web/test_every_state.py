@@ -78,6 +78,52 @@ def point_at_move(page: Page, server: str) -> None:
     page.wait_for_selector(".changed")
 
 
+def start_game(page: Page, server: str) -> None:
+    go("/gobblet")(page, server)
+    page.click("#tab-learn")
+    page.click("#play-as button")
+    page.wait_for_selector("#resign:not([hidden])")
+
+
+def resign(page: Page, server: str) -> None:
+    page.locator("body").press("b")
+    page.wait_for_selector("#player-bottom.moving")  # the computer has answered
+    page.wait_for_function("() => document.querySelectorAll('#history li').length === 3")
+    page.click("#resign")
+    page.wait_for_selector("#summary:not([hidden])")
+
+
+def leave_line(page: Page, server: str) -> None:
+    go("/gobblet?moves=S(0,0)+L(1,2)+S(2,0)", "#history .slip")(page, server)
+    page.click("#undo")
+    page.wait_for_selector("#redo:enabled")
+    page.locator("#moves .chip").first.click()
+    page.wait_for_selector(".entry.branch")
+
+
+def find_first_move(page: Page, server: str) -> None:
+    show_puzzle(page, server)
+    moves = page.evaluate("async () => (await (await fetch('/api/gobblet/position?id=1649275928706')).json()).moves")
+    page.locator(f'#moves [data-move="{moves[0]["move"]}"]').click()
+    page.wait_for_function("() => document.querySelector('#notice').textContent.includes('is correct')")
+
+
+def drag_piece(page: Page, server: str) -> None:
+    go("/gobblet")(page, server)
+    for place, press in (("#player-bottom .tray", page.mouse.down), ("#board .cell", None)):
+        box = page.locator(place).first.bounding_box()
+        assert box
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        if press:
+            press()
+    page.wait_for_selector(".dragged")
+
+
+def drop_piece(page: Page, server: str) -> None:
+    page.mouse.up()
+    page.wait_for_selector(".dragged", state="detached")
+
+
 ROUND = "+(0,0)->(0,1)+(2,2)->(2,1)+(0,1)->(0,0)+(2,1)->(2,2)"
 
 STATES: dict[str, Callable[[Page, str], None]] = {
@@ -111,7 +157,18 @@ STATES: dict[str, Callable[[Page, str], None]] = {
     "end": go("/gobblet?position=L,L,./.,.,./l,l,.:orange&moves=M(0,2)", ".highlight"),
     "repetition": go(f"/gobblet?moves=S(0,0)+S(2,2){ROUND}{ROUND}", "#notice.strong"),
     "puzzle position": show_puzzle,
+    "puzzle's first move": find_first_move,
+    "next puzzle": then("#next-puzzle", "#next-puzzle:not([hidden])"),
     "preview": point_at_move,
+    "variations": leave_line,
+    "play mode": start_game,
+    "hint": then("#advise", ".advised"),
+    "shown values": then("#hints", ".badge"),
+    "summary": resign,
+    "drag": drag_piece,
+    "drop": drop_piece,
+    "embedded board": go("/embed/gobblet?moves=S(0,0)+L(1,2)", ".badge"),
+    "API": go("/api", "h1"),
     "no table": go("/dots-columns=2-rows=2", "#solve-card .estimate"),
     "running solve": show_running_solve,
     "not found": show_not_found,

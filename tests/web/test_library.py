@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from perfectplay import Game, make_game, solve_game
+from perfectplay import Game, load_game, make_game, solve_game
+from perfectplay.compile.kernel import CompiledKernel
 from perfectplay.errors import Interrupted
 from perfectplay.table.table import Table
 from perfectplay.web import library as library_module
@@ -73,16 +74,16 @@ def test_requests_wait_while_a_table_is_opened(tmp_path: Path, monkeypatch: pyte
     solve_game(game, directory=tmp_path).table.close()
     opening, resume, open_table = threading.Event(), threading.Event(), library_module.open_table
 
-    def open_slowly(*arguments: Any) -> Table:
+    def open_slowly(*arguments: Any, **options: Any) -> Table:
         opening.set()
-        assert resume.wait(10)
-        return open_table(*arguments)
+        assert resume.wait(120)
+        return open_table(*arguments, **options)
 
     monkeypatch.setattr(library_module, "open_table", open_slowly)
     found: list[Table | None] = []
     threads = [threading.Thread(target=lambda: found.append(served.find_table())) for _ in range(2)]
     threads[0].start()
-    assert opening.wait(10)
+    assert opening.wait(120)
     threads[1].start()
     threads[1].join(0.5)  # enough time to return without a table
     resume.set()
@@ -91,3 +92,19 @@ def test_requests_wait_while_a_table_is_opened(tmp_path: Path, monkeypatch: pyte
     assert found == [served.table] * 2
     assert served.table is not None
     served.table.close()
+
+
+def test_look_ups_use_compiled_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(Path(zoo.__file__).with_name("tictactoe.py"))
+    game = load_game(file)
+    solve_game(game, backend="lmdb", directory=tmp_path).table.close()
+    tables = []
+    for switch in ("1", "0"):
+        monkeypatch.setenv("PERFECTPLAY_COMPILE", switch)
+        library = Library(tmp_path, games=[load_game(file)])
+        table = library.games[game.identity].find_table()
+        assert table is not None
+        assert isinstance(table.kernel, CompiledKernel) == (switch == "1")
+        tables.append([str(table.probe(child)) for child in table.kernel.children(game.start())])
+        library.close()
+    assert tables[0] == tables[1]

@@ -21,9 +21,9 @@ def test_serve_prints_its_address_and_answers(tmp_path: Path) -> None:
         assert server.stdout is not None
         address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
         assert address
-        with urllib.request.urlopen(f"{address[0]}/api/games", timeout=10) as answer:
+        with urllib.request.urlopen(f"{address[0]}/api/games", timeout=120) as answer:
             games = json.load(answer)["games"]
-        with urllib.request.urlopen(f"{address[0]}/gobblet", timeout=10) as page:
+        with urllib.request.urlopen(f"{address[0]}/gobblet", timeout=120) as page:
             assert b"<title>perfectplay</title>" in page.read()
         server.terminate()
         assert server.wait(60) == 0, "SIGTERM ends the server in order"

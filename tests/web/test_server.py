@@ -27,6 +27,7 @@ from perfectplay.table.compaction import compact_table
 from perfectplay.table.locations import open_table
 from perfectplay.web import app as app_module
 from perfectplay.web import matches
+from perfectplay.web import pages as pages_module
 from perfectplay.web.api import OPERATIONS
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
@@ -51,7 +52,7 @@ def running_server(library: Library, *, open_to_others: bool = False) -> Iterato
 
 
 def ask(port: int, path: str = "/api/games") -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         return b"".join(iter(lambda: connection.recv(65536), b""))
 
@@ -63,7 +64,7 @@ def ask(port: int, path: str = "/api/games") -> bytes:
 def unfinished_requests(port: int) -> Iterator[list[socket.socket]]:
     """Open 200 connections, half with a part of the headers, half with a part of a body."""
     with ExitStack() as stack:
-        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)) for _ in range(200)]
+        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=120)) for _ in range(200)]
         for connection in slow[::2]:
             connection.sendall(b"GET /api/games HTTP/1.1\r\nHost: loc")
         for connection in slow[1::2]:
@@ -85,7 +86,7 @@ def test_connections_are_limited(library: Library, monkeypatch: pytest.MonkeyPat
     with running_server(library) as port:
         with ExitStack() as stack:
             for _ in range(5):
-                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=120))
             while not ask(port).startswith(b"HTTP/1.1 503"):  # until the server has accepted them all
                 time.sleep(0.01)
         while not ask(port).startswith(b"HTTP/1.1 200"):  # until the server has noticed that they are closed
@@ -96,7 +97,7 @@ def test_headers_are_limited_where_other_machines_can_connect(library: Library) 
     with running_server(library, open_to_others=True) as port:
         answer = b""
         with (
-            socket.create_connection(("127.0.0.1", port), timeout=30) as greedy,
+            socket.create_connection(("127.0.0.1", port), timeout=120) as greedy,
             suppress(ConnectionResetError, BrokenPipeError),
         ):
             greedy.sendall(b"GET / HTTP/1.1\r\n")
@@ -110,7 +111,7 @@ def test_headers_are_limited_where_other_machines_can_connect(library: Library) 
 @pytest.mark.parametrize("open_to_others", [False, True])
 def test_a_connection_is_used_for_many_requests(library: Library, open_to_others: bool) -> None:
     with running_server(library, open_to_others=open_to_others) as port:
-        connection = HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", port, timeout=120)
         for method, path, has_body in [
             ("HEAD", "/api/games", False),
             ("GET", "/static/main.js", True),
@@ -128,8 +129,8 @@ def test_a_connection_is_used_for_many_requests(library: Library, open_to_others
 def test_the_page_is_small_and_its_files_are_cached(client: TestClient) -> None:
     head = client.get("/tictactoe").text.partition("</head>")[0]
     linked = list(dict.fromkeys(re.findall(r'(?:href|src)="([^"]+)"', head)))
-    scripts = {f"/static/{path.name}" for path in app_module.STATIC.iterdir()} - {
-        f"/static/{name}" for name in ("index.html", *app_module.LATER)
+    scripts = {f"/static/{path.name}" for path in pages_module.STATIC.iterdir()} - {
+        f"/static/{name}" for name in ("index.html", *pages_module.LATER)
     }
     assert scripts | {"/static/vocabulary.js", "/api/games", "/api/tictactoe/replay?ply=0"} == set(linked)
     total = 0
@@ -162,9 +163,36 @@ def test_the_api_describes_itself(client: TestClient) -> None:
     summary = client.get("/api").json()
     assert "POST /api/{game}/probe: The values of up to 10,000 positions" in summary["paths"]
     document = client.get("/api/openapi.json").json()
-    names = document["paths"]["/api/{game}/evaluate"]["parameters"][0]["schema"]["enum"]
-    assert names == ["tictactoe", "stones", "gobblet"]
-    assert document["components"] == json.loads(json.dumps(describe(OPERATIONS)["components"]))
+    assert document == json.loads(json.dumps(describe(OPERATIONS)))  # it does not depend on the games
+
+
+def test_every_operation_has_a_unique_name_and_a_known_tag() -> None:
+    document = describe(OPERATIONS)
+    operations = [
+        operation
+        for item in document["paths"].values()
+        for method, operation in item.items()
+        if method in ("get", "post", "delete")
+    ]
+    assert len(operations) == len(OPERATIONS)
+    names = [operation["operationId"] for operation in operations]
+    assert len({*names}) == len(names)
+    assert all(re.fullmatch("[a-z][A-Za-z]+", name) for name in names)
+    tags = {tag["name"] for tag in document["tags"]}
+    assert {tag for operation in operations for tag in operation["tags"]} == tags
+    assert all(len(operation["tags"]) == 1 for operation in operations)
+    assert "OutcomeName" in document["components"]["schemas"]  # a type of its own in generated clients
+
+
+def test_a_browser_gets_a_readable_description(client: TestClient) -> None:
+    page = client.get("/api", headers={"accept": "text/html,*/*;q=0.8"})
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["vary"].lower().count("accept")
+    for operation in OPERATIONS:
+        assert f"{operation.method} {operation.path}" in page.text
+    examples = re.findall(r'href="(/(?:uw)?api[^"]*)"', page.text)
+    assert len(examples) > 10
+    assert {client.get(path).status_code for path in examples} == {200}
 
 
 # ---- host names ----
@@ -239,7 +267,7 @@ def test_a_line_of_a_compact_table_does_not_block_other_requests(
     def slow_probe(table: CompactTable, *arguments: Any) -> Any:
         if threading.current_thread() is not loop:
             started.set()
-            resume.wait(10)
+            resume.wait(120)
         return probe(table, *arguments)
 
     monkeypatch.setattr(CompactTable, "get", slow_probe)
@@ -248,7 +276,7 @@ def test_a_line_of_a_compact_table_does_not_block_other_requests(
         loop = next(thread for thread in threading.enumerate() if thread.name == "server")
         waiting = threading.Thread(target=lambda: found.append(ask(port, "/api/tictactoe/line")))
         waiting.start()
-        assert started.wait(10), "the line is computed outside the event loop"
+        assert started.wait(120), "the line is computed outside the event loop"
         assert ask(port, "/api/tictactoe/check?position=.........").startswith(b"HTTP/1.1 200")
         assert waiting.is_alive()
         resume.set()

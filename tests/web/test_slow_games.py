@@ -20,7 +20,7 @@ from .. import zoo
 def get(address: str, body: dict[str, str] | None = None) -> int:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(address, data, {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return int(answer.status)
 
 
@@ -44,7 +44,7 @@ def assert_does_not_block(
     found: list[int] = []
     waiting = threading.Thread(target=lambda: found.append(slow(server)))
     waiting.start()
-    assert called.wait(10)
+    assert called.wait(120)
     assert get(f"{server}/api/tictactoe/position") == 200
     resume.set()
     waiting.join()
@@ -59,7 +59,7 @@ def test_a_slow_game_does_not_block_other_requests(slow, small_server: str, monk
         def call(game, given):
             if game.name == "stones" and given in (5, "5") and not resume.is_set():
                 called.set()
-                assert resume.wait(10)
+                assert resume.wait(120)
             return hook(game, given)
 
         return call
@@ -102,7 +102,7 @@ def decode(position): return str(position)
     def call_slowly(hooks: Hooks, hook: object, *arguments: object) -> object:
         if hooks.game == "stones" and not resume.is_set():
             called.set()
-            assert resume.wait(10)
+            assert resume.wait(120)
         return call(hooks, hook, *arguments)
 
     monkeypatch.setattr(Hooks, "call", call_slowly)

@@ -19,8 +19,12 @@ MUTORERE = "mutorere/perfectplay_mutorere/plugin"
 def read(game: str, changes: dict[str, str] | None = None) -> str:
     """Return the source of a game here or in docs/examples, with the given texts replaced everywhere."""
     place = HERE / f"{game}.py"
-    source = (place if place.exists() else EXAMPLES / f"{game}.py").read_text(encoding="utf-8")
-    for old, new in (changes or {}).items():
+    return change((place if place.exists() else EXAMPLES / f"{game}.py").read_text(encoding="utf-8"), changes or {})
+
+
+def change(source: str, changes: dict[str, str]) -> str:
+    """Return the text with changes, each of which must apply."""
+    for old, new in changes.items():
         assert old in source, old
         source = source.replace(old, new)
     return source

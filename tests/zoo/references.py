@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable
+from typing import Any
 
 Solved = tuple[int, int]
 """The score for the mover, and the number of plies."""
@@ -36,6 +37,16 @@ def solve(rules: Rules, start: Hashable) -> dict[Hashable, Solved]:
     return values
 
 
+def by_reference(reference: Any, start: Any) -> tuple[Rules, Hashable]:
+    """A game of tests/games by its reference, which has `moves`, `apply`, `score` and positions with a `mover`."""
+
+    def rules(state):
+        children = [reference.apply(state, move) for move in reference.moves(state)]
+        return None if children else reference.score(state), [(each, each.mover == state.mover) for each in children]
+
+    return rules, start
+
+
 def dots(rows: int, columns: int) -> tuple[Rules, Hashable]:
     """A state has the drawn edges, as pairs of dots, and the lead of the mover in boxes."""
     across = [[((y, x), (y, x + 1)) for x in range(columns)] for y in range(rows + 1)]
@@ -56,37 +67,6 @@ def dots(rows: int, columns: int) -> tuple[Rules, Hashable]:
         return None, successors
 
     return rules, (frozenset(), 0)
-
-
-def kalah(pits: int, seeds: int) -> tuple[Rules, Hashable]:
-    """A state is a ring of the mover's pits and store, then the opponent's."""
-    store, ring = pits, 2 * pits + 2
-
-    def rules(state):
-        if not any(state[:pits]):
-            return state[store] - state[-1] - sum(state[pits + 1 : -1]), []
-        successors = []
-        for pit in range(pits):
-            if not state[pit]:
-                continue
-            board = list(state)
-            board[pit], last = 0, pit
-            for _ in range(state[pit]):
-                last = (last + 1) % ring
-                if last == ring - 1:
-                    last = 0
-                board[last] += 1
-            if last == store:
-                successors.append((tuple(board), True))
-                continue
-            facing = 2 * pits - last
-            if last < pits and board[last] == 1 and board[facing]:
-                board[store] += 1 + board[facing]
-                board[last] = board[facing] = 0
-            successors.append((tuple(board[pits + 1 :] + board[: pits + 1]), False))
-        return None, successors
-
-    return rules, tuple([seeds] * pits + [0]) * 2
 
 
 def othello(size: int) -> tuple[Rules, Hashable]:

@@ -30,7 +30,7 @@ import numpy as np
 from perfectplay import Game, ProofOptions, load_game, make_game, open_table, prove_position, solve_game
 from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError, TableError
-from perfectplay.prove.proof import proof_path, read_proof
+from perfectplay.prove import proof_path, read_proof
 from perfectplay.solve.steps import LocalSteps
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot

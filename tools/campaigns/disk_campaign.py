@@ -24,7 +24,7 @@ import numpy as np
 from perfectplay import ProofOptions, load_game, open_table, prove_position, solve_game
 from perfectplay.analysis.export import export_table
 from perfectplay.errors import PerfectPlayError
-from perfectplay.prove.proof import proof_path, read_proof
+from perfectplay.prove import proof_path, read_proof
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE
 

@@ -27,7 +27,7 @@ from perfectplay.values import Outcome
 
 if TYPE_CHECKING:
     from perfectplay.game.game import Game
-    from perfectplay.prove.proof import Proof
+    from perfectplay.prove import Proof
 
 
 @click.command("prove", cls=GameCommand)
@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     default=False,
     help="Look positions up in the game's table, complete or not, before searching them (default: no).",
 )
+@click.option(
+    "--null-window",
+    is_flag=True,
+    help="Prove separately for each player that it can avoid a loss: faster if it is a draw, without a proof file.",
+)
 @click.option("--save/--no-save", default=True, help="Read and write the proof file (the default), or ignore it.")
 @directory_option
 @compile_option
@@ -63,6 +68,7 @@ def command(
     checkpoint: float,
     prune: bool,
     use_table: bool,
+    null_window: bool,
     save: bool,
     directory: Path | None,
     as_json: bool,
@@ -72,16 +78,23 @@ def command(
     The search finds the outcome, not the number of moves. Every outcome proven on the way is stored in the game's proof
     file, and later runs start from it.
     """
-    from perfectplay.prove.proof import ProofOptions, proof_path, prove_position
+    from perfectplay.prove import ProofOptions, proof_path, prove_position
 
     root = game.start() if position is None else game.encode(position)
     note_rules(game)
-    options = ProofOptions(directory=directory, save=save, checkpoint=checkpoint, prune=prune, use_table=use_table)
+    options = ProofOptions(
+        directory=directory,
+        save=save and not null_window,
+        checkpoint=checkpoint,
+        prune=prune,
+        use_table=use_table,
+        null_window=null_window,
+    )
     with stop_on_interrupt() as stop, ProgressDisplay(game.identity) as progress:
         try:
             proof = prove_position(game, root, options, progress=progress, stop=stop)
         except Interrupted as error:
-            raise interrupted(ctx, kept=save and proof_path(game, directory).exists()) from error
+            raise interrupted(ctx, kept=options.save and proof_path(game, directory).exists()) from error
     summary = summarize(game, proof, prune=prune)
     if as_json:
         print_json(summary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import signal
 import socket
 import sys
@@ -33,6 +34,9 @@ _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME", help="Another host name of this server; may be repeated."
 )
+@click.option(
+    "--embed", "framers", multiple=True, metavar="SITE", help="A site that may show boards in frames; * for all sites."
+)
 @directory_option
 @click.option(
     "--compile/--no-compile",
@@ -48,6 +52,7 @@ def command(
     host: str,
     port: int,
     names: tuple[str, ...],
+    framers: tuple[str, ...],
     directory: Path | None,
     compile_rules: bool,
     open_page: bool | None,
@@ -66,11 +71,14 @@ def command(
 
     if not compile_rules:
         os.environ[SWITCH] = "0"
+    for site in framers:
+        if not re.fullmatch(r"\*|https?://[A-Za-z0-9.*-]+(:\d+)?", site):
+            raise UsageError(f"--embed takes a site such as https://example.org, or *, not {site!r}")
     listener = _listen(host, port)
     local = _is_local(host)
     library = Library(directory, files=map(_game_file, files))
     hosts = {*_LOCAL_NAMES, host, *names} if local else {*_LOCAL_NAMES, host, socket.gethostname(), *names}
-    app = make_app(library, hosts=hosts, open_to_others=not local, may_solve=local)
+    app = make_app(library, hosts=hosts, open_to_others=not local, may_solve=local, framers=framers)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
     click.echo(f"Serving at {address} (Ctrl-C stops)")
     ready = [name for name, served in library.games.items() if served.table is not None]

@@ -215,7 +215,8 @@ class PackedTier(Generic[AnyRecord]):
 
     def __init__(self, source: TableFile, record: AnyRecord) -> None:
         """Read the index of the frames. Raises TableError if it is damaged."""
-        self.source, self.record = source, record
+        self.source = source
+        self.record: AnyRecord = record
         key = number_key(self.kind.upper(), record.tier)
         try:
             self.data = source.entries[number_key(self.kind, record.tier)]

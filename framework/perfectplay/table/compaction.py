@@ -59,7 +59,7 @@ SAMPLED_BLOCKS = 16
 """One of this many blocks is unpacked again once the file is written."""
 
 SEGMENT_BYTES = 256
-"""Length of the pieces of which zstd makes a dictionary. If it had to choose, training would take forty times as long."""
+"""Length of the pieces of which zstd makes a dictionary. Choosing it would make training forty times as long."""
 
 NOTHING_REPLACED = "nothing was replaced"
 
@@ -269,7 +269,7 @@ def _train(samples: list[bytes], record: KeyRecord, limits: CompactionLimits) ->
     """Return a dictionary for the keys of a tier; empty if zstd finds the samples too small."""
     size = min(limits.dictionary_bytes, record.size // 8)
     try:
-        return zstandard.train_dictionary(size, samples, k=SEGMENT_BYTES, d=8).as_bytes()
+        return zstandard.train_dictionary(size, [*samples], k=SEGMENT_BYTES, d=8).as_bytes()
     except zstandard.ZstdError:
         return b""
 

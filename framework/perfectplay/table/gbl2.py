@@ -10,7 +10,7 @@
 
 Entries are strictly ascending by position. Files are written and read in parts, so they need not fit in memory.
 
-A proof file (prove/proof.py) has version 2. It also contains a description and other data of its writer:
+A proof file (prove/) has version 2. It also contains a description and other data of its writer:
 
     16      8      xxhash64 (seed 0) of the file from offset 24
     24      4      length of the description

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -37,8 +38,18 @@ Count = Annotated[int, Meta(ge=0)]
 Owner = Annotated[int, Meta(ge=0, le=1)]
 Player = Annotated[Owner | None, Meta(description="0 is the player who begins; null where it is not known.")]
 Players = Annotated[list[str], Meta(min_length=1, max_length=2)]
+
+
+class OutcomeName(Enum):
+    """How a game ends under perfect play."""
+
+    WIN = "win"
+    DRAW = "draw"
+    LOSS = "loss"
+
+
 Outcome = Annotated[
-    Literal["win", "draw", "loss"] | None,
+    OutcomeName | None,
     Meta(description="For the side to move (of a move: for its player); null where it is not in the table."),
 ]
 Remoteness = Annotated[

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game import wording
+from perfectplay.game.game import Game
 from perfectplay.game.options import Option
 from perfectplay.plan.plan import Plan, plan_solve
 from perfectplay.web.answers import Answer, Count, Id, Players, TableValues, find_value, verdict
@@ -70,6 +71,11 @@ class Solve(Answer, kw_only=True):
     error: str | UnsetType | None = UNSET
 
 
+def title_of(game: Game) -> str:
+    """Return a game's title as the page shows it."""
+    return game.about.title if game.about.title != game.name else game.name.capitalize()
+
+
 def list_games(library: Library, requested: Sequence[ServedGame] = ()) -> Games:
     """List the games of the library, and the variants without a table that this client has requested."""
     served = [_list_game(served) for served in [*library.games.values(), *requested]]
@@ -83,7 +89,7 @@ def _list_game(served: ServedGame) -> ListedGame:
         name=game.identity,
         state="solving" if served.solving else "damaged" if served.problem else "unsolved",
         reason=served.problem,
-        title=game.about.title if game.about.title != game.name else game.name.capitalize(),
+        title=title_of(game),
         rules=game.about.rules,
         family=game.name,
         version=game.version,

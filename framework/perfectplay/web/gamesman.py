@@ -29,7 +29,6 @@ ENDLESS = -200
 REGULAR = "regular"
 """The variant of a game that has only one."""
 
-_CORS = {"access-control-allow-origin": "*"}  # the client is on another site, and everything here is read-only
 _BEST_FIRST = ("win", "tie", "draw", "lose", "unsolved")
 
 # ---- types ----
@@ -265,6 +264,7 @@ def _is_offered(served: ServedGame) -> bool:
 
 def _get(
     path: str,
+    name: str,
     summary: str,
     handler: Callable[[Request, Any], Any],
     answer: Any,
@@ -272,15 +272,22 @@ def _get(
 ) -> Operation:
     async def handle(request: Request, given: Struct) -> Response:
         # In a thread, because hooks may take long.
-        return JSONAnswer(await run_in_threadpool(handler, request, given), headers=_CORS)
+        return JSONAnswer(await run_in_threadpool(handler, request, given))
 
-    return Operation("GET", f"/uwapi/{path}", f"GamesCrafters' universal web API: {summary}", handle, answer, query)
+    return Operation("GET", f"/uwapi/{path}", name, "uwapi", summary, handle, answer, query)
 
 
 OPERATIONS = [
-    _get("", "all games", list_games, list[UwapiListedGame]),
-    _get("{game}/", "a game's variants", show_game, UwapiGame),
-    _get("{game}/{variant}/", "a variant and its start position", show_variant, UwapiVariant),
-    _get("{game}/{variant}/positions/", "a position and its moves", show_position, UwapiPosition, UwapiQuery),
-    _get("{game}/{variant}/instructions/", "the rules", show_instructions, UwapiInstructions),
+    _get("", "uwapiGames", "All games", list_games, list[UwapiListedGame]),
+    _get("{game}/", "uwapiGame", "A game's variants", show_game, UwapiGame),
+    _get("{game}/{variant}/", "uwapiVariant", "A variant and its start position", show_variant, UwapiVariant),
+    _get(
+        "{game}/{variant}/positions/",
+        "uwapiPosition",
+        "A position and its moves",
+        show_position,
+        UwapiPosition,
+        UwapiQuery,
+    ),
+    _get("{game}/{variant}/instructions/", "uwapiInstructions", "The rules", show_instructions, UwapiInstructions),
 ]

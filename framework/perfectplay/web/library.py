@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from perfectplay.compile.kernel import solving_kernel
 from perfectplay.errors import Interrupted, PerfectPlayError, TableError
 from perfectplay.game import wording
 from perfectplay.game.game import Game
@@ -89,7 +90,8 @@ class ServedGame:
             self.problem = self._tried = None
         elif self._tried != (modified := modification_time(self.path)):
             self._tried = modified
-            self.table, self.overview, self.problem = open_table(self.game, self.path), None, None
+            table = open_table(self.game, self.path, kernel=solving_kernel(self.game))
+            self.table, self.overview, self.problem = table, None, None
 
 
 @dataclass(frozen=True, slots=True)

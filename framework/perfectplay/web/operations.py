@@ -22,26 +22,60 @@ DESCRIPTION = "Solved board games: for every position, who wins and in how many 
 _REFERENCE = "#/components/schemas/{name}"
 
 
+TAGS = {
+    "positions": "Positions, their values and moves.",
+    "games": "All games, and whole games by their moves.",
+    "tables": "Whole tables.",
+    "session": "The game of one browser, identified by a cookie.",
+    "solving": "Making a table in the background.",
+    "about": "The API itself.",
+    "uwapi": "GamesCrafters' universal web API.",
+}
+"""The groups of operations, in the order of the readable description."""
+_OWN_TAGS = ("session", "solving")
+"""Only the server's own page and programs may read these."""
+CORS = {"access-control-allow-origin": "*"}
+"""Lets pages of other sites read an answer. They cannot send cookies with it."""
+_PREFLIGHT = {
+    **CORS,
+    "access-control-allow-methods": "GET, HEAD",
+    "access-control-allow-headers": "*",
+    "access-control-max-age": "86400",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One method of one path. The handler gets the request and its input: the query of a GET, the body of a POST."""
 
     method: str
     path: str
+    id: str
+    """The `operationId`, from which generated clients make the name of a function. It never changes."""
+    tag: str
     summary: str
     handler: Callable[[Request, Any], Awaitable[Response]]
     answer: Any
     """The type of the answer, as msgspec encodes it."""
     input: type[Struct] = NoInput
+    media_type: str = "application/json"
     max_body: int = MAX_BODY
     """Bytes."""
     status: int = 200
 
     async def handle(self, request: Request) -> Response:
         if self.method != "POST":
-            return await self.handler(request, read_query(request, self.input))
+            answer = await self.handler(request, read_query(request, self.input))
+            if self.is_shared:
+                answer.headers.update(CORS)
+            return answer
         read_query(request, NoInput)
         return await self.handler(request, await read_body(request, self.input, self.max_body))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether pages of other sites may read the answer, because it changes nothing and is about no session."""
+        return self.method == "GET" and self.tag not in _OWN_TAGS
 
 
 def make_routes(operations: Iterable[Operation]) -> list[Route]:
@@ -53,11 +87,18 @@ def _make_route(path: str, operations: Sequence[Operation]) -> Route:
     handlers = {operation.method: operation.handle for operation in operations}
     if "GET" in handlers:
         handlers["HEAD"] = handlers["GET"]
+    if any(operation.is_shared for operation in operations):
+        handlers["OPTIONS"] = _answer_preflight
 
     async def endpoint(request: Request) -> Response:
         return await handlers[request.method](request)
 
     return Route(path, endpoint, methods=list(handlers))
+
+
+async def _answer_preflight(request: Request) -> Response:
+    """Answer a browser that asks whether a page of another site may read something here."""
+    return Response(status_code=204, headers=_PREFLIGHT)
 
 
 # ---- the description ----
@@ -77,8 +118,8 @@ def summarize(operations: Iterable[Operation]) -> Interface:
     return Interface(DESCRIPTION, "/api/openapi.json", lines)
 
 
-def describe(operations: Sequence[Operation], games: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document; `games` are the possible values of `{game}` under /api."""
+def describe(operations: Sequence[Operation]) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document. It is the same whatever is solved, so generated clients stay valid."""
     types: list[Any] = [Error]
     for operation in operations:
         types.append(operation.answer)
@@ -89,42 +130,59 @@ def describe(operations: Sequence[Operation], games: Sequence[str] = ()) -> dict
     schemas = dict(zip(unique, references, strict=True))
     paths: dict[str, Any] = {}
     for operation in operations:
-        item = paths.setdefault(operation.path, _describe_path(operation.path, games))
+        item = paths.setdefault(operation.path, _describe_path(operation.path))
         item[operation.method.lower()] = _describe_operation(operation, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "perfectplay", "version": version("perfectplay"), "description": DESCRIPTION},
+        "servers": [{"url": "/"}],
+        "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": paths,
         "components": {"schemas": components},
     }
 
 
-def _describe_path(path: str, games: Sequence[str]) -> dict[str, Any]:
-    parameters = []
-    for name in ("game", "variant"):
-        if f"{{{name}}}" in path:
-            schema: dict[str, Any] = {"type": "string", "minLength": 1}
-            if name == "game" and games and path.startswith("/api/"):
-                schema["enum"] = list(games)
-            parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
+def _describe_path(path: str) -> dict[str, Any]:
+    """Return the parameters in a path. `/api/games` lists the names of games, which change with every solve."""
+    descriptions = {"game": "A name from /api/games.", "variant": "An id from /uwapi/{game}/."}
+    parameters = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": text,
+            "schema": {"type": "string", "minLength": 1},
+        }
+        for name, text in descriptions.items()
+        if f"{{{name}}}" in path
+    ]
     return {"parameters": parameters} if parameters else {}
 
 
 def _describe_operation(operation: Operation, schemas: dict[Any, Any]) -> dict[str, Any]:
-    described: dict[str, Any] = {"summary": operation.summary}
+    described: dict[str, Any] = {
+        "operationId": operation.id,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+    }
     if operation.method == "POST":
         required = bool(operation.input.__struct_fields__)
         described["requestBody"] = {"required": required, "content": _as_json(schemas[operation.input])}
-    elif operation.input.__struct_fields__:
-        described["parameters"] = _describe_parameters(operation.input)
+    elif parameters := describe_parameters(operation.input):
+        described["parameters"] = parameters
+    content = {operation.media_type: {"schema": schemas[operation.answer]}}
     described["responses"] = {
-        str(operation.status): {"description": "The answer.", "content": _as_json(schemas[operation.answer])},
+        str(operation.status): {"description": "The answer.", "content": content},
+        "429": {"description": "Too many requests; see Retry-After.", "content": _as_json(schemas[Error])},
         "default": {"description": "Refused, with the reason.", "content": _as_json(schemas[Error])},
     }
     return described
 
 
-def _describe_parameters(query: type[Struct]) -> list[dict[str, Any]]:
+def describe_parameters(query: type[Struct]) -> list[dict[str, Any]]:
+    """Return the OpenAPI description of a query's parameters."""
+    if not query.__struct_fields__:
+        return []
     schema = msgspec.json.schema(query)["$defs"][query.__name__]
     return [
         {

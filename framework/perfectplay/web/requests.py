@@ -11,7 +11,7 @@ import json
 import logging
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, quote, unquote
@@ -59,9 +59,27 @@ SECURITY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-_ADDED_HEADERS = [
-    (name.encode(), text.encode()) for name, text in {**SECURITY_HEADERS, "cache-control": "no-cache"}.items()
-]
+EMBED = "/embed/"
+"""The addresses that pages of other sites may show in a frame, if the server allows it."""
+
+
+def _encode_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), text.encode()) for name, text in {**headers, "cache-control": "no-cache"}.items()]
+
+
+_ADDED_HEADERS = _encode_headers(SECURITY_HEADERS)
+
+
+def _allow_framing(framers: Collection[str]) -> list[tuple[bytes, bytes]]:
+    """Return the added headers of a page that these sites may show in a frame."""
+    if not framers:
+        return _ADDED_HEADERS
+    policy = SECURITY_HEADERS["content-security-policy"].replace(
+        "frame-ancestors 'none'", f"frame-ancestors {' '.join(framers)}"
+    )
+    headers = {**SECURITY_HEADERS, "content-security-policy": policy}
+    del headers["x-frame-options"]  # it cannot name sites
+    return _encode_headers(headers)
 
 
 # ---- answers ----
@@ -316,7 +334,8 @@ class RequestGuard:
     """Middleware that refuses requests that are too long, too frequent or from elsewhere, and adds security headers.
 
     `hosts` are the names of this server, or None to accept any name. With `open_to_others` any IP address is
-    accepted as well; only a name that someone else made to point here is an attack.
+    accepted as well; only a name that someone else made to point here is an attack. `framers` are the sites whose
+    pages may show the embeddable board in a frame.
     """
 
     def __init__(
@@ -325,11 +344,13 @@ class RequestGuard:
         *,
         hosts: Collection[str] | None,
         open_to_others: bool = False,
+        framers: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
         self.hosts = None if hosts is None else {host.lower() for host in hosts}
         self.open_to_others = open_to_others
+        self._framed_headers = _allow_framing(framers)
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
@@ -338,9 +359,13 @@ class RequestGuard:
             await self.app(scope, receive, send)
             return
 
+        added = self._framed_headers if scope["path"].startswith(EMBED) else _ADDED_HEADERS
+
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *_ADDED_HEADERS]
+                own = message.get("headers", ())
+                present = {name for name, _ in own}
+                message["headers"] = [*own, *(header for header in added if header[0] not in present)]
                 if _REMEMBERED in scope:
                     cookie = f"{VARIANTS_COOKIE}={scope[_REMEMBERED]}; HttpOnly; Path=/; SameSite=Strict"
                     message["headers"].append((b"set-cookie", cookie.encode("latin-1")))

@@ -34,6 +34,13 @@
  *         among these positions for ever, and a player who leaves them loses by it. So no player can force a win. Draws
  *         that depend on p and on other positions no longer depend on p.
  *
+ * Null window. With a holder, the search proves only whether this player can avoid a loss: a draw is as good as a win
+ * for him, and ends the visit of a position where he moves. A draw then means that the holder does not lose. Decisive
+ * outcomes still follow from decisive ones only. Of (*) the part for the holder remains: if he moves, some child is
+ * drawn as stated there; if the opponent moves, every child is won by the holder or drawn as stated. So if p is drawn
+ * and depends on nothing above, the holder can stay among these positions for ever, or leave them for a certain draw or
+ * win. In a drawn game two such searches, one for each player, visit far fewer positions than one for the outcome.
+ *
  * The dependencies are stored as ranges of depths, for whole groups of draws (path.c). A range may be too wide. That is
  * safe: a draw that depends on less than its range is only confirmed later, or discarded needlessly.
  *
@@ -75,6 +82,9 @@ static void stop_search(pp_search *s, int result, pp_position position) {
 static void store(pp_search *s, pp_position position, uint8_t outcome) {
     if (!pp_store_outcome(&s->table, position, outcome)) stop_search(s, PP_OUT_OF_MEMORY, position);
 }
+
+/* Whether the best outcome so far ends the visit of a position. */
+static inline bool is_enough(const frame *f) { return f->best == PP_WON || (f->holds && f->best == PP_DRAWN); }
 
 /* ---- known outcomes ---- */
 
@@ -158,7 +168,7 @@ static uint32_t count_replies(pp_search *s, pp_position position) {
  * lost, which is added to the frame, and may make it won. */
 static size_t order_candidates(pp_search *s, frame *f, size_t count) {
     size_t kept = 0;
-    for (size_t i = 0; i < count && f->best != PP_WON; i++) {
+    for (size_t i = 0; i < count && !is_enough(f); i++) {
         candidate c = s->candidates[i];
         c.replies = count_replies(s, c.child);
         if (!c.replies) {
@@ -220,21 +230,22 @@ static bool is_listed(const candidate *candidates, size_t count, pp_position chi
  * enters the path. */
 static uint8_t visit(pp_search *s, pp_position position) {
     const uint32_t depth = s->depth;
-    frame f = {position, s->open_count, NO_DEPENDENCY, s->path.draw_count, PP_LOST};
+    const bool holds = s->holder != NO_HOLDER && s->kernel->mover(s->kernel, position) == s->holder;
+    frame f = {position, s->open_count, NO_DEPENDENCY, s->path.draw_count, PP_LOST, holds};
     size_t kept = gather_candidates(s, &f), open = 0;
     s->counts.evaluated++;
     if (s->failure) return UNDECIDED;
-    if (s->tablebase && f.best != PP_WON) kept = probe_tablebase(s, &f, kept);
-    for (size_t i = 0; i < kept && f.best != PP_WON; i++) {
+    if (s->tablebase && !is_enough(&f)) kept = probe_tablebase(s, &f, kept);
+    for (size_t i = 0; i < kept && !is_enough(&f); i++) {
         const pp_position child = s->candidates[i].child;
         /* A move that changes nothing is a repetition, too, of a position that is not on the path yet. */
         const search_result r = child == position ? (search_result){PP_DRAWN, {depth, depth}} : probe(s, child);
         if (r.outcome) add_child(&f, r, keeps_turn(s->kernel, position, child), depth);
         else if (!is_listed(s->candidates, open, child)) s->candidates[open++] = s->candidates[i];
     }
-    if (f.best != PP_WON) open = order_candidates(s, &f, open);
+    if (!is_enough(&f)) open = order_candidates(s, &f, open);
     if (f.best == PP_WON || (!open && f.best == PP_LOST)) return f.best;
-    enter(s, &f, open);
+    enter(s, &f, is_enough(&f) ? 0 : open);
     return UNDECIDED;
 }
 
@@ -266,7 +277,7 @@ static void step(pp_search *s) {
     const pp_kernel *kernel = s->kernel;
     const uint32_t depth = s->depth - 1;
     const frame *f = &s->frames[depth];
-    if (f->best == PP_WON) s->open_count = f->open_start;
+    if (is_enough(f)) s->open_count = f->open_start;
     if (s->open_count == f->open_start) {
         leave(s);
         return;

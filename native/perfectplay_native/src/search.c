@@ -10,6 +10,7 @@ pp_search *pp_search_new(const pp_kernel *kernel) {
     if (!s) return NULL;
     const size_t room = (size_t)kernel->max_moves + 1;
     s->kernel = kernel;
+    s->holder = NO_HOLDER;
     s->moves = malloc(2 * room * sizeof *s->moves);
     s->replies = s->moves ? s->moves + room : NULL;
     s->candidates = malloc(room * sizeof *s->candidates);
@@ -36,6 +37,8 @@ void pp_search_free(pp_search *s) {
     pp_tablebase_free(s->tablebase);
     free(s);
 }
+
+void pp_search_set_holder(pp_search *s, int player) { s->holder = player; }
 
 /* ---- one position ---- */
 

@@ -6,7 +6,7 @@
 #include "path.h"
 #include "search_api.h"
 
-enum { PUBLISHED_COUNTS = sizeof(pp_search_counts) / sizeof(uint64_t) };
+enum { PUBLISHED_COUNTS = sizeof(pp_search_counts) / sizeof(uint64_t), NO_HOLDER = -1 };
 
 /* A position on the path. */
 typedef struct {
@@ -15,6 +15,7 @@ typedef struct {
     depth_range dependency; /* the dependency that a draw would have */
     uint32_t draw_mark;     /* number of provisional draws when it was entered */
     uint8_t best;           /* the best outcome so far, certain or provisional, a pp_status for its mover */
+    bool holds;             /* its mover is the holder */
 } frame;
 
 /* A move to be explored. */
@@ -33,6 +34,7 @@ void pp_tablebase_free(tablebase *t);
 struct pp_search {
     const pp_kernel *kernel;
     tablebase *tablebase; /* or NULL */
+    int holder;           /* the player for whom a draw is enough, or NO_HOLDER */
     int failure;          /* a pp_result that ends the search */
     pp_position error_position;
     unsigned root_mover; /* 0 if the kernel has no `mover` */

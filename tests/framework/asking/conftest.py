@@ -8,26 +8,23 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from perfectplay import Game, Table, load_game, make_game, open_table, solve_game
-from perfectplay.cli import root
 from perfectplay.table.locations import table_path
 from perfectplay_native.build import kernel_ffi
 
-from ... import zoo
+from ... import cli, zoo
 
 STATED_VERSION = "\nRULES_VERSION = 1\n"
 
 
 @pytest.fixture(scope="session")
-def race_code(tmp_path_factory: pytest.TempPathFactory) -> str:
+def race_code(shared: Callable[..., Path]) -> str:
     """The source of the plugin, with the path of its compiled kernel."""
-    place = str(tmp_path_factory.mktemp("race"))
-    kernel_ffi("compiled_race_kernel", sources=[str(zoo.HERE / "race.c")], kernels=["race_kernel"]).compile(
-        tmpdir=place
-    )
-    return f"import sys\nsys.path.insert(0, {place!r})\n" + zoo.read("race")
+    ffi = kernel_ffi("compiled_race_kernel", sources=[str(zoo.HERE / "race.c")], kernels=["race_kernel"])
+    place = shared("compiled_race_kernel", lambda directory: ffi.compile(tmpdir=str(directory)))
+    return f"import sys\nsys.path.insert(0, {str(place)!r})\n" + zoo.read("race")
 
 
 @pytest.fixture(scope="session")
@@ -79,12 +76,8 @@ def installed(install, codes, race_code, table_copies, monkeypatch) -> SimpleNam
 
 @pytest.fixture
 def solve(installed) -> Callable[..., Result]:
-    """Run `solve …`."""
-
-    def run(*arguments: object, input: str | None = None) -> Result:
-        return CliRunner().invoke(root, [str(word) for word in arguments], prog_name="solve", input=input)
-
-    return run
+    """Run `solve …` with these games."""
+    return cli.solve
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,11 @@ from pyarrow import parquet
 
 from perfectplay import Selection, UsageError, load_game, open_table, solve_game
 from perfectplay.analysis.dataset import Sampling, export_dataset, is_for_test, sample
-from perfectplay.cli._app import root
 from perfectplay.table.compaction import compact_table
 from perfectplay.values import Outcome, Value
 from perfectplay_native.positions import canonicalize_many
+
+from ...cli import assert_refused, solve
 
 
 @pytest.fixture(scope="module")
@@ -134,24 +135,16 @@ def test_the_card_replaces_only_cards(table, tmp_path):
         export_dataset(table, tmp_path / "c4.parquet", None, Sampling(limit=5))
 
 
-def test_the_command_writes_a_data_set_and_refuses_conflicting_options(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_a_data_set_and_refuses_conflicting_options(tmp_path, monkeypatch):
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
     variant = ["connect4", "--width", "3", "--height", "3"]
-
-    def run(*words: str) -> int:
-        with pytest.raises(SystemExit) as end:
-            root.main(args=[*words], prog_name="solve")
-        return int(end.value.code or 0)
-
-    assert run(*variant) == 0
+    assert solve(*variant).exit_code == 0
     file = tmp_path / "c4.parquet"
-    assert run("export", *variant, "parquet", str(file), "--features", "--limit", "50", "--sample", "remoteness") == 0
+    sampled = solve("export", *variant, "parquet", file, "--features", "--limit", 50, "--sample", "remoteness")
+    assert sampled.exit_code == 0, sampled.output
     assert len(pandas.read_parquet(file)) == 50
-    capsys.readouterr()
-    assert run("export", *variant, "csv", str(file), "--features") == 2
-    assert "parquet, not csv" in capsys.readouterr().err
-    assert run("export", *variant, "parquet", str(file), "--seed", "3") == 2
-    assert "need --features" in capsys.readouterr().err
+    assert_refused(solve("export", *variant, "csv", file, "--features"), 2, "parquet, not csv")
+    assert_refused(solve("export", *variant, "parquet", file, "--seed", 3), 2, "need --features")
 
 
 def test_a_scored_game_has_a_column_of_scores(tmp_path):

@@ -19,6 +19,8 @@ from perfectplay.analysis.selection import ROW, count_selected, select
 from perfectplay.errors import Interrupted
 from perfectplay.table.gbl2 import entries, read_gbl2, write_gbl2
 
+from ...cli import assert_refused
+
 FORMATS = ["csv", "gbl2", "parquet", "sqlite"]
 
 
@@ -220,10 +222,7 @@ def test_export_and_compare_on_the_command_line(solve, tmp_path):
 )
 def test_bad_requests_are_one_line(solve, monkeypatch, tmp_path, arguments, code, words):
     monkeypatch.chdir(tmp_path)
-    result = solve(*arguments)
-    assert result.exit_code == code
-    assert words in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert_refused(solve(*arguments), code, words)
     assert list(tmp_path.glob("x*")) == []
 
 

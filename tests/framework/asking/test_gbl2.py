@@ -10,7 +10,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perfectplay import PerfectPlayError, UsageError
+from perfectplay import PerfectPlayError
 from perfectplay.files import atomic_write
 from perfectplay.table.gbl2 import Header, entries, read_gbl2, read_header, write_gbl2
 
@@ -85,10 +85,3 @@ def test_an_atomic_write_replaces_a_file_completely_or_not_at_all(tmp_path):
         part.write_text("new")
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_an_atomic_write_needs_an_existing_directory(tmp_path):
-    with pytest.raises(UsageError, match="no directory"), atomic_write(tmp_path / "none" / "file"):
-        pass
-    with pytest.raises(UsageError, match="is a directory"), atomic_write(tmp_path):
-        pass

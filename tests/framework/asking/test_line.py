@@ -10,6 +10,8 @@ import pytest
 from perfectplay import Outcome, best_line, rate_moves
 from perfectplay.analysis.selection import random_positions
 
+from ...cli import assert_refused
+
 
 def test_a_line_has_as_many_plies_as_its_remoteness(table, everything):
     game = table.game
@@ -93,6 +95,4 @@ def test_random_prints_positions_and_values(solve, tables):
 
 @pytest.mark.parametrize("arguments", [["random", "tictactoe", "0"], ["random", "tictactoe", "many"]])
 def test_a_wrong_number_is_a_one_line_error(solve, arguments):
-    result = solve(*arguments)
-    assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
+    assert_refused(solve(*arguments), 2)

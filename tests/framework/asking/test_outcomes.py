@@ -11,18 +11,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from pyarrow import parquet
 
 from perfectplay import Outcome, Value, load_game, open_table
 from perfectplay.agents import TablePlayer, evaluate_policy
 from perfectplay.analysis.moves import best_line
 from perfectplay.analysis.selection import random_puzzle, value_columns
-from perfectplay.cli import root
 from perfectplay.game.wording import outcomes_only
 from perfectplay.table.locations import table_path
 
 from ... import zoo
+from ...cli import solve
 
 NOTE = f"{outcomes_only(puzzle=False)}\n"
 QUIXO = "quixo --width 3 --height 3"
@@ -32,8 +32,7 @@ KALAH = "kalah --pits 2 --seeds 2"
 
 def run(*arguments: object, input: str | None = None) -> Result:
     """Run `solve …`. Arguments are split at spaces."""
-    words = [word for argument in arguments for word in str(argument).split()]
-    return CliRunner().invoke(root, words, prog_name="solve", input=input)
+    return solve(*(word for argument in arguments for word in str(argument).split()), input=input)
 
 
 def run_json(*arguments: object) -> dict[str, object]:
@@ -97,20 +96,6 @@ def test_the_summary_has_no_longest_win(quixo):
     assert "Already solved" in result.stdout
 
 
-def test_tables_of_outcomes_and_full_tables_do_not_replace_each_other(tables):
-    run_json(QUIXO, "--values outcome")
-    refused = run(QUIXO)
-    assert refused.exit_code == 1
-    assert refused.stderr.count("\n") == 1
-    assert "quixo-height=3-width=3 with outcomes" in refused.stderr
-    assert "--force" in refused.stderr
-    assert run_json(QUIXO, "--force")["values"] == "full"
-    assert "with full values" in run(QUIXO, "--values outcome --backend lmdb").stderr
-    assert run_json(QUIXO, "--values outcome --force --backend lmdb")["values"] == "outcome"
-    assert "solved, outcomes" in run("tables").stdout
-    assert json.loads(run("tables --json").stdout)[0]["values"] == "outcome"
-
-
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -157,6 +142,7 @@ def test_a_killed_solve_is_resumed_by_the_printed_command(tables, name: str, opt
     ran = subprocess.run([sys.executable, "-c", KILLED.format(tiers=5, name=name, options=options)], check=False)
     assert ran.returncode == -signal.SIGKILL
     assert "unfinished, outcomes" in run("tables").stdout
+    assert json.loads(run("tables --json").stdout)[0]["values"] == "outcome"
     refused = run(game, "--backend lmdb")
     command = refused.stderr.split("`")[1]
     assert "--values outcome" in command

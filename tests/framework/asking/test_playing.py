@@ -249,7 +249,7 @@ class Terminal:
 
     def close(self) -> int:
         os.close(self._ours)
-        return self._process.wait(timeout=20)
+        return self._process.wait(timeout=120)
 
 
 def play_at_random(terminal: Terminal, rng: random.Random) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from pyarrow import parquet
 from starlette.testclient import TestClient
 
@@ -30,9 +29,10 @@ from perfectplay import (
 from perfectplay.analysis.export import sort_rows
 from perfectplay.analysis.selection import select
 from perfectplay.analysis.statistics import survey
-from perfectplay.cli import root
 from perfectplay.web.app import make_app
 from perfectplay.web.library import Library
+
+from ...cli import solve
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
@@ -97,17 +97,13 @@ def test_the_api_returns_scores_of_many_positions(values, tmp_path):
 def test_a_puzzle_is_shown_without_sides(monkeypatch, tmp_path):
     (tmp_path / "sliding.py").write_text((EXAMPLES / "sliding.py").read_text())
     monkeypatch.chdir(tmp_path)
-
-    def solve(*words):
-        return CliRunner().invoke(root, [*words], prog_name="solve").stdout
-
-    assert "Solved in 15 moves" in solve("sliding.py", "--quiet")
+    assert "Solved in 15 moves" in solve("sliding.py", "--quiet").stdout
     for command in ("show", "line"):
-        shown = solve(command, "sliding.py")
+        shown = solve(command, "sliding.py").stdout
         assert "to move" not in shown
         assert "solved in 15" in shown
         assert "win in" not in shown
-    counted = solve("stats", "sliding.py")
+    counted = solve("stats", "sliding.py").stdout
     assert re.search(r"solvable +360", counted)
     assert re.search(r"hardest +21 moves", counted)
     assert "Moves to the end" in counted

@@ -17,6 +17,8 @@ from perfectplay.table.locations import table_path
 from perfectplay.table.records import json_counts
 from perfectplay.table.store import MemoryStore
 
+from ...cli import assert_refused
+
 
 def slots_of(table, positions):
     return {table.slot(position) for position in positions}
@@ -166,10 +168,7 @@ def test_stats_on_the_command_line(solve, tmp_path):
 
 def test_a_missing_table_is_a_one_line_error(solve, tmp_path):
     for command in (["stats", "race"], ["line", "race"], ["play", "race"], ["random", "race", "3"]):
-        result = solve(*command, "--dir", tmp_path)
-        assert result.exit_code == 1
-        assert f"`solve race --dir {tmp_path}`" in result.stderr
-        assert result.stderr.count("\n") == 1
+        assert_refused(solve(*command, "--dir", tmp_path), 1, f"`solve race --dir {tmp_path}`")
 
 
 def test_a_table_counts_its_positions_once(tables):

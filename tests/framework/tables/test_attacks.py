@@ -136,24 +136,6 @@ def test_table_of_other_rules_is_refused(plain):
         solve_game(make_game(longer, name="ladder"), backend="lmdb", directory=plain.parent)
 
 
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (lambda path: forge_info(path, rules_version=7), "version 7 of the rules"),
-        (lambda path: forge_info(path, format=9), "table format 9"),
-        (lambda path: os.truncate(path / DATA_FILE, 5000), "--force"),
-        (lambda path: (path / DATA_FILE).write_bytes(b""), "--force"),
-        (lambda path: ((path / DATA_FILE).unlink(), os.mkfifo(path / DATA_FILE)), "not a regular file"),
-    ],
-)
-@pytest.mark.parametrize("backend", ["memory", "lmdb"])
-def test_place_that_cannot_be_written_is_refused_before_the_solve(game, plain, damage, words, backend, monkeypatch):
-    damage(plain)
-    monkeypatch.setattr(MemoryStore, "write_key_blocks", lambda *arguments: pytest.fail("the solve began"))
-    with pytest.raises(TableError, match=words):
-        solve_game(game, backend=backend, directory=plain.parent)
-
-
 # ---- compaction ----
 
 

@@ -16,7 +16,7 @@ from tools.campaigns import ladder
 
 from perfectplay import Game, Outcome, open_table, solve_game, verify_table
 from perfectplay.analysis.moves import rate_moves
-from perfectplay.errors import Interrupted, TableError, UsageError
+from perfectplay.errors import Interrupted, TableError
 from perfectplay.table.locations import table_path
 
 from ...propagation import solve_by
@@ -95,7 +95,7 @@ def test_stopped_solve_keeps_finished_tiers_and_resumes(game, golden, tmp_path, 
 def test_second_process_is_refused(game, tmp_path):
     process = subprocess.Popen([*RUNNER, str(tmp_path), "slow"], stdout=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while not (tmp_path / "ladder" / "data.mdb").exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         with pytest.raises(TableError, match="another process is writing"):
@@ -117,9 +117,3 @@ def test_file_size_limit_stops_the_solve_and_loses_nothing(game, golden, tmp_pat
     assert "all tiers solved so far are saved" in full.stderr
     done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == golden
-
-
-def test_budget_that_is_too_small_is_refused_with_the_minimum(game, tmp_path):
-    with pytest.raises(UsageError, match="64M"):
-        solve_game(game, backend="lmdb", directory=tmp_path, memory=1 << 20)
-    solve_game(game, backend="lmdb", directory=tmp_path, memory=64 << 20).table.close()

@@ -7,18 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from tools.campaigns import ladder
 
 from perfectplay import open_table, solve_game, verify_table
 from perfectplay.analysis.export import check_exporter
-from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError, UsageError
 from perfectplay.game import plugins
 from perfectplay.table.locations import find_tables, table_path
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import backends
 
+from ...cli import solve
 from ..damage import stop_after_tiers
 from . import plain_files
 
@@ -90,11 +89,10 @@ def test_scratch_directory_bounds_memory(files, game, tmp_path):
 
 def test_commands_find_the_tables(files, install, tmp_path):
     install("ladder", Path(ladder.__file__).read_text())
-    run = CliRunner()
-    assert run.invoke(root, ["ladder", "--backend", "files", "--dir", str(tmp_path)]).exit_code == 0
-    shown = run.invoke(root, ["show", "ladder", "--dir", str(tmp_path)])
+    assert solve("ladder", "--backend", "files", "--dir", tmp_path).exit_code == 0
+    shown = solve("show", "ladder", "--dir", tmp_path)
     assert shown.exit_code == 0, shown.output
-    games = json.loads(run.invoke(root, ["games", "--json", "--dir", str(tmp_path)]).stdout)
+    games = json.loads(solve("games", "--json", "--dir", tmp_path).stdout)
     assert [each["tables"][0]["status"] for each in games if each["name"] == "ladder"] == ["complete"]
     (found,) = find_tables(tmp_path)
     assert (found.path.name, found.problem) == ("ladder", None)

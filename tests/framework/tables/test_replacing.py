@@ -7,18 +7,18 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from tools.campaigns import ladder
 
 from perfectplay import load_game, open_table, solve_game, verify_table
-from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.solve import solve as solve_module
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, TableReader
 from perfectplay.table.locations import find_tables, replacement_path, table_path
 from perfectplay.table.records import number_key
+from perfectplay.table.store import MemoryStore
 
+from ...cli import assert_refused, solve
 from ..damage import edit, flip, forge_info, stop_after_tiers
 from . import plain_files
 
@@ -32,15 +32,10 @@ def backend(request, install):
 
 
 @pytest.fixture
-def solve(install, tmp_path, monkeypatch):
-    """Run `solve ladder …` in an empty directory for tables."""
+def installed(install, tmp_path, monkeypatch) -> None:
+    """The ladder game is installed, and the directory for tables is empty."""
     install("ladder", Path(ladder.__file__).read_text() + "\nRULES_VERSION = 1\n")
     monkeypatch.setenv("PERFECTPLAY_TABLES", str(tmp_path))
-
-    def run(*arguments: str):
-        return CliRunner().invoke(root, arguments, prog_name="solve")
-
-    return run
 
 
 # ---- --force ----
@@ -57,7 +52,7 @@ def solve(install, tmp_path, monkeypatch):
         ["--backend", "ray", "--address", "127.0.0.1:1"],
     ],
 )
-def test_forced_solve_that_cannot_start_keeps_the_table(solve, solved, tmp_path, arguments):
+def test_forced_solve_that_cannot_start_keeps_the_table(installed, solved, tmp_path, arguments):
     if "ray" in arguments:
         pytest.importorskip("ray")
     assert solve("ladder").exit_code == 0
@@ -118,7 +113,7 @@ def test_replacement_that_cannot_be_resumed_is_solved_from_the_start(game, plain
     assert codes(plain) == codes(solved)
 
 
-def test_replacement_is_listed_as_a_table_but_not_as_a_variant(solve, plain, tmp_path):
+def test_replacement_is_listed_as_a_table_but_not_as_a_variant(installed, plain, tmp_path):
     shutil.copytree(plain, replacement_path(plain))
     assert "ladder.replacement" in solve("tables").stdout
     (row,) = [line for line in solve("games").stdout.splitlines() if line.startswith("ladder ")]
@@ -169,11 +164,13 @@ def damage_pages(path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("chosen", ["memory", "lmdb"])
-def test_unreadable_table_is_replaced_by_the_command_in_the_error(solve, game, plain, solved, codes, damage, chosen):
+def test_unreadable_table_is_refused_at_once_and_replaced_by_the_command_in_the_error(
+    installed, plain, solved, codes, damage, chosen, monkeypatch
+):
     damage(plain)
-    refused = solve("ladder", "--backend", chosen)
-    assert refused.exit_code == 1
-    assert "--force" in refused.stderr
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryStore, "write_key_blocks", lambda *arguments: pytest.fail("the solve began"))
+        assert_refused(solve("ladder", "--backend", chosen), 1, "--force")
     replaced = solve("ladder", "--backend", chosen, "--force")
     assert replaced.exit_code == 0, replaced.stderr
     assert codes(plain) == codes(solved)
@@ -197,10 +194,10 @@ def test_solve_repairs_a_damaged_compact_table(kind, chosen, tmp_path):
         compact_table(table)
     path = table_path(game, tmp_path)
     flip(path, number_key(kind, 4), at=20)
-    done = CliRunner().invoke(root, arguments, prog_name="solve")
+    done = solve(*arguments)
     assert done.exit_code == 0, done.stderr
     assert "Already solved" not in done.stdout
     with open_table(game, path) as table:
         assert table.info.hash == golden.hash
         assert verify_table(table).bad == 0
-    assert "Already solved" in CliRunner().invoke(root, arguments, prog_name="solve").stdout
+    assert "Already solved" in solve(*arguments).stdout

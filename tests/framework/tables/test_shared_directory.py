@@ -10,17 +10,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from tools.campaigns.campaign import BROKEN, REPORTED, RIGHT, in_child
 
 from perfectplay import Game, open_table, solve_game, verify_table
-from perfectplay.cli import root
 from perfectplay.errors import Interrupted, TableError, reason
 from perfectplay.table.compaction import compact_table
 from perfectplay.table.lmdb_reader import TableReader
 from perfectplay.table.locations import find_tables, table_path
 from perfectplay.web.library import ServedGame
 
+from ...cli import solve
 from ..damage import stop_after_tiers
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
@@ -109,7 +108,7 @@ def test_private_table_is_reported_and_does_not_hide_others(game, shared):
         assert served.problem == f"cannot read the table: {DENIED}"
 
     def list_tables() -> None:
-        listed = CliRunner().invoke(root, ["tables", "--dir", str(shared)])
+        listed = solve("tables", "--dir", shared)
         assert listed.exit_code == 0, listed.output
         assert f"private cannot be read: cannot read {private}: {DENIED}" in listed.stdout
         assert "ladder" in listed.stdout

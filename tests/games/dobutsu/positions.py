@@ -11,21 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import strategies as st
 
+from ..playouts import play_choices
 from . import reference
 from .reference import CELLS, DROPPED, Coordinates, Piece, Position
 
 PIECES = [kind for kind in DROPPED for _ in range(2)]
-
-
-def play_choices(choices: Sequence[int]) -> Position:
-    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
-    position = reference.start()
-    for choice in choices:
-        legal = reference.moves(position)
-        if not legal:
-            break
-        position = reference.apply(position, legal[choice % len(legal)])
-    return position
 
 
 def place_pieces(
@@ -54,7 +44,8 @@ def positions() -> st.SearchStrategy[Position]:
     places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
     anywhere = st.builds(place_pieces, st.tuples(cells, cells), places, st.integers(0, 63), st.integers(0, 63))
     either = st.builds(lambda p, turn: reference.turn(p) if turn else p, anywhere, st.booleans())
-    return st.one_of(st.builds(play_choices, choices), either.filter(reference.is_valid))
+    played = choices.map(lambda choices: play_choices(reference, reference.start(), choices))
+    return st.one_of(played, either.filter(reference.is_valid))
 
 
 def random_placements(count: int, seed: int) -> Iterator[Position]:

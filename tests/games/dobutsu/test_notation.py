@@ -1,9 +1,6 @@
-"""Texts of positions and moves, the drawn board, error messages, and the examples in the docs."""
+"""Texts of positions and moves, the drawn board, and error messages."""
 
 from __future__ import annotations
-
-import doctest
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +15,6 @@ from . import reference
 from .positions import positions
 
 START = "gle/1c1/1C1/ELG b -"
-DOCS = Path(__file__).parents[3] / "docs" / "dobutsu.md"
 
 
 @given(positions())
@@ -75,9 +71,3 @@ def test_swapping_colours_of_an_array_agrees_with_the_reference(codes):
     numbers = np.array(codes, dtype=np.uint64)
     turned = [reference.decode(code) for code in codes]
     assert swap_colours(numbers).tolist() == [reference.encode(reference.turn(p)) for p in turned if p]
-
-
-def test_the_examples_in_the_docs_are_correct():
-    result = doctest.testfile(str(DOCS), module_relative=False)
-    assert result.attempted > 5
-    assert result.failed == 0

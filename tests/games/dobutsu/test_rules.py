@@ -10,8 +10,8 @@ from perfectplay import Status
 from perfectplay_dobutsu.notation import encode
 from perfectplay_dobutsu.rules import ENUMERATED, FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED, check
 
+from ..playouts import perft_lines
 from . import reference
-from .perft import perft_counts
 from .positions import positions, random_placements, random_symmetric_placements
 from .reference import CELLS, CODES, DROPPED, Move, Position
 
@@ -138,11 +138,11 @@ def perft(code: int, plies: int) -> int:
     return sum(perft(RANKED.apply(code, move), plies - 1) for move in RANKED.moves(code))
 
 
-@pytest.mark.parametrize(("text", "counts"), perft_counts())
+@pytest.mark.parametrize(("text", "counts"), [line.split(":") for line in perft_lines("dobutsu")])
 def test_perft_agrees_with_the_file(text, counts):
     position = reference.decode(encode(text))
     assert position is not None
-    for plies, expected in enumerate(counts, start=1):
+    for plies, expected in enumerate(map(int, counts.split()), start=1):
         if expected <= 10 * SLOW:
             assert perft(encode(text), plies) == expected
         if expected <= SLOW:

@@ -11,22 +11,12 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
+from ..playouts import play_choices
 from . import reference
 from .reference import CELLS, COPIES, LINES, SIZES, Coordinates, Piece, Position
 
 PIECES = [Piece(owner, size) for owner in (1, 2) for size in SIZES for _ in range(COPIES)]
 LONGEST_PLAYOUT = 40
-
-
-def play_choices(choices: list[int]) -> Position:
-    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
-    position = reference.START
-    for choice in choices:
-        legal = reference.moves(position)
-        if not legal:
-            break
-        position = reference.apply(position, legal[choice % len(legal)])
-    return position
 
 
 def place_pieces(places: list[Coordinates | None], mover: int) -> Position | None:
@@ -50,17 +40,8 @@ def positions() -> st.SearchStrategy[Position]:
     choices = st.lists(st.integers(0, 47), max_size=LONGEST_PLAYOUT)
     places = st.lists(st.sampled_from([*CELLS, None]), min_size=len(PIECES), max_size=len(PIECES))
     anywhere = st.builds(place_pieces, places, st.sampled_from([1, 2]))
-    return st.one_of(st.builds(play_choices, choices), anywhere.filter(lambda position: position is not None))
-
-
-def random_playouts(count: int, seed: int) -> Iterator[Position]:
-    """Yield every position of random games, `count` positions in total."""
-    generator = random.Random(seed)
-    position = reference.START
-    for _ in range(count):
-        yield position
-        legal = reference.moves(position)
-        position = reference.apply(position, generator.choice(legal)) if legal else reference.START
+    played = choices.map(lambda choices: play_choices(reference, reference.START, choices))
+    return st.one_of(played, anywhere.filter(lambda position: position is not None))
 
 
 def random_placements(count: int, seed: int) -> Iterator[Position]:

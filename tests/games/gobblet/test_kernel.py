@@ -22,17 +22,11 @@ from perfectplay_gobblet.rules import side, stack, swap_colours
 from perfectplay_native.build_engine import ffi
 from perfectplay_native.positions import movers_of_many
 
+from ..playouts import playouts
 from . import reference
-from .perft import perft_counts
-from .positions import (
-    positions,
-    random_placements,
-    random_playouts,
-    random_reveals,
-    random_symmetric_placements,
-)
-from .reference import CELLS, MEDIUM, SMALL, Move, Piece, Position
-from .test_reference import REVEALS
+from .positions import positions, random_placements, random_reveals, random_symmetric_placements
+from .reference import CELLS, MEDIUM, SMALL, START, Move, Piece, Position
+from .test_reference import PERFT, REVEALS
 
 KERNEL = plugin_kernel()
 C = KERNEL.c
@@ -41,9 +35,9 @@ NO_POSITION = 2**64 - 1
 SIDE_BIT = 1 << 54
 RESERVE = 15
 
-QUICK = 8_000
+QUICK = 4_000
 """Number of random positions in tests that use the reference."""
-MANY = 40_000
+MANY = 20_000
 """Number of random positions or slots in tests that use only the kernel."""
 
 
@@ -143,7 +137,7 @@ def check_against_reference(position: Position) -> None:
 
 @pytest.mark.parametrize(
     "sample",
-    [random_playouts(QUICK, seed=1), random_placements(QUICK, seed=2), random_reveals(QUICK // 2, seed=16)],
+    [playouts(reference, START, QUICK), random_placements(QUICK, seed=2), random_reveals(QUICK // 2, seed=16)],
     ids=["games", "placements", "reveals"],
 )
 def test_agrees_with_the_reference(sample: Iterator[Position]) -> None:
@@ -165,7 +159,7 @@ def test_agrees_with_the_reference_on_the_reveal_cases(case: dict[str, int]) -> 
     assert len(KERNEL.moves(case["encoding"])) == case["count"]
 
 
-@pytest.mark.parametrize(("code", "counts"), perft_counts())
+@pytest.mark.parametrize(("code", "counts"), PERFT)
 def test_perft_gives_the_listed_counts(code: int, counts: list[int]) -> None:
     def perft(code: int, plies: int) -> int:
         moves = KERNEL.moves(code)
@@ -188,7 +182,7 @@ def test_the_start_leads_to_the_published_numbers_of_classes() -> None:
 
 
 def test_the_canonical_form_is_the_smallest_of_the_8_images() -> None:
-    for position in (*random_playouts(QUICK // 4, seed=3), *random_placements(QUICK // 4, seed=4)):
+    for position in (*playouts(reference, START, QUICK // 4, seed=3), *random_placements(QUICK // 4, seed=4)):
         codes = [reference.encode(image) for image in reference.images(position)]
         assert {KERNEL.canonicalize(code) for code in codes} == {min(codes)}
 
@@ -225,7 +219,7 @@ def test_the_rules_are_the_same_for_both_colours() -> None:
 def test_wins_now_detects_every_move_that_makes_a_line() -> None:
     """The contract only requires that 1 means a win, but a solve is fast because no line is missed."""
     answers: Counter[bool] = Counter()
-    for position in (*random_playouts(QUICK // 2, seed=8), *random_reveals(QUICK // 2, seed=9)):
+    for position in (*playouts(reference, START, QUICK // 2, seed=8), *random_reveals(QUICK // 2, seed=9)):
         code = reference.encode(position)
         if KERNEL.status(code) == Status.ONGOING:
             wins = any(reference.apply(position, move).has_line(position.mover) for move in reference.moves(position))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import random
 import shlex
 from collections.abc import Callable
@@ -19,10 +18,11 @@ from perfectplay_gobblet.notation import decode, encode, format_move, notations,
 from perfectplay_gobblet.rules import why_not_place, why_not_slide
 from perfectplay_gobblet.view import board
 
+from ..playouts import playouts
 from . import reference
-from .positions import positions, random_placements, random_playouts
-from .reference import CELLS, SIZES, Move, Position
-from .test_reference import REVEALS, TESTS, describe
+from .positions import positions, random_placements
+from .reference import CELLS, SIZES, START, Move, Position
+from .test_reference import REVEALS, describe
 
 STUCK = REVEALS[-1]["board"]
 WON_BY_ORANGE = "S,M,L/s,m,./.,.,.:blue"
@@ -200,7 +200,7 @@ def test_every_legal_move_is_read_back(position: Position) -> None:
 
 
 def test_exactly_the_illegal_moves_have_a_reason() -> None:
-    for position in (*random_playouts(300, seed=3), *random_placements(300, seed=4)):
+    for position in (*playouts(reference, START, 300, seed=3), *random_placements(300, seed=4)):
         code = reference.encode(position)
         legal = {
             Move(size, None, cell)
@@ -277,13 +277,6 @@ def test_the_plugin_has_all_hooks() -> None:
     assert plugin.notations(code)["decimal"] == "74242"
     assert plugin.format_move(code, plugin.parse_move(code, "l(1,1)")) == "L(1,1)"
     assert plugin.board(code) == board(code)
-
-
-def test_the_examples_in_the_docs_are_correct() -> None:
-    document = TESTS.parent / "docs" / "gobblet.md"
-    failures, examples = doctest.testfile(str(document), module_relative=False, encoding="utf-8")
-    assert examples > 0
-    assert failures == 0
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from ..playouts import perft_lines
 from . import reference
-from .perft import perft_counts
 from .positions import positions
 from .reference import LARGE, SMALL, START, Move, Piece, Position
 
 TESTS = Path(__file__).parents[2]
 REVEALS = json.loads((TESTS / "golden" / "gobblet_reveals.json").read_text(encoding="utf-8"))["cases"]
+PERFT = [(int(code), [*map(int, counts)]) for code, *counts in map(str.split, perft_lines("gobblet"))]
 KERNEL_ONLY_NODES = 100_000
 """The reference needs seconds for counts above this; the kernel's test checks them all."""
 
@@ -26,7 +27,7 @@ def describe(move: Move) -> tuple[str, str]:
     return source, "({},{})".format(*move.target)
 
 
-@pytest.mark.parametrize(("encoding", "counts"), perft_counts())
+@pytest.mark.parametrize(("encoding", "counts"), PERFT)
 def test_perft_gives_the_listed_counts(encoding: int, counts: list[int]) -> None:
     for plies, count in enumerate(counts, start=1):
         if count < KERNEL_ONLY_NODES:

@@ -1,4 +1,7 @@
-"""Kernel and plugin compared with the reference, solves compared with a plain search, texts and the drawn board."""
+"""Kernel and plugin compared with the reference, published results, texts and the drawn board.
+
+tests/framework/test_kinds_of_games.py compares solves with a plain search.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perfectplay import Game, Outcome, load_game, solve_game, verify_table
+from perfectplay import Game, Outcome, load_game, solve_game
 
 from ..playouts import playouts
 from . import reference
@@ -113,25 +116,6 @@ def test_valid_accepts_exactly_the_positions_of_a_small_board(code: int) -> None
 
 
 RULES = list(product([False, True], repeat=2))
-
-
-@pytest.mark.parametrize("variant", [(*size, *rules) for size in [(3, 2), (2, 4), (1, 6)] for rules in RULES])
-def test_every_score_agrees_with_a_plain_search(variant: tuple[int, int, bool, bool]) -> None:
-    scores: dict[Position, int] = {}
-
-    def search(position: Position) -> int:
-        if position not in scores:
-            values = []
-            for child in (reference.apply(position, move) for move in reference.moves(position)):
-                values.append(search(child) if child.mover == position.mover else -search(child))
-            scores[position] = max(values, default=reference.score(position))
-        return scores[position]
-
-    search(reference.start(*variant))
-    with solve_game(kalah(*variant), save=False).table as table:
-        assert table.statistics.positions == len(scores)
-        assert {position: table.probe(code_of(position)).score for position in scores} == scores
-        assert verify_table(table).bad == 0
 
 
 @pytest.mark.parametrize("empty_capture", [False, True])

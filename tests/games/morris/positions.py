@@ -8,21 +8,11 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from ..playouts import play_choices
 from . import reference
 from .reference import BLACK, VARIANTS, WHITE, Position, Variant
 
 LONGEST_PLAYOUT = 60
-
-
-def play_choices(variant: Variant, choices: list[int]) -> Position:
-    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
-    position = reference.start(variant)
-    for choice in choices:
-        legal = sorted(reference.moves(position), key=str)
-        if not legal:
-            break
-        position = reference.apply(position, legal[choice % len(legal)])
-    return position
 
 
 def place_men(variant: Variant, order: list[str], white: int, black: int, mover: int) -> Position:
@@ -52,7 +42,8 @@ def placements(variant: Variant) -> st.SearchStrategy[Position]:
 def positions(variant: Variant) -> st.SearchStrategy[Position]:
     """Return a strategy for valid positions of both kinds."""
     choices = st.lists(st.integers(0, 99), max_size=LONGEST_PLAYOUT)
-    return st.one_of(st.builds(play_choices, st.just(variant), choices), placements(variant))
+    played = choices.map(lambda choices: play_choices(reference, reference.start(variant), choices))
+    return st.one_of(played, placements(variant))
 
 
 def positions_of_all_variants() -> st.SearchStrategy[Position]:

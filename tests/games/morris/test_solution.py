@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -150,14 +148,3 @@ def test_the_smallest_sub_spaces_of_nine_mens_are_solved_and_verified() -> None:
 
 
 # ---- the docs ----
-
-
-def test_the_commands_in_the_docs_run(directory: Path, tables, run_solve) -> None:
-    blocks = re.findall(r"```sh\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    commands = [line for block in blocks for line in block.splitlines()]
-    assert commands
-    for command in commands:
-        program, *arguments = shlex.split(command)
-        assert program == "solve"
-        done = run_solve(*arguments, tables=directory)
-        assert done.returncode == 0, done.stderr

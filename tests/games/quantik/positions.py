@@ -6,19 +6,9 @@ import random
 
 from hypothesis import strategies as st
 
+from ..playouts import play_choices
 from . import reference
 from .reference import PIECES, START, Position
-
-
-def play_choices(choices: list[int]) -> Position:
-    """Return the position after these choices among the legal moves, or the end of the game if that comes first."""
-    position = START
-    for choice in choices:
-        legal = reference.moves(position)
-        if not legal:
-            break
-        position = reference.play(position, legal[choice % len(legal)])
-    return position
 
 
 def place_pieces(cells: list[int], count: int) -> Position:
@@ -32,7 +22,7 @@ def place_pieces(cells: list[int], count: int) -> Position:
 
 def positions() -> st.SearchStrategy[Position]:
     """Return a strategy for reachable positions, some of them finished."""
-    return st.lists(st.integers(0, 63), max_size=16).map(play_choices)
+    return st.lists(st.integers(0, 63), max_size=16).map(lambda choices: play_choices(reference, START, choices))
 
 
 def states() -> st.SearchStrategy[Position]:
@@ -44,7 +34,8 @@ def states() -> st.SearchStrategy[Position]:
 def random_positions(count: int, seed: int) -> list[Position]:
     """Return reachable positions from a fixed seed, spread over the plies."""
     source = random.Random(seed)
-    return [play_choices([source.randrange(64) for _ in range(source.randrange(17))]) for _ in range(count)]
+    choices = ([source.randrange(64) for _ in range(source.randrange(17))] for _ in range(count))
+    return [play_choices(reference, START, each) for each in choices]
 
 
 def qfen(position: Position) -> str:

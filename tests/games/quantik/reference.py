@@ -72,7 +72,7 @@ def moves(position: Position) -> list[Move]:
     ]
 
 
-def play(position: Position, move: Move) -> Position:
+def apply(position: Position, move: Move) -> Position:
     letter = letter_of(move.shape, mover(position))
     return position[: move.cell] + letter + position[move.cell + 1 :]
 
@@ -106,7 +106,7 @@ def perft(position: Position, depth: int) -> tuple[int, int]:
     """Return the number of sequences of `depth` moves, and how many of them end the game with the last."""
     if depth == 0:
         return 1, int(over(position))
-    counts = [perft(play(position, move), depth - 1) for move in moves(position)]
+    counts = [perft(apply(position, move), depth - 1) for move in moves(position)]
     return sum(count for count, _ in counts), sum(ended for _, ended in counts)
 
 

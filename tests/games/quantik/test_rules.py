@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from perfectplay_native.kernel import Kernel
 from perfectplay_quantik import State
 from perfectplay_quantik.notation import position_of, state_of
 
+from ..playouts import perft_lines
 from . import reference
 from .positions import place_pieces, positions, qfen
 from .reference import Move, Pair, Permutation, Position
@@ -23,14 +22,10 @@ SLOW = 10_000
 """The largest perft count that the Python reference checks."""
 
 
-def read_perft() -> list[tuple[str, list[tuple[int, int]]]]:
-    file = Path(__file__).parents[2] / "perft" / "quantik.txt"
-    lines = file.read_text(encoding="utf-8").splitlines()
-    rows = [line.split() for line in lines if line[:1] not in ("", "#")]
-    return [
-        (text, [(int(leaves), int(ended)) for leaves, ended in (count.split(":") for count in counts)])
-        for text, *counts in rows
-    ]
+PERFT = [
+    (text, [(int(leaves), int(ended)) for leaves, ended in (count.split(":") for count in counts)])
+    for text, *counts in map(str.split, perft_lines("quantik"))
+]
 
 
 def encode_position(position: Position) -> int:
@@ -47,14 +42,14 @@ def children(position: int) -> list[int]:
     return list(buffer[0:count])
 
 
-@pytest.mark.parametrize(("text", "counts"), read_perft())
+@pytest.mark.parametrize(("text", "counts"), PERFT)
 def test_perft_of_the_kernel_agrees_with_the_file(text: str, counts: list[tuple[int, int]]) -> None:
     ended = ffi.new("uint64_t *")
     for depth, expected in enumerate(counts, start=1):
         assert (lib.quantik_perft(position_of(State.from_qfen(text)), depth, ended), ended[0]) == expected
 
 
-@pytest.mark.parametrize(("text", "counts"), read_perft())
+@pytest.mark.parametrize(("text", "counts"), PERFT)
 def test_perft_of_the_reference_agrees_with_the_file(text: str, counts: list[tuple[int, int]]) -> None:
     for depth, expected in enumerate(counts, start=1):
         if expected[0] < SLOW:
@@ -90,7 +85,7 @@ def test_apply_and_undo_agree_with_the_reference(position: Position) -> None:
     state = State.from_qfen(qfen(position))
     for move in reference.moves(position):
         after = KERNEL.apply(number, as_move(move))
-        assert after == encode_position(reference.play(position, move))
+        assert after == encode_position(reference.apply(position, move))
         assert KERNEL.undo(after, as_move(move)) == number
         assert KERNEL.valid(after)
         assert state.play(reference.SHAPES.index(move.shape), move.cell) == state_of(after)
@@ -118,7 +113,7 @@ def test_tier_is_the_number_of_pieces(position: Position) -> None:
 
 @given(positions())
 def test_wins_now_detects_every_winning_move(position: Position) -> None:
-    wins = any(reference.finished(reference.play(position, move)) for move in reference.moves(position))
+    wins = any(reference.finished(reference.apply(position, move)) for move in reference.moves(position))
     kernel = ffi.addressof(lib.quantik_kernel)
     assert bool(lib.quantik_kernel.wins_now(kernel, encode_position(position))) == wins
 
@@ -190,7 +185,7 @@ def test_classes_under_rotations_reflections_and_relabelings_number_3_51_726_109
         seen = {}
         for position in tier:
             for move in reference.moves(position):
-                after = reference.play(position, move)
+                after = reference.apply(position, move)
                 seen[repr(coloured_form(after))] = after
         tier = {position for position in seen.values() if not reference.finished(position)}
         counts.append(len(tier))

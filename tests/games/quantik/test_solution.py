@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shlex
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,15 +96,3 @@ def test_probing_many_images_agrees_with_probing_their_canonical_form(table: Tab
     turned = encode("...D/.b../C.a./....")
     codes = table.probe_many(np.array([study, turned], dtype=np.uint64))
     assert codes[0] == codes[1] == table.probe(study).code
-
-
-def test_the_commands_in_the_docs_run(quantik_tables: Path, tmp_path: Path) -> None:
-    blocks = re.findall(r"```sh\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    commands = [line for block in blocks for line in block.splitlines()]
-    assert commands
-    tables = shutil.copytree(quantik_tables, tmp_path / "tables")  # some commands write
-    environment = os.environ | {"PERFECTPLAY_TABLES": str(tables)}
-    for command in commands:
-        program, *arguments = shlex.split(command)
-        executable = str(Path(sys.executable).with_name(program))
-        subprocess.run([executable, *arguments], check=True, capture_output=True, env=environment)

@@ -45,14 +45,14 @@ function isFinal(answer) {
   return position.solved !== false && values.every((value) => value.outcome !== null);
 }
 
-async function requestCached(path, signal) {
+async function requestCached(path, options) {
   const cached = cache.get(path);
   if (cached) {
     cache.delete(path);
     cache.set(path, cached);
     return cached;
   }
-  const answer = await request(path, signal && { signal });
+  const answer = await request(path, options);
   if (isFinal(answer)) cache.set(path, answer);
   if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value);
   return answer;
@@ -72,16 +72,20 @@ export const games = async () => (await request("games")).games;
 /** Whether a text is a position: {possible, reason, id}. */
 export const check = (game, text) => request(pathWithQuery(game, "check", { position: text }));
 
+// The browser may keep answers about a position for other sites; one of an earlier version would not fit this page.
+const FRESH = { cache: "no-store" };
+
 /** Everything about the position with this id. */
-export const position = (game, id, signal) => requestCached(pathWithQuery(game, "position", { id }), signal);
+export const position = (game, id, signal) =>
+  requestCached(pathWithQuery(game, "position", { id }), { ...FRESH, signal });
 
 /** A whole game by its moves, and everything about the position after `ply` of them. */
-export const replay = (game, query, signal) => requestCached(pathWithQuery(game, "replay", query), signal);
+export const replay = (game, query, signal) => requestCached(pathWithQuery(game, "replay", query), { signal });
 
 /** The computer's move after a game's moves. */
 export const choose = (game, query) => request(pathWithQuery(game, "choose", query));
 
-export const line = (game, id) => requestCached(pathWithQuery(game, "line", { id }));
+export const line = (game, id) => requestCached(pathWithQuery(game, "line", { id }), FRESH);
 
 export const overview = (game) => requestCached(pathWithQuery(game, "overview"));
 

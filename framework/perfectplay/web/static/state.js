@@ -3,6 +3,9 @@
 
 import { pathOf } from "./api.js";
 
+/** The start of the page's address. An embedded board has addresses of its own. */
+export const BASE = document.body.classList.contains("embed") ? "/embed/" : "/";
+
 const STORAGE_KEY = "perfectplay";
 const DEFAULTS = { hints: true, shortcuts: true, strength: "perfect", streaks: {} };
 
@@ -106,11 +109,11 @@ const encodeText = (text) =>
 export const linkName = (move) => move.replaceAll(" ", "_");
 
 /** The address of the current view: the first position and all moves. */
-export function address() {
+export function address(base = BASE) {
   const parameters = [];
   if (state.start !== null) parameters.push(`position=${encodeText(state.start)}`);
   if (state.moves.length) parameters.push(`moves=${encodeText(state.moves.map(linkName).join(" "))}`);
   if (state.ply !== state.moves.length) parameters.push(`ply=${state.ply}`);
   if (state.puzzle) parameters.push("puzzle=1");
-  return `/${pathOf(state.game)}${parameters.length ? `?${parameters.join("&")}` : ""}`;
+  return `${base}${pathOf(state.game)}${parameters.length ? `?${parameters.join("&")}` : ""}`;
 }

@@ -8,6 +8,7 @@ import { drawNotations } from "./notations.js";
 import { setTabStop } from "./keyboard.js";
 import { drawLine, drawMoves } from "./moves.js";
 import {
+  address,
   againstComputer,
   computerToMove,
   currentEntry,
@@ -285,6 +286,7 @@ export function drawAll(fresh = false) {
   const title = listedGame()?.title ?? state.game;
   document.title = `${title}: ${verdictText()}`;
   setText($("title"), title);
+  $("full-page").href = address("/");
   drawGameLinks();
   drawVerdict();
   for (const [element, owner] of playerPlaces()) drawPlayer(element, owner);

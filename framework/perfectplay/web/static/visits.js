@@ -2,7 +2,7 @@
 // link that carries the whole game. Nothing here makes a move.
 
 import * as api from "./api.js";
-import { address, BOTH_USER, isComputer, linkName, state } from "./state.js";
+import { address, BASE, BOTH_USER, isComputer, linkName, state } from "./state.js";
 import { addLine, continuationOf, findNode, loadTree, removeLine, saveTree } from "./variations.js";
 
 /** Called with what happened: `leaving` before a request, `shown` after it, `failed` with an Error. */
@@ -118,7 +118,8 @@ async function readAddress(name) {
 
 /** Shows the game in the page's address. If the link is wrong, shows the start and calls `warn` with the reason. */
 export async function visitAddress(warn) {
-  const name = decodeURIComponent(location.pathname.slice(1)) || document.querySelector("meta[name=game]")?.content;
+  const name =
+    decodeURIComponent(location.pathname.slice(BASE.length)) || document.querySelector("meta[name=game]")?.content;
   if (!name) return handlers.failed(new Error("No games are installed."));
   const showStart = async (error) => {
     await openStart(name, {}, "replaceState");

@@ -47,10 +47,11 @@
 enum {
     PP_INDEX_CELLS = 64,
     PP_INDEX_KINDS = 8,
-    PP_INDEX_GROUP = 4096,       /* symmetries, at most */
-    PP_INDEX_CODES = 1 << 16,    /* patterns of several kinds on an orbit, at most */
-    PP_INDEX_TIERS = 1 << 16,    /* tiers, at most */
-    PP_INDEX_MEMORY = 256 << 20, /* default bound for all tables, in bytes */
+    PP_INDEX_GROUP = 4096,          /* symmetries, at most */
+    PP_INDEX_LEAF = PP_INDEX_GROUP, /* in pp_index_entry */
+    PP_INDEX_CODES = 1 << 16,       /* patterns of several kinds on an orbit, at most */
+    PP_INDEX_TIERS = 1 << 16,       /* tiers, at most */
+    PP_INDEX_MEMORY = 256 << 20,    /* default bound for all tables, in bytes */
 };
 
 typedef enum {
@@ -80,6 +81,7 @@ typedef struct {
     uint8_t start, cells;      /* the orbit, in the internal numbering of cells */
     uint8_t first_kind, kinds; /* kinds first_kind … first_kind + kinds - 1 */
     uint64_t from, after;      /* the cells of this and later orbits, and of later orbits only */
+    uint64_t orbit;            /* the cells of the orbit, moved to bit 0 */
     /* With all kinds, by subset of the orbit: the sum of (kinds + 1)^i over its cells i. With one kind: NULL. */
     uint32_t *spread;
     /* With one kind, by free cells and number of pieces: the first code; last, the number of codes. */
@@ -88,7 +90,7 @@ typedef struct {
 
 /* How a code leads to the representative of its orbit. */
 typedef struct {
-    uint32_t branch; /* class << 12 | symmetry that takes the code to the representative */
+    uint32_t branch; /* class << 13 | a leaf follows << 12 | symmetry that takes the code to the representative */
     uint32_t place;  /* of the representative within its class */
 } pp_index_entry;
 
@@ -111,18 +113,20 @@ typedef struct {
     uint32_t next;   /* node */
 } pp_index_branch;
 
-/* A state of the counting: a step, a subgroup and the pieces left. At a leaf the subgroup is trivial or no step is left. */
+/* A state of the counting: a step, a subgroup and the pieces left. At a leaf the subgroup is trivial or no step is left.
+ * What ranking needs comes first, to be in one cache line. */
 typedef struct {
     uint64_t size;                 /* placements up to the subgroup */
     const pp_index_entry *entry;   /* of the fold */
     const pp_index_branch *branch; /* of its first class */
-    uint32_t fold, branches;       /* places of the fold, or while building of the subgroup, and of the first branch */
     uint16_t stabilizer;           /* order of the subgroup */
     uint16_t step;
     uint8_t leaf;
-    uint8_t left[PP_INDEX_KINDS];
     uint64_t choices[PP_INDEX_KINDS]; /* of a leaf: subsets for each kind, given those of the kinds before it */
-    uint64_t taken; /* cells of the orbit that earlier steps have filled; at a leaf only their number */
+    uint8_t left[PP_INDEX_KINDS];
+    uint64_t taken;          /* cells of the orbit that earlier steps have filled; at a leaf only their number */
+    uint32_t fold, branches; /* places of the fold, or while building of the subgroup, and of the first branch */
+    uint64_t padding;        /* to 128 bytes */
 } pp_index_node;
 
 typedef struct {
@@ -139,10 +143,12 @@ typedef struct {
     pp_subsets subsets;
     pp_index_step steps[PP_INDEX_CELLS * PP_INDEX_KINDS + 1]; /* the last one has no cells */
     unsigned step_count;
+    int whole; /* whether every step is for all kinds */
     pp_index_fold *folds;
     pp_index_branch *branches;
     pp_index_node *nodes;
-    uint32_t *roots; /* by tier: its node */
+    uint32_t *roots;                   /* by tier: its node */
+    const pp_index_entry *first_entry; /* of the first step, the same for all tiers; NULL if it is not for all kinds */
     unsigned tiers;
     /* while building */
     size_t memory, used;
@@ -184,30 +190,32 @@ static inline uint64_t pp_index_size(const pp_index *x, unsigned tier) { return 
 
 /* The cells of the step's orbit in a mask, moved to bit 0. */
 static inline uint64_t pp_index_on_orbit(const pp_index_step *step, uint64_t mask) {
-    return (mask & step->from & ~step->after) >> step->start;
+    return mask >> step->start & step->orbit;
 }
 
 /* The cells on the step's orbit that kinds of earlier steps hold. */
 static inline uint64_t pp_index_taken(const pp_index_step *step, const uint64_t *at) {
     uint64_t taken = 0;
     for (unsigned kind = 0; kind < step->first_kind; kind++) taken |= at[kind];
-    return taken & step->from & ~step->after;
+    return taken & step->orbit << step->start;
 }
 
-/* The code of the pattern that the masks of all kinds form on the step's orbit. */
-static inline uint32_t pp_index_code(const pp_index *x, const pp_index_step *step, const uint64_t *at) {
+/* The code of the pattern that the masks of all kinds form on the orbit of a step for all kinds. */
+static inline uint32_t pp_index_whole_code(const pp_index_step *step, const uint64_t *at, unsigned kinds) {
     uint32_t code = 0;
-    if (!step->spread) {
-        const uint64_t free = pp_index_on_orbit(step, ~pp_index_taken(step, at));
-        const uint64_t mine = pp_index_on_orbit(step, at[step->first_kind]);
-        const uint64_t subset = pp_gather(&x->subsets, mine, free, x->bytes);
-        code = step->first_code[pp_subset_size(&x->subsets, free, x->bytes)]
-                               [pp_subset_size(&x->subsets, subset, x->bytes)];
-        return code + (uint32_t)pp_subset_rank(&x->subsets, subset, x->bytes);
-    }
-    for (unsigned i = 0; i < step->kinds; i++)
-        code += (i + 1) * step->spread[pp_index_on_orbit(step, at[step->first_kind + i])];
+    for (unsigned kind = 0; kind < kinds; kind++) code += (kind + 1) * step->spread[pp_index_on_orbit(step, at[kind])];
     return code;
+}
+
+/* The same for any step. */
+static inline uint32_t pp_index_code(const pp_index *x, const pp_index_step *step, const uint64_t *at) {
+    if (step->spread) return pp_index_whole_code(step, at, x->kinds);
+    const uint64_t free = pp_index_on_orbit(step, ~pp_index_taken(step, at));
+    const uint64_t mine = pp_index_on_orbit(step, at[step->first_kind]);
+    const uint64_t subset = pp_gather(&x->subsets, mine, free, x->bytes);
+    const unsigned cells = pp_subset_size(&x->subsets, free, x->bytes);
+    const unsigned size = pp_subset_size(&x->subsets, subset, x->bytes);
+    return step->first_code[cells][size] + (uint32_t)pp_subset_rank(&x->subsets, subset, x->bytes);
 }
 
 /* The cells that a leaf may give to a kind, where no other kind is. */
@@ -217,25 +225,24 @@ static inline uint64_t pp_index_domain(const pp_index_step *step, unsigned kind)
 
 /* ---- ranking ---- */
 
-/* Follow the branch of a code from an inner node, and add the placements before it. Returns the symmetry that leads to the
- * representative. */
-static inline unsigned pp_index_follow(const pp_index *x, const pp_index_node **node, uint32_t code, uint64_t *number) {
-    const pp_index_entry entry = (*node)->entry[code];
-    const pp_index_branch *branch = &(*node)->branch[entry.branch >> 12];
+/* Follow the branch of an entry from an inner node, and add the placements before it. */
+static inline void pp_index_follow(const pp_index *x, const pp_index_node **node, pp_index_entry entry,
+                                   uint64_t *number) {
+    const pp_index_branch *branch = &(*node)->branch[entry.branch >> 13];
     *node = &x->nodes[branch->next];
     *number += branch->offset + entry.place * (*node)->size;
-    return entry.branch & (PP_INDEX_GROUP - 1);
 }
 
 /* The number of the pieces of a leaf, whose cells are in at most `bytes` bytes. */
 static inline __attribute__((always_inline)) uint64_t pp_index_rank_leaf(const pp_index *x, const pp_index_node *leaf,
                                                                          const uint64_t *at, unsigned kinds,
-                                                                         unsigned bytes) {
+                                                                         unsigned bytes, int whole) {
     const pp_index_step *step = &x->steps[leaf->step];
-    uint64_t number = 0, occupied = pp_index_taken(step, at);
+    uint64_t number = 0, occupied = whole ? 0 : pp_index_taken(step, at);
     for (unsigned kind = 0; kind < kinds; kind++) {
-        const uint64_t domain = pp_index_domain(step, kind), mine = at[kind] & domain;
-        const unsigned first = kind < step->first_kind ? step->start + step->cells : step->start;
+        const uint64_t domain = whole ? step->from : pp_index_domain(step, kind), mine = at[kind] & domain;
+        unsigned first = step->start;
+        if (!whole && kind < step->first_kind) first = (first + step->cells) % 64; /* 64: the domain is empty */
         uint64_t bits = mine >> first; /* the domain's cells are consecutive, and the first kind may use all of them */
         if (kind) bits = pp_gather(&x->subsets, bits, (domain & ~occupied) >> first, bytes);
         number = number * leaf->choices[kind] + pp_subset_rank(&x->subsets, bits, bytes);
@@ -244,10 +251,11 @@ static inline __attribute__((always_inline)) uint64_t pp_index_rank_leaf(const p
     return number;
 }
 
-/* pp_index_rank for masks of at most `bytes` bytes. If kinds and bytes are constants, the compiler unrolls the loops. */
+/* pp_index_rank for masks of at most `bytes` bytes; `whole` if every step is for all kinds. If these are constants, the
+ * compiler unrolls the loops. */
 static inline __attribute__((always_inline)) uint64_t pp_index_rank_masks(const pp_index *x, const uint64_t *masks,
                                                                           unsigned *stabilizer, unsigned kinds,
-                                                                          unsigned bytes) {
+                                                                          unsigned bytes, int whole) {
     uint64_t at[PP_INDEX_KINDS], number = 0;
     uint32_t code = 0, tier = 0u - x->first_tier;
     for (unsigned kind = 0; kind < kinds; kind++) {
@@ -257,67 +265,105 @@ static inline __attribute__((always_inline)) uint64_t pp_index_rank_masks(const 
         tier += x->weight[kind] * (uint32_t)(sum >> 32);
     }
     const pp_index_node *node = &x->nodes[x->roots[tier]];
-    const pp_permutation *inward = x->inward;
-    if (!node->leaf && x->steps->spread) inward += pp_index_follow(x, &node, code, &number);
+    pp_index_entry entry = {.branch = node->leaf ? PP_INDEX_LEAF : 0};
+    if (x->first_entry) {
+        entry = x->first_entry[code];
+        pp_index_follow(x, &node, entry, &number);
+    }
+    const pp_permutation *inward = &x->inward[entry.branch % PP_INDEX_GROUP];
     for (unsigned kind = 0; kind < kinds; kind++) at[kind] = pp_permute(inward, masks[kind], bytes);
-    while (!node->leaf) {
-        code = pp_index_code(x, &x->steps[node->step], at);
-        const pp_permutation *symmetry = &x->symmetry[pp_index_follow(x, &node, code, &number)];
+    while (!(entry.branch & PP_INDEX_LEAF)) { /* the entry is loaded before the node, so the processor waits less */
+        const pp_index_step *step = &x->steps[node->step];
+        entry = node->entry[whole ? pp_index_whole_code(step, at, kinds) : pp_index_code(x, step, at)];
+        pp_index_follow(x, &node, entry, &number);
+        const pp_permutation *symmetry = &x->symmetry[entry.branch % PP_INDEX_GROUP];
         if (symmetry != x->symmetry)
             for (unsigned kind = 0; kind < kinds; kind++) at[kind] = pp_permute(symmetry, at[kind], bytes);
     }
     if (stabilizer) *stabilizer = node->stabilizer;
-    if (x->steps[node->step].start >= 8) return number + pp_index_rank_leaf(x, node, at, kinds, bytes - 1);
-    return number + pp_index_rank_leaf(x, node, at, kinds, bytes);
+    if (x->steps[node->step].start >= 8) return number + pp_index_rank_leaf(x, node, at, kinds, bytes - 1, whole);
+    return number + pp_index_rank_leaf(x, node, at, kinds, bytes, whole);
 }
 
 /* The slot of the placement masks[kind], and in *stabilizer the number of symmetries that leave it unchanged. The masks
  * must be disjoint and their counts within the declared bounds. */
 static inline uint64_t pp_index_rank(const pp_index *x, const uint64_t *masks, unsigned *stabilizer) {
-    if (x->kinds == 2 && x->bytes <= 3) return pp_index_rank_masks(x, masks, stabilizer, 2, 3);
-    return pp_index_rank_masks(x, masks, stabilizer, x->kinds, x->bytes);
+    if (x->kinds == 2 && x->bytes <= 3 && x->whole) return pp_index_rank_masks(x, masks, stabilizer, 2, 3, 1);
+    return pp_index_rank_masks(x, masks, stabilizer, x->kinds, x->bytes, 0);
 }
 
 /* ---- unranking ---- */
 
-/* The way to a leaf: its last step, from which it is reached by the representatives from `masks` to `end`. */
+/* The way to a leaf: at each inner node the class and, within it, the representatives from `masks` to `end`. */
+typedef struct {
+    const pp_index_node *node;
+    const uint64_t *masks, *end;
+    uint32_t class;
+} pp_index_level;
+
 typedef struct {
     const pp_index_node *leaf;
-    const pp_index_step *step;
-    const uint64_t *masks, *end;
-    uint64_t before[PP_INDEX_KINDS]; /* the pieces placed before the last step, */
-    uint64_t at[PP_INDEX_KINDS];     /* and after it */
+    unsigned depth;
+    uint64_t at[PP_INDEX_KINDS]; /* the pieces placed on the way */
+    pp_index_level level[PP_INDEX_CELLS * PP_INDEX_KINDS];
 } pp_index_path;
 
-/* Place the pieces of the representative path->masks. */
-static inline void pp_index_enter(pp_index_path *path) {
-    memcpy(path->at, path->before, sizeof path->at);
-    for (unsigned i = 0; i < path->step->kinds; i++) path->at[path->step->first_kind + i] |= path->masks[i];
+/* Place the pieces of the level's representative, or take them away. */
+static inline void pp_index_toggle(const pp_index *x, pp_index_path *path, const pp_index_level *level) {
+    const pp_index_step *step = &x->steps[level->node->step];
+    for (unsigned i = 0; i < step->kinds; i++) path->at[step->first_kind + i] ^= level->masks[i];
 }
 
-/* The way to the leaf of a slot. *number becomes the slot's number within the leaf. */
-static inline void pp_index_descend(const pp_index *x, unsigned tier, uint64_t *number, pp_index_path *path) {
-    *path = (pp_index_path){.leaf = &x->nodes[x->roots[tier]]};
+/* Go from path->leaf to a class of its fold and the representative with this place in it. */
+static inline void pp_index_enter(const pp_index *x, pp_index_path *path, uint32_t class, uint64_t place) {
+    const pp_index_node *node = path->leaf;
+    const pp_index_fold *fold = &x->folds[node->fold];
+    const unsigned kinds = x->steps[node->step].kinds;
+    pp_index_level *level = &path->level[path->depth++];
+    *level = (pp_index_level){.node = node, .class = class};
+    level->masks = fold->masks + (fold->first[class] + place) * kinds;
+    level->end = fold->masks + (size_t)fold->first[class + 1] * kinds;
+    path->leaf = &x->nodes[node->branch[class].next];
+    pp_index_toggle(x, path, level);
+}
+
+/* The way from path->leaf, at first the root, to the leaf of a slot. Returns the slot's number within the leaf. */
+static inline uint64_t pp_index_descend(const pp_index *x, pp_index_path *path, uint64_t number) {
     while (!path->leaf->leaf) {
-        const pp_index_node *node = path->leaf;
-        const pp_index_fold *fold = &x->folds[node->fold];
-        const unsigned class = pp_last_at_most(&node->branch->offset, sizeof *node->branch, fold->classes, *number);
-        path->leaf = &x->nodes[node->branch[class].next];
-        const uint64_t place = (*number - node->branch[class].offset) / path->leaf->size;
-        *number -= node->branch[class].offset + place * path->leaf->size;
-        path->step = &x->steps[node->step];
-        path->masks = fold->masks + (fold->first[class] + place) * path->step->kinds;
-        path->end = fold->masks + (size_t)fold->first[class + 1] * path->step->kinds;
-        memcpy(path->before, path->at, sizeof path->at);
-        pp_index_enter(path);
+        const pp_index_branch *branch = path->leaf->branch;
+        const uint32_t classes = x->folds[path->leaf->fold].classes;
+        const uint32_t class = pp_last_at_most(&branch->offset, sizeof *branch, classes, number);
+        const uint64_t size = x->nodes[branch[class].next].size, place = (number - branch[class].offset) / size;
+        number -= branch[class].offset + place * size;
+        pp_index_enter(x, path, class, place);
     }
+    return number;
 }
 
-/* Take the next representative that leads to the same leaf. Returns 0 if there is none. */
-static inline int pp_index_enter_next(pp_index_path *path) {
-    if (path->masks == path->end || (path->masks += path->step->kinds) == path->end) return 0;
-    pp_index_enter(path);
-    return 1;
+/* The way to the next leaf, which exists. */
+static inline void pp_index_enter_next(const pp_index *x, pp_index_path *path) {
+    for (;;) {
+        pp_index_level *level = &path->level[path->depth - 1];
+        const pp_index_node *node = level->node;
+        pp_index_toggle(x, path, level);
+        level->masks += x->steps[node->step].kinds;
+        if (level->masks != level->end) {
+            pp_index_toggle(x, path, level);
+            path->leaf = &x->nodes[node->branch[level->class].next];
+            break;
+        }
+        /* the first slot of the next class with slots, which is the number of slots up to this class */
+        const uint32_t classes = x->folds[node->fold].classes;
+        uint32_t class = level->class + 1;
+        while (class + 1 < classes && node->branch[class + 1].offset == node->branch[class].offset) class ++;
+        path->depth--;
+        if (class < classes && node->branch[class].offset < node->size) {
+            path->leaf = node;
+            pp_index_enter(x, path, class, 0);
+            break;
+        }
+    }
+    pp_index_descend(x, path, 0);
 }
 
 /* The next choice of the kinds before `last` in a leaf, in the order of the digits. Returns 0 after the last choice. */
@@ -332,61 +378,90 @@ static inline int pp_index_advance(const pp_index_node *leaf, unsigned last, uin
     return 0;
 }
 
+/* The author's cells of the subset `bits` of the internal cells `free`, which are in the bytes from `from` to `to`. */
+static inline __attribute__((always_inline)) uint64_t pp_index_place(const pp_index *x, uint64_t bits, uint64_t free,
+                                                                     unsigned from, unsigned to) {
+    uint64_t image = 0;
+    for (unsigned i = from; i < to; i++) { /* pp_scatter and pp_permute in one */
+        const unsigned among = free >> 8 * i & 255;
+        image |= x->outward.byte[i][x->subsets.scattered[among][bits & 255]];
+        bits >>= x->subsets.ones[among];
+    }
+    return image;
+}
+
+/* Consecutive placements that differ in the kind `last` only. */
+typedef struct {
+    uint64_t count;
+    unsigned last;
+    uint64_t fixed[PP_INDEX_KINDS]; /* the author's cells of the pieces that stay */
+    uint64_t free, bits;            /* the internal cells of the kind `last`, and its first subset of them */
+} pp_index_run;
+
+static inline __attribute__((always_inline)) void pp_index_write_run(const pp_index *x, const pp_index_run *run,
+                                                                     uint64_t *masks, unsigned kinds, unsigned from,
+                                                                     unsigned to) {
+    uint64_t bits = run->bits;
+    for (uint64_t i = 0; i < run->count; i++, bits = pp_subset_next(bits), masks += kinds) {
+        for (unsigned kind = 0; kind < kinds; kind++) masks[kind] = run->fixed[kind];
+        masks[run->last] = run->fixed[run->last] | pp_index_place(x, bits, run->free, from, to);
+    }
+}
+
 /* pp_index_unrank for masks of at most `bytes` bytes. If kinds and bytes are constants, the compiler unrolls the loops. */
 static inline __attribute__((always_inline)) void pp_index_unrank_masks(const pp_index *x, unsigned tier,
                                                                         uint64_t first, size_t count, uint64_t *masks,
                                                                         unsigned kinds, unsigned bytes) {
-    while (count) {
-        uint64_t digits[PP_INDEX_KINDS] = {0}, bits[PP_INDEX_KINDS] = {0}, number = first;
-        pp_index_path path;
-        pp_index_descend(x, tier, &number, &path);
+    uint64_t digits[PP_INDEX_KINDS], bits[PP_INDEX_KINDS];
+    pp_index_path path;
+    path.leaf = &x->nodes[x->roots[tier]];
+    path.depth = 0;
+    memset(path.at, 0, sizeof path.at);
+    uint64_t number = pp_index_descend(x, &path, first);
+    for (unsigned kind = kinds; kind--; number /= path.leaf->choices[kind])
+        digits[kind] = number % path.leaf->choices[kind];
+    for (unsigned kind = 0, cells = x->cells - x->steps[path.leaf->step].start; kind < kinds; kind++)
+        bits[kind] = pp_subset_unrank(&x->subsets, cells, path.leaf->left[kind], digits[kind]);
+    for (;;) { /* a leaf */
         const pp_index_node *leaf = path.leaf;
         const pp_index_step *step = &x->steps[leaf->step];
-        unsigned last = 0, placed_before = 0;
-        for (unsigned kind = kinds; kind--;) {
-            if (leaf->left[kind] && !last)
-                last = kind; /* the last kind with pieces left, whose digit changes fastest */
-            digits[kind] = number % leaf->choices[kind];
-            number /= leaf->choices[kind];
-        }
-        for (unsigned kind = 0; kind < kinds; placed_before += leaf->left[kind++]) {
-            const uint64_t free = pp_index_domain(step, kind) & ~pp_index_taken(step, path.at);
-            const unsigned cells = pp_subset_size(&x->subsets, free, bytes) - placed_before;
-            bits[kind] = pp_subset_unrank(&x->subsets, cells, leaf->left[kind], digits[kind]);
-        }
+        const uint64_t taken = pp_index_taken(step, path.at);
+        unsigned last = kinds - 1; /* the last kind with pieces left, whose digit changes fastest */
+        while (last && !leaf->left[last]) last--;
+        uint64_t at[PP_INDEX_KINDS];
+        for (unsigned kind = 0; kind < kinds; kind++) at[kind] = pp_permute(&x->outward, path.at[kind], bytes);
         do {
-            uint64_t at[PP_INDEX_KINDS];
-            for (unsigned kind = 0; kind < kinds; kind++) at[kind] = pp_permute(&x->outward, path.at[kind], bytes);
-            do { /* a run of slots that differ in the last kind only */
-                uint64_t fixed[PP_INDEX_KINDS], free = 0, occupied = pp_index_taken(step, path.at);
-                for (unsigned kind = 0; kind < kinds; kind++) {
-                    fixed[kind] = at[kind];
-                    if (kind > last) continue;
-                    free = (pp_index_domain(step, kind) & ~occupied) >> step->start;
-                    if (kind == last || !leaf->left[kind]) continue;
-                    const uint64_t placed = pp_scatter(&x->subsets, bits[kind], free, bytes) << step->start;
-                    fixed[kind] |= pp_permute(&x->outward, placed, bytes);
-                    occupied |= placed;
-                }
-                uint64_t run = leaf->choices[last] - digits[last];
-                if (run > count) run = count;
-                first += run;
-                count -= run;
-                for (; run; run--, bits[last] = pp_subset_next(bits[last]), masks += kinds) {
-                    for (unsigned kind = 0; kind < kinds; kind++) masks[kind] = fixed[kind];
-                    const uint64_t placed = pp_scatter(&x->subsets, bits[last], free, bytes) << step->start;
-                    masks[last] |= pp_permute(&x->outward, placed, bytes);
-                }
-                digits[last] = 0;
-                bits[last] = pp_subset_first(leaf->left[last]);
-            } while (count && pp_index_advance(leaf, last, digits, bits));
-        } while (count && pp_index_enter_next(&path));
+            pp_index_run run = {.count = leaf->choices[last] - digits[last], .last = last, .bits = bits[last]};
+            uint64_t occupied = taken;
+            if (run.count > count) run.count = count;
+            memcpy(run.fixed, at, sizeof at);
+            for (unsigned kind = 0; kind < last; kind++) {
+                const uint64_t free = pp_index_domain(step, kind) & ~occupied;
+                const uint64_t placed = pp_scatter(&x->subsets, bits[kind], free, bytes);
+                run.fixed[kind] |= pp_permute(&x->outward, placed, bytes);
+                occupied |= placed;
+            }
+            run.free = pp_index_domain(step, last) & ~occupied;
+            if (step->start < 8) pp_index_write_run(x, &run, masks, kinds, 0, bytes);
+            else pp_index_write_run(x, &run, masks, kinds, 1, bytes);
+            masks += run.count * kinds;
+            count -= run.count;
+            digits[last] = 0;
+            bits[last] = pp_subset_first(leaf->left[last]);
+        } while (count && pp_index_advance(leaf, last, digits, bits));
+        if (!count) return;
+        pp_index_enter_next(x, &path);
+        for (unsigned kind = 0; kind < kinds; kind++) {
+            digits[kind] = 0;
+            bits[kind] = pp_subset_first(path.leaf->left[kind]);
+        }
     }
 }
 
 /* The placements of `count` slots from `first` on: masks[i * kinds + kind] for slot first + i. They are representatives of
  * their orbits: ranking one gives its slot. */
 static inline void pp_index_unrank(const pp_index *x, unsigned tier, uint64_t first, size_t count, uint64_t *masks) {
+    if (!count) return;
     if (x->kinds == 2 && x->bytes <= 3) pp_index_unrank_masks(x, tier, first, count, masks, 2, 3);
     else pp_index_unrank_masks(x, tier, first, count, masks, x->kinds, x->bytes);
 }

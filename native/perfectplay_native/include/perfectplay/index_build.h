@@ -113,11 +113,13 @@ static inline int pp_index_add_steps(pp_index *x, unsigned start, unsigned cells
     uint64_t codes = 1;
     for (unsigned cell = 0; cell < cells && codes <= PP_INDEX_CODES; cell++) codes *= x->kinds + 1u;
     const unsigned together = codes <= PP_INDEX_CODES;
+    x->whole = together && (x->whole || !start);
     for (unsigned kind = 0; kind < x->kinds; kind += x->steps[x->step_count++].kinds) {
         pp_index_step *step = &x->steps[x->step_count];
         *step = (pp_index_step){.start = (uint8_t)start, .cells = (uint8_t)cells, .first_kind = (uint8_t)kind};
         step->kinds = (uint8_t)(together ? x->kinds : 1);
         step->from = all >> start << start;
+        step->orbit = cells == 64 ? UINT64_MAX : (UINT64_C(1) << cells) - 1;
         step->after = start + cells < x->cells ? all >> (start + cells) << (start + cells) : 0;
         if (!together) {
             if (pp_index_fill_codes(x, step)) continue;
@@ -288,7 +290,7 @@ static inline int pp_index_find_patterns(pp_index *x, unsigned step_number, uint
 /* Sort the representatives into classes and complete the fold. `numbers` has room for two numbers per representative. */
 static inline int pp_index_make_classes(pp_index *x, const pp_index_step *step, pp_index_fold *fold,
                                         pp_index_patterns *list, uint32_t *numbers) {
-    uint32_t *class_of = numbers, *place_of = numbers + list->count;
+    uint32_t *branch_of = numbers, *place_of = numbers + list->count;
     qsort(list->pattern, list->count, sizeof *list->pattern, pp_index_compare);
     for (uint32_t i = 0; i < list->count; i++) {
         const pp_index_pattern *p = &list->pattern[i];
@@ -299,17 +301,18 @@ static inline int pp_index_make_classes(pp_index *x, const pp_index_step *step, 
         uint64_t at[PP_INDEX_KINDS] = {fold->taken};
         pp_index_decode(x, step, p->code, at);
         memcpy(fold->masks + (size_t)i * step->kinds, at + step->first_kind, step->kinds * sizeof *at);
-        class_of[fold->entry[p->code].place] = fold->classes - 1;
+        const int leaf = !step[1].cells || pp_index_order(x, p->stabilizer) == 1;
+        branch_of[fold->entry[p->code].place] = (fold->classes - 1) << 13 | (leaf ? PP_INDEX_LEAF : 0);
         place_of[fold->entry[p->code].place] = i - fold->first[fold->classes - 1];
     }
     fold->first[fold->classes] = list->count;
-    if (fold->classes > UINT32_MAX >> 12) {
+    if (fold->classes > UINT32_MAX / (2 * PP_INDEX_GROUP)) {
         x->failure = PP_INDEX_LARGE_TABLES;
         return 0;
     }
     for (uint32_t code = 0; code < fold->codes; code++) {
         pp_index_entry *entry = &fold->entry[code];
-        *entry = (pp_index_entry){entry->branch | class_of[entry->place] << 12, place_of[entry->place]};
+        *entry = (pp_index_entry){entry->branch | branch_of[entry->place], place_of[entry->place]};
     }
     return 1;
 }
@@ -484,6 +487,7 @@ static inline int pp_index_build_nodes(pp_index *x) {
         node->entry = x->folds[node->fold].entry;
         node->branch = x->branches + node->branches;
     }
+    if (x->steps->spread) x->first_entry = x->nodes[*x->roots].entry;
     return 1;
 }
 

@@ -8,6 +8,7 @@
 /* The image of every byte of a mask: 2 KiB for each 8 cells. */
 typedef struct {
     uint64_t byte[8][256];
+    uint64_t padding[8]; /* one cache line, or the images of a mask under many permutations would share a cache set */
 } pp_permutation;
 
 /* Fill the table of the permutation that takes cell c to image[c]. */
