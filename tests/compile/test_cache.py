@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from perfectplay import make_game
 from perfectplay.compile import cache, compiler
 from perfectplay.compile.compiler import Compiler, NotCompiled, find_compiler
+from perfectplay.compile.kernel import compile_rules
+
+from .handwritten import Take
 
 SOURCE = '#include "perfectplay.h"\nint answer(void) { return PP_ABI; }\n'
 
@@ -139,6 +143,19 @@ def test_a_compiler_that_fails_crashes_or_hangs(
         cache.cached_object(SOURCE, find_compiler())
     assert time.monotonic() - started < 20
     assert list(cache.find_directory().iterdir()) == []
+
+
+@pytest.mark.parametrize("write", ["echo nonsense >", "echo 'int x;' | cc -shared -x c - -o"])
+def test_a_compiler_that_writes_something_else(
+    write: str, program: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = make_game(Take(), name="take")
+    words = 'while [ "$1" != -o ]; do shift; done'
+    fake = program(f'[ "$1" = --version ] && echo 1.0 && exit; {words}; {write} "$2"')
+    monkeypatch.setenv("CC", fake)
+    with pytest.raises(NotCompiled, match="fake-cc wrote a file that cannot be loaded"):
+        compile_rules(game)
+    assert not list(cache.find_directory().glob("*.so"))
 
 
 def test_a_wrong_c_text_is_a_reason() -> None:

@@ -23,7 +23,7 @@ from perfectplay.errors import reason
 from perfectplay_native.build import INCLUDE
 
 FLAGS = ("-O2", "-std=c11", "-fno-semantic-interposition", "-fPIC", "-shared")
-"""As `perfectplay_native.build.COMPILE_ARGS`, without warnings, and with -O2: -O3 takes longer and is not faster here."""
+"""As `perfectplay_native.build.COMPILE_ARGS`, without warnings. -O3 takes longer, and solves are not faster."""
 
 VERSION_SECONDS = 10
 COMPILE_SECONDS = 60

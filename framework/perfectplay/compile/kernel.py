@@ -112,11 +112,16 @@ def _compile_and_compare(game: Game) -> CompiledKernel:
 
 def compile_rules(game: Game, translation: Translation | None = None) -> CompiledKernel:
     """Translate, compile and load the rules of a game. Raises NotCompiled."""
-    translation = translation or translate_rules(game)
+    translation, compiler = translation or translate_rules(game), find_compiler()
     try:
-        return CompiledKernel(game, _load(cached_object(translation.source, find_compiler())))
+        path = cached_object(translation.source, compiler)
     except OSError as error:
         raise NotCompiled(str(error)) from error
+    try:
+        return CompiledKernel(game, _load(path))
+    except (OSError, KeyError) as error:  # KeyError: it has other symbols
+        path.unlink(missing_ok=True)  # the next attempt compiles again
+        raise NotCompiled(f"{compiler.command[0]} wrote a file that cannot be loaded") from error
 
 
 def translate_rules(game: Game) -> Translation:
