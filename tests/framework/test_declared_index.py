@@ -249,6 +249,7 @@ FOUR = {1: 4, 2: 4}
         ({"cells": CELLS, "kinds": FOUR, "hands": {3: HANDS[0]}}, "kind 3"),
         ({"cells": CELLS, "kinds": FOUR, "hands": {1: [16, 18]}}, "adjacent"),
         ({"cells": CELLS, "kinds": FOUR, "swap": {1: 2}}, "needs `turn`"),
+        ({"cells": CELLS, "kinds": FOUR, "turn": TURN[0]}, "`turn` must be a list"),
         ({"cells": CELLS, "kinds": {1: 4, 2: 3}, "turn": TURN, "swap": {1: 2}}, "equal counts"),
         ({"cells": CELLS, "kinds": FOUR, "hands": {1: HANDS[0]}, "turn": TURN, "swap": {1: 2}}, "hands"),
         ({"cells": CELLS, "kinds": FOUR, "numbers": [[40 + i] for i in range(9)]}, "at most 8 numbers"),
@@ -278,6 +279,7 @@ def test_faults_name_the_cell_the_kind_and_the_number():
         index.fault(GRID.pack([1, 2, 1, 1, 0, 0, 0, 0, 0])) or ""
     )
     assert "0 pieces of kind 2, but the index allows 1" in (index.fault(0) or "")
+    assert "the only kind is 1" in (Index(GRID, {1: (0, 2)}).fault(GRID.pack([2, *[0] * 8])) or "")
     assert "bit 20" in (index.fault(1 << 20) or "")
     assert "bit 20" not in (index.fault(1 << 20, start=1 << 20) or "")
 

@@ -125,9 +125,9 @@ class Tapatan:
 def report_kernel(tmp_path):
     """Reports the breaches of tapatan with a change in its kernel."""
 
-    def check(old: str, new: str) -> dict[str, str]:
+    def check(old: str, new: str, *, quick: bool = False) -> dict[str, str]:
         library = build_kernel(zoo.change(SOURCE, {old: new}), tmp_path)
-        found = report(lambda: make_game(Tapatan(library), name="tapatan"))
+        found = report(lambda: make_game(Tapatan(library), name="tapatan"), quick=quick)
         return {law: text for law, text in found.items() if "no hook gives the player to move" not in text}
 
     return check
@@ -139,7 +139,7 @@ def test_the_correct_kernel_has_no_breaches(report_kernel):
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.law)
 def test_a_mistake_in_the_kernel_is_noticed(report_kernel, mistake: Mistake):
-    found = report_kernel(mistake.old, mistake.new)
+    found = report_kernel(mistake.old, mistake.new, quick=mistake.law not in ("harmless", "pure"))
     if mistake.law == "harmless":
         assert found == {}
     else:

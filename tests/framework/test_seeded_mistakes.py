@@ -40,7 +40,8 @@ def test_correct_games_have_no_breaches_and_no_hints(game):
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: f"{mistake.game}-{mistake.law}")
 def test_a_mistake_in_the_source_is_noticed(mistake: Mistake):
     source, options = GAMES[mistake.game]
-    found = report_plugin(zoo.module_of(zoo.change(source, {mistake.old: mistake.new})), **options)
+    plugin = zoo.module_of(zoo.change(source, {mistake.old: mistake.new}))
+    found = report_plugin(plugin, quick=mistake.law not in ("harmless", "pure"), **options)
     if mistake.law == "harmless":
         assert found == {}
     else:

@@ -90,6 +90,10 @@ def test_boundary_cases_and_functions_outside_a_solve(program: Callable[[str], s
     assert output[-1] == "all limits hold"
 
 
+def test_declared_indexes(program: Callable[[str], str], build_and_run: Run):
+    assert build_and_run(program("gcc"), "address,undefined", ["declared.c"]) == ["7 tiers", "declared index: checked"]
+
+
 TOOLKIT = """\
 tic-tac-toe: 8 symmetries, 2862 slots
 three men's morris and tapatan: 8 symmetries, 971 slots
@@ -97,6 +101,9 @@ mu torere: 16 symmetries, 46 slots
 three kinds on a ring of 20: 40 symmetries, 177868 slots
 64 cells: 124 symmetries, 670871 slots
 5x5 torus: 200 symmetries, 24570 slots
+six kinds on an 8x8 torus: 512 symmetries, 105523425 slots
+six kinds on a cube of four dimensions: 384 symmetries, 3913794 slots
+a cube of five dimensions: 3840 symmetries, 8856 slots
 200 random groups
 quixo 4x4: 8 symmetries, 5398083 slots
 six men's morris: 16 symmetries, 1325809 slots

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from perfectplay.cluster import driver
-from perfectplay.cluster.schedule import Schedule
+from perfectplay.cluster.component import Schedule
 from perfectplay.game.loading import make_game
 from perfectplay.game.spec import hookimpl
 from perfectplay.solve.options import Callbacks, Cluster

@@ -85,10 +85,18 @@ def start_game(page: Page, server: str) -> None:
     page.wait_for_selector("#resign:not([hidden])")
 
 
+def resign(page: Page, server: str) -> None:
+    page.locator("body").press("b")
+    page.wait_for_selector("#player-bottom.moving")  # the computer has answered
+    page.wait_for_function("() => document.querySelectorAll('#history li').length === 3")
+    page.click("#resign")
+    page.wait_for_selector("#summary:not([hidden])")
+
+
 def leave_line(page: Page, server: str) -> None:
     go("/gobblet?moves=S(0,0)+L(1,2)+S(2,0)", "#history .slip")(page, server)
     page.click("#undo")
-    page.wait_for_function("() => document.querySelector('#history [aria-current] .mark') === null")
+    page.wait_for_selector("#redo:enabled")
     page.locator("#moves .chip").first.click()
     page.wait_for_selector(".entry.branch")
 
@@ -102,11 +110,12 @@ def find_first_move(page: Page, server: str) -> None:
 
 def drag_piece(page: Page, server: str) -> None:
     go("/gobblet")(page, server)
-    for place in ("#player-bottom .tray", "#board .cell"):
+    for place, press in (("#player-bottom .tray", page.mouse.down), ("#board .cell", None)):
         box = page.locator(place).first.bounding_box()
         assert box
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        page.mouse.down()
+        if press:
+            press()
     page.wait_for_selector(".dragged")
 
 
@@ -155,7 +164,7 @@ STATES: dict[str, Callable[[Page, str], None]] = {
     "play mode": start_game,
     "hint": then("#advise", ".advised"),
     "shown values": then("#hints", ".badge"),
-    "summary": then("#resign", "#summary:not([hidden])"),
+    "summary": resign,
     "drag": drag_piece,
     "drop": drop_piece,
     "embedded board": go("/embed/gobblet?moves=S(0,0)+L(1,2)", ".badge"),

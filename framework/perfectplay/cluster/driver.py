@@ -1,6 +1,6 @@
 """The driver of a solve by workers: distributes components, collects solved tiers, and recovers from lost workers.
 
-Small components are solved by one worker each, several at a time (schedule.py), large ones by all workers together
+Small components are solved by one worker each, several at a time, large ones by all workers together
 (component.py). A solved tier goes to Ray's object store, for the workers, and to the table. When a worker is lost, all
 workers are replaced and continue with the tiers in the table, so that only unfinished components are repeated.
 """
@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 
-from perfectplay.cluster.component import Checkpoints, SharedComponent
+from perfectplay.cluster.component import Checkpoints, Schedule, SharedComponent
 from perfectplay.cluster.messages import (
     ChildrenReply,
     DamagedMessage,
@@ -27,7 +27,6 @@ from perfectplay.cluster.messages import (
     collect_units,
 )
 from perfectplay.cluster.pool import Pool, RayPool, WorkerLost, sum_cpu_seconds
-from perfectplay.cluster.schedule import Schedule
 from perfectplay.cluster.transfer import Attachment, TableWriter, TierTransfer, make_record
 from perfectplay.errors import PerfectPlayError
 from perfectplay.plan.sizes import FIXED_MEMORY

@@ -108,8 +108,8 @@ class Sequences:
             case Tuple(items, kind, _):
                 return View(constant_int(len(items)), lambda i: self._item(value, i), kind, uniform=False)
             case Array():
-                length = value.length if isinstance(value.length, ir.Variable) else ir.number(value.length)
-                return View(Int(length), lambda i: self.load(value, i), value.kind)
+                count = value.length if isinstance(value.length, ir.Variable) else ir.number(value.length)
+                return View(Int(count), lambda i: self.load(value, i), value.kind)
             case Choice(objects, index) if is_sequence(value):
                 return self._view_choice(objects, index)
         raise Untranslatable(f"iterating over {describe(value)}")

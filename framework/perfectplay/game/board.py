@@ -93,17 +93,58 @@ class Click:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How to write the board as a text that `encode` reads, for an editor.
+    """How to write the board as a text that `encode` reads, for an editor with which places are changed by clicks.
 
-    The text has the labels of the pieces row by row from the top, cell by cell, each stack from the bottom up. `ending`
-    has the suffixes for the first and the second player to move. `pieces` are all pieces to choose from.
+    `template` is the text with a field for everything that can be changed: `{a1}` is the content of a cell, the labels
+    of its pieces from the bottom up or `empty`; `{a1:x}` is `x` if the cell has a piece, else `empty`; for a place in
+    `counts` and a tray it is the number of pieces; `{tray:C}` is nothing, `C` or `2C`; and `{}` is the player to move.
+
+    >>> grid_template([["a2", "b2"], ["a1", "b1"]]) + ":{}"
+    '{a2}{b2}/{a1}{b1}:{}'
     """
 
     pieces: tuple[Piece, ...]
+    """All pieces to choose from."""
+    template: str
+    movers: tuple[str, str] = ("", "")
+    """The texts for the first and the second player to move."""
     empty: str = "."
-    between_cells: str = ""
-    between_rows: str = "/"
-    ending: tuple[str, str] = ("", "")
+    counts: tuple[str, ...] = ()
+    """Cells with a number, such as pits with seeds. A click adds one."""
+    stacks: bool = False
+    """Whether a cell may have several pieces. Otherwise a piece replaces the one before."""
+
+
+_FIELD = re.compile(r"\{([^:}]*)(?::([^}]*))?\}")
+
+
+def grid_template(rows: Sequence[Sequence[str]], between_cells: str = "", between_rows: str = "/") -> str:
+    """Return the part of a spelling's template for cells in rows, by their ids."""
+    return between_rows.join(between_cells.join(f"{{{name}}}" for name in row) for row in rows)
+
+
+def spell_board(board: Board) -> str:
+    """Return the text of a board with a spelling. static/editor.js does the same after each click."""
+    spelling = board.spelling
+    assert spelling is not None
+    trays = {tray.id: tray.count for tray in board.trays}
+    stacks = {cell.id: [piece.label for piece in cell.stack] for cell in board.cells}
+
+    def spell(field: re.Match[str]) -> str:
+        name, text = field.groups()
+        if not name:
+            return spelling.movers[board.to_move]
+        if name in trays and text is not None:
+            return "" if not trays[name] else text if trays[name] == 1 else f"{trays[name]}{text}"
+        if name in trays:
+            return str(trays[name])
+        if name in spelling.counts:
+            return "".join(stacks[name]) or "0"
+        if text is not None:
+            return text if stacks[name] else spelling.empty
+        return "".join(stacks[name]) or spelling.empty
+
+    return _FIELD.sub(spell, spelling.template)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +273,9 @@ def _faults(board: Board) -> Iterator[str]:
     extra = [
         places for click in board.clicks for places in (click.region, click.path, click.ends, *click.shifts) if places
     ]
+    if board.spelling is not None:
+        used.update(name for name, _ in _FIELD.findall(board.spelling.template) if name)
+        used.update(board.spelling.counts)
     unknown = used.union(board.highlight, board.claims, *extra, *board.edges, *board.zones) - {*ids, None}
     yield from (f"there is no cell or tray with the id {name!r}" for name in unknown)
     yield from (f"a click's ends {click.ends!r} are not two cells" for click in board.clicks if len(click.ends) % 2)

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 import pluggy
 
 from perfectplay.errors import PLUGIN_FAULTS, PerfectPlayError, PluginError, UsageError, did_you_mean
-from perfectplay.game.board import Board
 from perfectplay.game.spec import PROJECT, About
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
+    from perfectplay.game.board import Board
     from perfectplay.game.index import Index
 
 Hook = Callable[..., Any]
@@ -321,8 +321,14 @@ def _texts_by_name(result: Any) -> dict[str, str]:
     return {name: _text(text) for name, text in result.items()}
 
 
+def _board(result: Any) -> Board:
+    from perfectplay.game.board import Board  # not at the top, because `solve --help` does not need it
+
+    return _instance(result, Board, "expected a Board")
+
+
 def _index(result: Any) -> Index:
-    from perfectplay.game.index import Index  # not at the top, because `solve --help` does not need it
+    from perfectplay.game.index import Index
 
     return _instance(result, Index, "expected an Index from perfectplay.authoring")
 
@@ -359,7 +365,7 @@ DECODE = Checked("decode", _text)
 NOTATIONS = Checked("notations", _texts_by_name)
 FORMAT_MOVE = Checked("format_move", _text)
 PARSE_MOVE = Checked("parse_move", _move)
-BOARD = Checked("board", lambda result: _instance(result, Board, "expected a Board"))
+BOARD = Checked("board", _board)
 INDEX = Checked("index", _index)
 CONFIGURE: Checked[object] = Checked("configure", lambda result: result)
 BENCHMARKS = Checked("benchmarks", _measurements)

@@ -81,6 +81,9 @@ class Index:
     numbers: Sequence[Sequence[int]] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
+        for name, value in (("turn", self.turn), ("cells", self.cells), ("numbers", self.numbers)):
+            if isinstance(value, int):
+                raise ValueError(f"`{name}` must be a list of bits, not {value}")
         bits = [bit for cell in self.cell_bits for bit in cell]
         bits += [bit for number in self._number_bits() for bit in number]
         if not 1 <= len(self.cell_bits) <= MAX_CELLS:
@@ -160,12 +163,14 @@ class Index:
         bits = [bit for group in (*self.cell_bits, *self._number_bits()) for bit in group]
         undeclared = (position ^ start) & ~sum(1 << bit for bit in bits)
         if undeclared:
-            return f"bit {(undeclared & -undeclared).bit_length() - 1} is in no cell, hand or number of the index"
+            bit = (undeclared & -undeclared).bit_length() - 1
+            return f"bit {bit} changes, but it is in none of the index's cells, hands, turn and numbers"
         values = [sum((position >> bit & 1) << i for i, bit in enumerate(cell)) for cell in self.cell_bits]
         for cell, value in enumerate(values):
             if value and value not in self.kinds:
                 kinds = " and ".join(map(str, sorted(self.kinds)))
-                return f"{self._cell_name(cell)} has the value {value}, but the kinds are {kinds}"
+                declared = f"the kinds are {kinds}" if len(self.kinds) > 1 else f"the only kind is {kinds}"
+                return f"{self._cell_name(cell)} has the value {value}, but {declared}"
         for value, (least, most) in self.counts.items():
             if not least <= values.count(value) <= most:
                 allowed = f"{least}" if least == most else f"{least} to {most}"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
-from perfectplay.game.board import Board
 from perfectplay.values import Status
 
 if TYPE_CHECKING:
+    from perfectplay.game.board import Board
     from perfectplay.game.index import Index
     from perfectplay.game.options import Option
     from perfectplay_native.kernel import Kernel

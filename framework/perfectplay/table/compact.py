@@ -22,6 +22,7 @@ In addition to `meta`, `K` and `T` (records.py), a compact table has these entri
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -208,7 +209,7 @@ class FrameIndex:
 # ---- reading ----
 
 
-class PackedTier(Generic[AnyRecord]):
+class PackedTier(ABC, Generic[AnyRecord]):
     """The frames of a tier's values or keys in an open table."""
 
     kind: bytes
@@ -253,8 +254,8 @@ class PackedTier(Generic[AnyRecord]):
         except (ValueError, zstandard.ZstdError):  # with a correct checksum, perfectplay did not write it
             raise self.source.damage(f"tier {self.record.tier}, frame {frame} cannot be unpacked") from None
 
-    def _unpack(self, packed: Block, frame: int) -> Array:
-        raise NotImplementedError
+    @abstractmethod
+    def _unpack(self, packed: Block, frame: int) -> Array: ...
 
 
 class PackedValues(PackedTier[TierRecord]):
@@ -414,8 +415,6 @@ class CompactStore(TableReader):
 
     def unpack_block(self, record: Record, number: int) -> Array:
         """Unpack a block and check its checksum. Threads may call it concurrently. Raises TableError for damage."""
-        if number == 0:
-            self._trailer(record)  # only single probes use it, but `verify` must notice all damage
         first = number * BLOCK_SLOTS
         slots = min(BLOCK_SLOTS, record.size - first)
         if isinstance(record, KeyRecord):
@@ -430,6 +429,8 @@ class CompactStore(TableReader):
         """Return consecutive values of a tier, which begin with a frame."""
         block: Array = np.empty(count, dtype=record.dtype)
         values = self._packed_values(record.tier)
+        if first == 0:
+            values.trailer()  # only single probes use it, but `verify` must notice all damage
         frame_slots = values.layout.frame_slots
         for offset in range(0, count, frame_slots):
             part, frame = block[offset : offset + frame_slots], (first + offset) // frame_slots

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from perfectplay.errors import PLUGIN_FAULTS, PerfectPlayError, UsageError
-from perfectplay.game.board import CELL_SHAPES, SHAPES, Board, board_fault
+from perfectplay.game.board import CELL_SHAPES, SHAPES, Board, board_fault, spell_board
 from perfectplay.game.game import Game
 from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
@@ -279,6 +279,7 @@ def check_board(subject: GameUnderTest, position: int) -> str | None:
         return f"'board' of {subject.name(position)} cannot be drawn: {fault}"
     legal = subject.game.moves(position)
     fault = _click_fault(board, legal) or _shape_fault(board) or _claim_fault(subject, position, board, legal)
+    fault = fault or _spelling_fault(subject, position, board)
     return fault and f"'board' of {subject.name(position)} {fault}"
 
 
@@ -292,6 +293,17 @@ def _click_fault(board: Board, legal: list[int]) -> str | None:
         if click.target is None and (click.capture or click.region or click.path or click.ends):
             return f"has a click for move {click.move} with other places but without a target"
     return None
+
+
+def _spelling_fault(subject: GameUnderTest, position: int, board: Board) -> str | None:
+    if board.spelling is None:
+        return None
+    text = spell_board(board)
+    try:
+        read = subject.game.encode(text)
+    except UsageError as error:
+        return f"has a spelling that writes {text!r}, which 'encode' refuses: {error}"
+    return None if read == position else f"has a spelling that writes {text!r}, which is {subject.name(read)}"
 
 
 def _shape_fault(board: Board) -> str | None:

@@ -140,6 +140,7 @@ def _write_plain(title: str, content: str) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<link rel="stylesheet" href="/static/colours.css"><link rel="stylesheet" href="/static/style.css">'
+        '<link rel="stylesheet" href="/static/panels.css">'
         f'</head><body class="plain"><main><h1>{escape(title)}</h1>{content}</main></body></html>'
     )
 

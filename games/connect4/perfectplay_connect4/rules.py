@@ -14,7 +14,7 @@ numbers on the left; on the right are the bits of a board with two stones:
 from __future__ import annotations
 
 from perfectplay import About, Board, Cell, Click, Piece, Status, hookimpl
-from perfectplay.game.board import Spelling
+from perfectplay.game.board import Spelling, grid_template
 
 MAX_BITS = 63
 COLUMNS = "abcdefghi"
@@ -50,6 +50,8 @@ class ConnectFour:
         folds = (1, fours - 2, connect - fours)
         ways = (1, self.step, self.step + 1, self.step - 1)  # up, right, and the two diagonals
         self.folds = [tuple(fold * way for fold in folds) for way in ways]
+        rows = [[f"{column}{row}" for column in COLUMNS[:width]] for row in range(height, 0, -1)]
+        self._spelling = Spelling(PIECES, grid_template(rows))
 
     def _lowest_rows(self, rows: int) -> int:
         return sum(((1 << rows) - 1) << column * self.step for column in range(self.width))
@@ -196,7 +198,7 @@ class ConnectFour:
             players=PLAYERS,
             colours=("red", "yellow"),
             clicks=tuple(clicks),
-            spelling=Spelling(PIECES),
+            spelling=self._spelling,
             highlight=self._winning_cells(position),
             upright=True,
         )

@@ -109,7 +109,8 @@ def _read_piece(symbol: str) -> Piece:
 
 def _read_hands(text: str) -> dict[tuple[int, int], int]:
     hands: dict[tuple[int, int], int] = {}
-    if text == "-":
+    text = text.removeprefix("-")  # an editor writes it before the pieces
+    if not text:
         return hands
     if not re.fullmatch(r"([12]?[GECgec])+", text):
         raise ValueError(f"{_quote(text)} is not a list of pieces in hand; write it like G2Ce, or - for none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perfectplay import Board, Cell, Click, Piece, Tray
+from perfectplay.game.board import Spelling, grid_template
 from perfectplay_dobutsu.notation import letter
 from perfectplay_dobutsu.rules import (
     CELLS,
@@ -45,6 +46,7 @@ def board(position: int) -> Board:
             for kind in IN_HAND
         ),
         clicks=clicks,
+        spelling=_SPELLING,
         blocked=_blocked(position, {(click.source, click.target) for click in clicks}),
     )
 
@@ -77,3 +79,13 @@ def _tray_name(player: int, kind: int) -> str:
 
 def _piece(player: int, kind: int) -> Piece:
     return Piece(player, letter(player, kind), 0.9, "pentagon", NAMES[kind])
+
+
+_HANDS = "".join(f"{{{_tray_name(player, kind)}:{letter(player, kind)}}}" for player in (0, 1) for kind in IN_HAND)
+_SPELLING = Spelling(
+    tuple(_piece(player, kind) for player in (0, 1) for kind in NAMES),
+    grid_template([[cell_name(cell) for cell in CELLS[row : row + COLUMNS]] for row in range(0, len(CELLS), COLUMNS)])
+    + f" {{}} -{_HANDS}",
+    movers=("b", "w"),
+    empty="1",
+)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from perfectplay import About, Board, Cell, Click, Piece, hookimpl
+from perfectplay.game.board import Spelling
 from perfectplay_dots._kernel import ffi, lib
 from perfectplay_native.kernel import Kernel
 
@@ -41,6 +42,16 @@ class DotsAndBoxes:
                 f"{rows}×{columns} boxes have {self.edge_count} edges, but a position has room for {MAX_EDGES}"
             )
         self.names = [self._name(edge) for edge in range(self.edge_count)]
+        lines = [
+            "".join(f"{{{name}:{'_|'[y % 2]}}}" for edge, name in enumerate(self.names) if self._place(edge)[0] == y)
+            for y in range(self.height)
+        ]
+        self._spelling = Spelling(
+            (Piece(None, "—", shape="block", name="edge"),),
+            f"{'/'.join(lines)}/{{red}}-{{blue}}:{{}}",
+            movers=("R", "B"),
+            counts=("red", "blue"),
+        )
         board = ffi.new("dots_board *")
         lib.dots_board_fill(board, rows, columns)
         self._kernel = Kernel(
@@ -178,6 +189,7 @@ class DotsAndBoxes:
             column_labels=(*("" if x % 2 else chr(ord("a") + x // 2) for x in range(self.width)), ""),
             upright=True,
             claims=tuple(box.id for box in boxes),
+            spelling=self._spelling,
         )
 
 

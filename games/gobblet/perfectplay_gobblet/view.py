@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
-from perfectplay.game.board import Board, Cell, Click, Piece, Spelling, Tray
+from perfectplay.game.board import Board, Cell, Click, Piece, Spelling, Tray, grid_template
 from perfectplay_gobblet.notation import RESERVE, make_move, piece_letter
 from perfectplay_gobblet.rules import (
     CELLS,
@@ -126,6 +126,8 @@ _DRAWN_TRAYS = {
 
 _SPELLING = Spelling(
     pieces=tuple(_PIECES.values()),
-    between_cells=",",
-    ending=(":orange", ":blue"),
+    template=grid_template([[cell_name(cell) for cell in CELLS[row : row + 3]] for row in (0, 3, 6)], between_cells=",")
+    + ":{}",
+    movers=("orange", "blue"),
+    stacks=True,
 )

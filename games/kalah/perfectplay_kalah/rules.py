@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from perfectplay import About, Board, Cell, Click, Piece, hookimpl
+from perfectplay.game.board import Spelling, grid_template
 from perfectplay_kalah._kernel import ffi, lib
 from perfectplay_native.kernel import Kernel
 
@@ -47,6 +48,13 @@ class Kalah:
             )
         letters = "abcdefghijklmno"[:pits]
         self.names = letters + letters.upper()
+        rows = grid_template([[*reversed(letters.upper())], [*letters]], between_cells=",")
+        self._spelling = Spelling(
+            (Piece(None, "1", size=0.8, shape="seeds", name="seed"),),
+            f"{rows}/{{south}}-{{north}}:{{}}",
+            movers=("S", "N"),
+            counts=(*self.names, "south", "north"),
+        )
         variant = ffi.new(
             "kalah_variant *",
             {"pits": pits, "seeds": seeds, "empty_capture": empty_capture, "either_row": either_row},
@@ -158,6 +166,7 @@ class Kalah:
                 Click(move, self.names[move], path=self._path(move, pits[move]))
                 for move in self._kernel.moves(position)
             ),
+            spelling=self._spelling,
         )
 
     def _path(self, pit: int, count: int) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from perfectplay import Board, Cell, Click, Piece, Tray
+from perfectplay.game.board import Spelling, grid_template
 from perfectplay_morris.notation import Notation
 from perfectplay_morris.rules import MAN_LETTERS, NONE, PLAYER_NAMES, PLAYERS, Move, Parts
 
@@ -35,8 +36,17 @@ def draw_board(notation: Notation, position: int, moves: Iterable[int]) -> Board
         trays=tuple(Tray(MAN_LETTERS[player], _MEN[player], parts.in_hand[player]) for player in PLAYERS),
         clicks=tuple(clicks),
         edges=tuple((names[a], names[b]) for line in geometry.lines for a, b in pairwise(line)),
+        spelling=_spelling(notation),
         highlight=() if clicks or geometry.captures else _complete_lines(notation, parts),
     )
+
+
+def _spelling(notation: Notation) -> Spelling:
+    names = notation.geometry.names
+    first, second = PLAYER_NAMES
+    hands = "-".join(f"{{{letter}}}" for letter in MAN_LETTERS)
+    template = grid_template([[names[point] for point in row] for row in notation.rows])
+    return Spelling(_MEN, f"{template}:{{}}:{hands}", movers=(first.lower(), second.lower()))
 
 
 def _complete_lines(notation: Notation, parts: Parts) -> tuple[str, ...]:

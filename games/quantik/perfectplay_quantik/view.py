@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from perfectplay.game.board import Board, Cell, Click, Piece, Spelling, Tray
+from perfectplay.game.board import Board, Cell, Click, Piece, Spelling, Tray, grid_template
 from perfectplay_quantik.notation import make_move, state_of
 from perfectplay_quantik.rules import CELLS, LINES, PIECES, PIECES_PER_SHAPE, SHAPES, ZONES, cells_of
 
@@ -15,6 +15,12 @@ _ZONES = tuple(tuple(map(str, cells_of(mask))) for mask in ZONES)
 def _piece(number: int) -> Piece:
     shape = _SHAPE_NAMES[number % SHAPES]
     return Piece(owner=number // SHAPES, label=PIECES[number], size=0.8, shape=shape, name=shape)
+
+
+_SPELLING = Spelling(
+    tuple(map(_piece, range(2 * SHAPES))),
+    grid_template([[str(cell) for cell in range(row, row + 4)] for row in range(0, CELLS, 4)]),
+)
 
 
 def board(position: int) -> Board:
@@ -47,7 +53,7 @@ def board(position: int) -> Board:
         trays=trays,
         clicks=tuple(clicks),
         blocked=blocked,
-        spelling=Spelling(tuple(map(_piece, range(2 * SHAPES)))),
+        spelling=_SPELLING,
         zones=_ZONES,
         highlight=_finished_lines(on_cell),
     )

@@ -15,7 +15,7 @@ import numpy as np
 
 from perfectplay import About, Board, Cell, Click, Piece, hookimpl
 from perfectplay.authoring import Grid
-from perfectplay.game.board import Spelling
+from perfectplay.game.board import Spelling, grid_template
 from perfectplay_native.kernel import Kernel
 from perfectplay_quixo._kernel import ffi, lib
 
@@ -45,6 +45,8 @@ class Quixo:
         self.cells = width * height
         self.grid = Grid(height, width, values=3)
         self.names = self.grid.names
+        rows = [self.names[first : first + width] for first in range(0, width * height, width)]
+        self._spelling = Spelling(PIECES, grid_template(rows) + "{}", _ENDINGS)
         self._ends = [self._ends_of(cell) for cell in range(self.cells)]
         self._blocked = [self._why_not_put(cell) for cell in range(self.cells)]
         self._shifts = {
@@ -185,7 +187,7 @@ class Quixo:
             players=("X", "O"),
             clicks=tuple(clicks),
             blocked=blocked,
-            spelling=Spelling(PIECES, ending=_ENDINGS),
+            spelling=self._spelling,
             highlight=tuple(self.names[cell] for cell in self._winning_cells(owners)),
         )
 

@@ -135,10 +135,12 @@ static void unrank_all(const declared_kernel *d, pp_slot first, size_t count, pp
 
 static void declared_unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
     const pp_kernel *game = game_of(self);
-    unrank_all(declared_of(self), first, count, positions);
-    if (game->valid)
-        for (size_t i = 0; i < count; i++)
-            if (!game->valid(game, positions[i])) positions[i] = PP_NO_POSITION;
+    const uint64_t size = declared_tier_size(self, pp_slot_tier(first)), index = pp_slot_index(first);
+    const uint64_t left = index < size ? size - index : 0;
+    const size_t inside = count < left ? count : (size_t)left;
+    unrank_all(declared_of(self), first, inside, positions);
+    for (size_t i = 0; i < count; i++)
+        if (i >= inside || (game->valid && !game->valid(game, positions[i]))) positions[i] = PP_NO_POSITION;
 }
 
 pp_position pp_declared_canonical(const pp_kernel *kernel, pp_position position) {
@@ -356,15 +358,16 @@ static bool fill_layout(pp_layout *l, const pp_declaration *declaration) {
     for (unsigned kind = 0; kind < l->kinds; kind++) {
         l->value[kind] = declaration->values[kind];
         l->swapped[kind] = declaration->swapped[kind];
-        if (!l->value[kind] || l->swapped[kind] >= l->kinds) return false;
+        if (!l->value[kind] || l->value[kind] >> l->planes || memchr(l->value, l->value[kind], kind)) return false;
+        if (l->swapped[kind] >= l->kinds || declaration->swapped[l->swapped[kind]] != kind) return false;
     }
     for (unsigned i = 0; i < l->numbers; i++) {
         const pp_declared_number *number = &declaration->number[i];
         if (!number->width || number->width > 16 || number->shift + number->width > 64) return false;
         const uint64_t mask = ((UINT64_C(1) << number->width) - 1) << number->shift;
-        if (l->declared & mask || number->partner >= l->numbers ||
-            declaration->number[number->partner].width != number->width)
-            return false;
+        if (l->declared & mask || number->partner >= l->numbers) return false;
+        const pp_declared_number *partner = &declaration->number[number->partner];
+        if (partner->partner != i || partner->width != number->width) return false;
         l->declared |= mask;
         l->number[i] = *number;
         l->number_bits += number->width;

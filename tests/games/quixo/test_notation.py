@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from perfectplay import Game, UsageError, load_game
+from perfectplay.game.board import spell_board
 
 from . import reference
 from .reference import Position
@@ -56,8 +57,7 @@ def test_the_board_shows_the_marks_and_has_two_clicks_for_every_move(position: P
         move: game.format_move(code, move) for move in game.moves(code)
     }
     assert drawn.spelling is not None
-    spelled = "/".join(position.rows) + drawn.spelling.ending[drawn.to_move]
-    assert game.encode(spelled) == code
+    assert game.encode(spell_board(drawn)) == code
 
 
 @settings(max_examples=50, deadline=None)

@@ -169,7 +169,7 @@ static void check_random_slots(const pp_index *x, unsigned tier, uint64_t count)
         const uint64_t slot = next_random() % size;
         pp_index_unrank(x, tier, slot, 1, masks);
         CHECK(pp_index_rank(x, masks, NULL) == slot);
-        if (i % 100 == 0) check_images(x, slot, masks);
+        if (i % (8 * x->group) == 0) check_images(x, slot, masks);
     }
 }
 
@@ -185,7 +185,7 @@ static uint64_t check_index(const pp_index *x) {
         const uint64_t size = pp_index_size(x, tier);
         CHECK(size * x->group == kept);
         slots += size;
-        if (size <= 1000) check_tier(x, tier, 1);
+        if (size <= 1000) check_tier(x, tier, 1 + x->group / 100);
         else if (size <= random_slots) check_tier(x, tier, 100);
         else check_random_slots(x, tier, random_slots / x->tiers);
     }
@@ -241,18 +241,33 @@ static void check_ring(const char *name, unsigned ring, pp_index_spec spec) {
 }
 
 /* A square board whose opposite edges are joined: all cells form one orbit. */
-static void check_torus(const char *name, unsigned side, unsigned pieces) {
+static void check_torus(const char *name, unsigned side, pp_index_spec spec) {
     uint8_t generator[10][64];
     pp_grid_symmetries(side, side, generator);
     for (unsigned cell = 0; cell < side * side; cell++) {
         generator[8][cell] = (uint8_t)(cell / side * side + (cell + 1) % side);
         generator[9][cell] = (uint8_t)((cell + side) % (side * side));
     }
-    check_game(name, &(pp_index_spec){.cells = side * side,
-                                      .kinds = 2,
-                                      .most = {(uint8_t)pieces, (uint8_t)pieces},
-                                      .generators = 10,
-                                      .generator = (generators)generator});
+    spec.cells = side * side;
+    spec.generators = 10;
+    spec.generator = (generators)generator;
+    check_game(name, &spec);
+}
+
+/* The corners of a cube of any dimension, with all its symmetries: exchange two axes, or mirror one. */
+static void check_cube(const char *name, unsigned dimension, pp_index_spec spec) {
+    uint8_t generator[6][64];
+    for (unsigned corner = 0; corner < 1u << dimension; corner++) {
+        for (unsigned axis = 0; axis + 1 < dimension; axis++) {
+            const unsigned differ = (corner >> axis ^ corner >> (axis + 1)) & 1;
+            generator[axis][corner] = (uint8_t)(corner ^ (differ * 3) << axis);
+        }
+        generator[dimension - 1][corner] = (uint8_t)(corner ^ 1);
+    }
+    spec.cells = 1u << dimension;
+    spec.generators = dimension;
+    spec.generator = (generators)generator;
+    check_game(name, &spec);
 }
 
 /* A permutation of `cells` cells that moves at most `moved` of them: a cycle, or any. */
@@ -335,7 +350,11 @@ int main(int count, char **arguments) {
     check_ring("mu torere", 8, (pp_index_spec){.cells = 9, .kinds = 2, .least = {4, 4}, .most = {4, 4}});
     check_ring("three kinds on a ring of 20", 20, (pp_index_spec){.cells = 21, .kinds = 3, .most = {2, 2, 2}});
     check_ring("64 cells", 62, (pp_index_spec){.cells = 64, .kinds = 2, .most = {3, 2}});
-    check_torus("5x5 torus", 5, 3);
+    check_torus("5x5 torus", 5, (pp_index_spec){.kinds = 2, .most = {3, 3}});
+    check_torus("six kinds on an 8x8 torus", 8,
+                (pp_index_spec){.kinds = 6, .least = {1, 1, 1, 1, 1, 1}, .most = {1, 1, 1, 1, 1, 1}});
+    check_cube("six kinds on a cube of four dimensions", 4, (pp_index_spec){.kinds = 6, .most = {2, 2, 2, 1, 1, 1}});
+    check_cube("a cube of five dimensions", 5, (pp_index_spec){.kinds = 2, .most = {3, 3}});
     check_random_groups(200);
     check_grid("quixo 4x4", 4, 16);
     check_morris("six men's morris", 2, 6);

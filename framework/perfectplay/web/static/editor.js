@@ -31,15 +31,31 @@ function parseSavedGame(text) {
 
 // ---- setting up a position by clicking ----
 
-/** The text of a board by its spelling: labels bottom up, cell by cell, row by row. */
+const FIELDS = /\{([^:}]*)(?::([^}]*))?\}/g;
+
+/** The text of a board by its spelling; `spell_board` in game/board.py does the same. */
 function spell(board) {
-  const { empty, between_cells: betweenCells, between_rows: betweenRows, ending } = board.spelling;
-  const spellCell = (cell) => cell.stack.map((piece) => piece.label).join("") || empty;
-  const rows = Array.from({ length: Math.ceil(board.rows) }, (_, row) => {
-    const cells = board.cells.filter((cell) => cell.row === row).sort((a, b) => a.column - b.column);
-    return cells.map(spellCell).join(betweenCells);
+  const { template, empty, movers, counts } = board.spelling;
+  const spellTray = (count, text) => (text === undefined ? count : (["", text][count] ?? `${count}${text}`));
+  return template.replace(FIELDS, (_, name, text) => {
+    if (!name) return movers[board.to_move];
+    const tray = board.trays.find((each) => each.id === name);
+    if (tray) return spellTray(tray.count, text);
+    const labels = board.cells.find((each) => each.id === name).stack.map((piece) => piece.label);
+    if (counts.includes(name)) return labels.join("") || "0";
+    return labels.length ? (text ?? labels.join("")) : empty;
   });
-  return rows.join(betweenRows) + ending[board.to_move];
+}
+
+/** The names of the places that can be changed. */
+const editablePlaces = ({ template }) => new Set([...template.matchAll(FIELDS)].map(([, name]) => name));
+
+/** A cell's pieces after a click: one more or, if no piece is chosen, one less. */
+function changeStack({ id, stack }, chosen, { counts, stacks }) {
+  if (!counts.includes(id)) return chosen ? [...(stacks ? stack : []), chosen] : stack.slice(0, -1);
+  const [top = chosen] = stack;
+  const count = Math.max(0, Number(stack[0]?.label ?? 0) + (chosen ? 1 : -1));
+  return count ? [{ ...top, label: String(count) }] : [];
 }
 
 const makeToggle = (label, pressed, act, content = label) =>
@@ -63,9 +79,18 @@ function startSetup(onText) {
   };
 
   function makeCell(cell) {
-    const place = () => (cell.stack = chosen ? [...cell.stack, chosen] : cell.stack.slice(0, -1));
+    if (!editablePlaces(board.spelling).has(cell.id)) return h("span", { class: "cell" });
+    const place = () => (cell.stack = changeStack(cell, chosen, board.spelling));
     const attributes = { class: "cell", tabindex: "-1", "data-key": cell.id, onclick: () => change(place) };
     return button(attributes, hiddenText(describeCell(cell, board)));
+  }
+
+  function makeTrayButton(tray) {
+    const label = `${describePiece(tray.piece, board.players)} in reserve: ${tray.count}`;
+    const count = () => (tray.count = Math.max(0, tray.count + (chosen ? 1 : -1)));
+    const attributes = { "data-key": tray.id, onclick: () => change(count) };
+    const shown = h("span", { "aria-hidden": "true" }, `×${tray.count}`);
+    return button(attributes, hiddenText(label), pieceImage(trayPiece(tray.piece)), shown);
   }
 
   function makePieceToggle(piece) {
@@ -80,18 +105,21 @@ function startSetup(onText) {
   }
 
   function draw() {
-    const { pieces, ending } = board.spelling;
-    const movers = ending[0] === ending[1] ? [] : board.players;
+    const { pieces, movers: words } = board.spelling;
+    const movers = words[0] === words[1] ? [] : board.players;
+    const places = editablePlaces(board.spelling);
     const remove = makeToggle("Remove", chosen === null, () => choose(null));
     redraw($("setup-pieces"), ...pieces.map(makePieceToggle), remove);
     drawSmallBoard($("setup-board"), board, makeCell);
+    redraw($("setup-trays"), ...board.trays.filter((tray) => places.has(tray.id)).map(makeTrayButton));
     redraw($("setup-mover"), ...movers.map(makeMoverToggle));
   }
 
   return (shown) => {
     $("setup").hidden = !shown?.spelling;
     if (!shown?.spelling) return;
-    board = { ...shown, cells: shown.cells.map((cell) => ({ ...cell })) };
+    const copyAll = (places) => places.map((each) => ({ ...each }));
+    board = { ...shown, cells: copyAll(shown.cells), trays: copyAll(shown.trays) };
     const { pieces } = board.spelling;
     if (isFirst || (chosen && !pieces.some((piece) => piece.label === chosen.label))) [chosen] = pieces;
     isFirst = false;

@@ -46,7 +46,11 @@ export function drawNotations({ notations }) {
 function savedGame() {
   const { variant = {}, family = state.game } = listedGame() ?? {};
   const start = state.start === null ? {} : { start: state.start };
-  return JSON.stringify({ format: SAVED_FORMAT, game: family, options: variant, ...start, moves: state.moves }, null, 2);
+  return JSON.stringify(
+    { format: SAVED_FORMAT, game: family, options: variant, ...start, moves: state.moves },
+    null,
+    2,
+  );
 }
 
 function download(text, name) {

@@ -115,7 +115,8 @@ export const pieceImage = (piece, ...classes) =>
 
 export function describePiece(piece, players) {
   const owner = piece.owner === null ? "" : `${players[piece.owner] ?? ""} `;
-  const label = piece.shape === "seeds" ? `${piece.label} seeds` : piece.name || piece.label;
+  const label =
+    piece.shape === "seeds" ? `${piece.label} seed${piece.label === "1" ? "" : "s"}` : piece.name || piece.label;
   return `${owner}${label}`.trim() || "piece";
 }
 

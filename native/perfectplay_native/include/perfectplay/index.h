@@ -47,11 +47,11 @@
 enum {
     PP_INDEX_CELLS = 64,
     PP_INDEX_KINDS = 8,
-    PP_INDEX_GROUP = 4096,       /* symmetries, at most */
+    PP_INDEX_GROUP = 4096,          /* symmetries, at most */
     PP_INDEX_LEAF = PP_INDEX_GROUP, /* in pp_index_entry */
-    PP_INDEX_CODES = 1 << 16,    /* patterns of several kinds on an orbit, at most */
-    PP_INDEX_TIERS = 1 << 16,    /* tiers, at most */
-    PP_INDEX_MEMORY = 256 << 20, /* default bound for all tables, in bytes */
+    PP_INDEX_CODES = 1 << 16,       /* patterns of several kinds on an orbit, at most */
+    PP_INDEX_TIERS = 1 << 16,       /* tiers, at most */
+    PP_INDEX_MEMORY = 256 << 20,    /* default bound for all tables, in bytes */
 };
 
 typedef enum {
@@ -90,7 +90,7 @@ typedef struct {
 
 /* How a code leads to the representative of its orbit. */
 typedef struct {
-    uint32_t branch; /* class << 13 | whether a leaf follows << 12 | symmetry that takes the code to the representative */
+    uint32_t branch; /* class << 13 | a leaf follows << 12 | symmetry that takes the code to the representative */
     uint32_t place;  /* of the representative within its class */
 } pp_index_entry;
 
@@ -147,7 +147,7 @@ typedef struct {
     pp_index_fold *folds;
     pp_index_branch *branches;
     pp_index_node *nodes;
-    uint32_t *roots; /* by tier: its node */
+    uint32_t *roots;                   /* by tier: its node */
     const pp_index_entry *first_entry; /* of the first step, the same for all tiers; NULL if it is not for all kinds */
     unsigned tiers;
     /* while building */
@@ -241,7 +241,8 @@ static inline __attribute__((always_inline)) uint64_t pp_index_rank_leaf(const p
     uint64_t number = 0, occupied = whole ? 0 : pp_index_taken(step, at);
     for (unsigned kind = 0; kind < kinds; kind++) {
         const uint64_t domain = whole ? step->from : pp_index_domain(step, kind), mine = at[kind] & domain;
-        const unsigned first = !whole && kind < step->first_kind ? step->start + step->cells : step->start;
+        unsigned first = step->start;
+        if (!whole && kind < step->first_kind) first = (first + step->cells) % 64; /* 64: the domain is empty */
         uint64_t bits = mine >> first; /* the domain's cells are consecutive, and the first kind may use all of them */
         if (kind) bits = pp_gather(&x->subsets, bits, (domain & ~occupied) >> first, bytes);
         number = number * leaf->choices[kind] + pp_subset_rank(&x->subsets, bits, bytes);
@@ -354,7 +355,7 @@ static inline void pp_index_enter_next(const pp_index *x, pp_index_path *path) {
         /* the first slot of the next class with slots, which is the number of slots up to this class */
         const uint32_t classes = x->folds[node->fold].classes;
         uint32_t class = level->class + 1;
-        while (class + 1 < classes && node->branch[class + 1].offset == node->branch[class].offset) class++;
+        while (class + 1 < classes && node->branch[class + 1].offset == node->branch[class].offset) class ++;
         path->depth--;
         if (class < classes && node->branch[class].offset < node->size) {
             path->leaf = node;
