@@ -87,7 +87,7 @@ def _split(numbers: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]] 
         return None
     for half in (bits // 2, bits // 2 - 1, bits // 2 + 1):
         low, high = numbers[: 1 << half], tuple(number ^ numbers[0] for number in numbers[:: 1 << half])
-        if all(number == low[i & (1 << half) - 1] ^ high[i >> half] for i, number in enumerate(numbers)):
+        if [one ^ other for other in high for one in low] == list(numbers):
             return low, high
     return None
 

@@ -13,6 +13,10 @@ from perfectplay.compile import ir
 from perfectplay.compile.ranges import I64, U64, WIDE, Range
 
 PRELUDE = """\
+/* A third of the time of gcc, and the rules are not faster with it. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-thread-jumps")
+#endif
 #include "perfectplay.h"
 
 typedef __int128 pp_wide;
