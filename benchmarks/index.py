@@ -19,8 +19,8 @@ from perfectplay_morris.plugin import Morris
 from perfectplay_native.build import kernel_ffi
 
 SOURCE = Path(__file__).resolve().with_name("index.c")
-SUB_SPACES = [(3, 3), (4, 3), (4, 4), (5, 5), (6, 6), (7, 5), (7, 7), (8, 8)]
-"""Men of the mover and of the other player. With nine, morris also tests for impossible mills."""
+SUB_SPACES = [(mover, other) for mover in range(3, 10) for other in range(3, 10)]
+"""Men of the mover and of the other player. With nine, morris also tests for impossible mills when it unranks."""
 POSITIONS, ROUNDS = 64 * 2000, 15
 MAX_RATIO = 1.5
 COLUMNS = ("hand_rank", "generic_rank", "hand_unrank", "generic_unrank")
