@@ -103,8 +103,8 @@ class Sequences:
                 return value
             case Constant(obj) if isinstance(obj, list | tuple | range | dict | set | frozenset | str):
                 objects = obj if isinstance(obj, range | list | tuple) else list(obj)
-                length = constant_int(len(objects))
-                return View(length, lambda i: choose(builder, objects, i.expr), _kind(obj), _is_uniform(objects))
+                number, uniform = constant_int(len(objects)), _is_uniform(objects)
+                return View(number, lambda i: choose(builder, objects, i.expr), _kind(obj), uniform)
             case Tuple(items, kind, _):
                 return View(constant_int(len(items)), lambda i: self._item(value, i), kind, uniform=False)
             case Array():
