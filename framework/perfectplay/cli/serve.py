@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import re
 import signal
@@ -68,6 +69,7 @@ def command(
         from perfectplay.compile.kernel import SWITCH
         from perfectplay.web.app import make_app, server_options
         from perfectplay.web.library import Library
+        from perfectplay.web.requests import is_worth_logging
 
     if not compile_rules:
         os.environ[SWITCH] = "0"
@@ -87,6 +89,7 @@ def command(
         webbrowser.open(address)
     options = server_options(open_to_others=not local)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **options)
+    logging.getLogger("uvicorn.error").addFilter(is_worth_logging)
     # uvicorn ends its requests on SIGTERM, and then raises the signal again, which would end the process by it.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     uvicorn.Server(config).run(sockets=[listener])

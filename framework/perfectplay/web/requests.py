@@ -143,8 +143,19 @@ def answer_http_error(request: Request, error: Exception) -> Response:
 
 def answer_failure(request: Request, error: Exception) -> Response:
     """Answer a request that failed unexpectedly. The traceback is written to the log, not to the client."""
-    logging.getLogger("perfectplay.web").error("%s %s failed", request.method, request.url.path)
+    if not _is_lost_connection(error):
+        logging.getLogger("perfectplay.web").error("%s %s failed", request.method, request.url.path)
     return _answer_error(500, "internal server error; see the server log", SECURITY_HEADERS)
+
+
+def _is_lost_connection(error: BaseException | None) -> bool:
+    """Whether uvloop refused to write because the client has gone, which uvicorn misses for pipelined requests."""
+    return isinstance(error, RuntimeError) and str(error).endswith("the handler is closed")
+
+
+def is_worth_logging(record: logging.LogRecord) -> bool:
+    """Filter the log of uvicorn, which has a traceback for every client that goes without reading its answers."""
+    return not (record.exc_info and _is_lost_connection(record.exc_info[1]))
 
 
 ERROR_HANDLERS = {
