@@ -9,10 +9,15 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+
+from .. import zoo
 
 SERVE = [sys.executable, "-c", "from perfectplay.cli import main; main()", "serve", "--no-open"]
 
@@ -34,9 +39,9 @@ def test_serve_prints_its_address_and_answers(tmp_path: Path) -> None:
 
 
 @contextmanager
-def running_server(directory: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def running_server(directory: Path, *files: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Run `solve serve` with its output in pipes; yields the process and its port. The caller ends the process."""
-    command = [*SERVE, "--port", "0", "--dir", str(directory)]
+    command = [*SERVE, "--port", "0", "--no-compile", "--dir", str(directory), *map(str, files)]
     environment = {**os.environ, "PERFECTPLAY_PLUGINS": "dots"}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -74,6 +79,41 @@ def test_clients_that_vanish_without_reading_their_answers_are_not_logged(tmp_pa
         server.terminate()
         _, errors = server.communicate(timeout=60)
         assert (server.returncode, errors) == (0, "")
+
+
+SLOW_TEXTS = """
+@hookimpl
+def decode(position): return str(position)
+
+@hookimpl
+def encode(text):
+    import pathlib, time
+    (pathlib.Path(__file__).parent / text).touch()
+    time.sleep(float(text))
+    return 7
+"""
+
+
+def test_sigterm_ends_the_server_soon_and_every_request_is_answered(tmp_path: Path) -> None:
+    game = tmp_path / "slow.py"
+    game.write_text(zoo.read("subtraction") + SLOW_TEXTS, encoding="utf-8")
+    with running_server(tmp_path, game) as (server, port), ThreadPoolExecutor() as clients:
+
+        def ask(seconds: str) -> tuple[int, dict[str, object]]:
+            connection = HTTPConnection("127.0.0.1", port, timeout=120)
+            connection.request("GET", f"/api/slow/position?position={seconds}")
+            answer = connection.getresponse()
+            return answer.status, json.load(answer)
+
+        slow, endless = clients.submit(ask, "3"), clients.submit(ask, "900")
+        while not (tmp_path / "3").exists() or not (tmp_path / "900").exists():
+            time.sleep(0.01)
+        server.terminate()
+        assert server.wait(60) == 0
+        assert slow.result()[0] == 200
+        assert endless.result() == (503, {"error": "the server is stopping"})
+        assert server.stderr is not None
+        assert "Traceback" not in server.stderr.read()
 
 
 def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 
@@ -92,7 +93,14 @@ def command(
     logging.getLogger("uvicorn.error").addFilter(is_worth_logging)
     # uvicorn ends its requests on SIGTERM, and then raises the signal again, which would end the process by it.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    uvicorn.Server(config).run(sockets=[listener])
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        # Python would wait for requests that still run in threads, though they have been answered with an error.
+        code = 130 if isinstance(sys.exc_info()[1], KeyboardInterrupt) else 0
+        last_resort = threading.Timer(1, os._exit, [code])
+        last_resort.daemon = True
+        last_resort.start()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -6,6 +6,7 @@ browser, so the guard checks the headers Host (against DNS rebinding) and Origin
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import logging
@@ -372,8 +373,12 @@ class RequestGuard:
 
         added = self._framed_headers if scope["path"].startswith(EMBED) else _ADDED_HEADERS
 
+        started = False
+
         async def send_guarded(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 own = message.get("headers", ())
                 present = {name for name, _ in own}
                 message["headers"] = [*own, *(header for header in added if header[0] not in present)]
@@ -384,7 +389,12 @@ class RequestGuard:
 
         refusal = self._check(scope)
         app = self.app if refusal is None else _answer_error(refusal.status, str(refusal))
-        await app(scope, receive, send_guarded)
+        try:
+            await app(scope, receive, send_guarded)
+        except asyncio.CancelledError:  # the server is stopping
+            if started:
+                raise
+            await _answer_error(503, "the server is stopping")(scope, receive, send_guarded)
 
     def _check(self, scope: Scope) -> Refusal | None:
         headers = dict(scope["headers"])
