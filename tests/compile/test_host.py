@@ -178,6 +178,20 @@ def test_a_difference_is_an_error_with_both_results(hook: str):
         compare_sample(game, kernel)
 
 
+@pytest.mark.parametrize("hook", ["tier", "parents", "undo"])
+def test_an_error_during_the_comparison_names_the_hook(hook: str):
+    def broken(self: Take, position: int) -> int:
+        return {}[position]
+
+    def broken_undo(self: Take, position: int, move: int) -> int:
+        return {}[position]
+
+    plugin = type("BrokenHook", (Take,), {hook: hookimpl(broken_undo if hook == "undo" else broken)})
+    _, kernel = compiled()
+    with pytest.raises(PluginError, match=f"hook '{hook}' raised KeyError"):
+        compare_sample(make_game(plugin(), name="take"), kernel)
+
+
 def test_the_sample_has_a_thousand_positions_or_all():
     game, kernel = compiled()
     reachable = {STONES * 4}

@@ -87,6 +87,7 @@ def _repeat(game: Game, question: str, position: int) -> None:
             game.mover(position)
         if game.has_score and status != Status.ONGOING:
             game.score(position)
+        _check_shortcuts(game, position, ongoing=status == Status.ONGOING)
     elif question in ("children", "apply", "undo"):  # the move is not known, so all are checked
         _check_children(game, position)
     else:
@@ -113,6 +114,16 @@ def _check_children(game: Game, position: int) -> None:
         game.canonicalize(child)
         if game.has_mover:
             game.mover(child)
+
+
+def _check_shortcuts(game: Game, position: int, *, ongoing: bool) -> None:
+    """Call the hooks that not every engine call uses. They come last, so that a fault of the rules has priority."""
+    game.tier(position)
+    if ongoing and game.has_undo:
+        for move in game.moves(position):
+            game.undo(game.apply(position, move), move)
+    if ongoing and game.has_parents:
+        game.parents(position)
 
 
 def _check_count(game: Game, hook: str, position: int, count: int) -> None:
