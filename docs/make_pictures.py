@@ -2,8 +2,8 @@
 
     python docs/make_pictures.py [--dir TABLES]
 
-Needs tables of Gobblet, Connect Four and six men's morris, the `dev` extra, Pillow and Chromium (Debian's `chromium`
-package).
+Needs tables of Gobblet, Connect Four and six men's morris, the `dev` extra (Pillow comes with its matplotlib),
+and Chromium (Debian's `chromium` package).
 """
 
 from __future__ import annotations

@@ -89,6 +89,15 @@ def test_too_little_memory_for_a_library_is_a_one_line_error(run_solve, tmp_path
     assert_refused(run_solve("show", "gobblet", tables=tmp_path, preexec_fn=bound), 1, "ulimit -v")
 
 
+@pytest.mark.parametrize("limit", [142_000 << 10, 145_000 << 10, 148_000 << 10])
+def test_too_little_memory_for_threads_of_a_library_is_no_interruption(run_solve, tmp_path: Path, limit: int):
+    """OpenBLAS raises SIGINT if it cannot start a thread."""
+    bound = partial(resource.setrlimit, resource.RLIMIT_AS, (limit, limit))
+    done = run_solve("tables", tables=tmp_path, preexec_fn=bound)
+    assert done.returncode in (0, 1)
+    assert done.stderr.count("\n") <= 1
+
+
 def test_closed_output_and_wrong_arguments_are_one_line_errors(run_solve, tmp_path):
     def without_output() -> None:
         os.close(1)

@@ -86,9 +86,11 @@ class Layout:
 
 def _layout_error(result: int) -> LayoutError | MemoryError:
     reasons = {
-        lib.PP_LAYOUT_LARGE_GROUP: "the symmetry group is too large; declare a smaller group",
-        lib.PP_LAYOUT_LARGE_ORBIT: "a kind has too many patterns on cells that symmetries exchange; allow fewer pieces",
-        lib.PP_LAYOUT_LARGE_TABLES: "there are too many slots, tiers or tables; declare narrower ranges of pieces",
+        lib.PP_LAYOUT_LARGE_GROUP: "the symmetry group is too large (limit: 4,096 symmetries); declare a smaller group",
+        lib.PP_LAYOUT_LARGE_ORBIT: "a kind has too many patterns on cells that symmetries exchange; "
+        "allow fewer pieces (limit: 256 MiB of tables)",
+        lib.PP_LAYOUT_LARGE_TABLES: "there are too many slots, tiers or tables; "
+        "declare narrower ranges of pieces (limits: 2^40 - 1 slots per tier, 256 MiB of tables)",
         lib.PP_LAYOUT_BAD: "the cells, numbers or symmetries are out of range",
     }
     return MemoryError() if result == lib.PP_LAYOUT_NO_MEMORY else LayoutError(reasons[result])

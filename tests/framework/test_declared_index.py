@@ -260,12 +260,32 @@ def test_a_contradictory_declaration_is_refused(parts, message):
         Index(**parts)
 
 
+def torus_symmetries(size: int) -> Group:
+    """Return the symmetries of size × size cells whose opposite borders meet."""
+    places = [divmod(cell, size) for cell in range(size * size)]
+    images = (
+        [((row + 1) % size, column) for row, column in places],
+        [(column, row) for row, column in places],
+        [(-row % size, column) for row, column in places],
+    )
+    return Group(Symmetry(tuple(row * size + column for row, column in image)) for image in images)
+
+
+def test_an_index_of_six_kinds_on_64_cells_does_not_fit_a_position():
+    cells = [range(3 * cell, 3 * cell + 3) for cell in range(64)]
+    kinds = {1: (1, 2), 2: 1, 3: 1, 4: 1, 5: 1, 6: (1, 2)}
+    assert len(torus_symmetries(8)) == 512
+    with pytest.raises(ValueError, match="0 to 63"):
+        Index(cells, kinds, torus_symmetries(8))
+
+
 def test_tables_beyond_the_limits_are_refused():
     cells = [(cell,) for cell in range(64)]
     swaps = [Symmetry((*range(i), i + 1, i, *range(i + 2, 64))) for i in range(0, 26, 2)]
     for index, message in (
         (Index(cells, {1: 3}, Group(swaps)), "group is too large"),
         (Index(cells, {1: (0, 32)}), "too many slots"),
+        (Index(cells, {1: (1, 6)}, torus_symmetries(8)), "too many patterns .* 256 MiB"),
     ):
         with pytest.raises(ValueError, match=message):
             index.layout()

@@ -91,7 +91,8 @@ def test_a_list_that_moves_under_the_pointer_previews_nothing(open_page: OpenPag
     assert page.locator(".changed, .previewed").count() == 0
 
 
-def test_the_layout_does_not_move(open_page: OpenPage, gobblet_server: str) -> None:
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_layout_does_not_move(open_page: OpenPage, gobblet_server: str, width: int) -> None:
     """Neither while the page loads, nor when a verdict arrives, nor in a long game.
 
     Requests wait for two frames, so that the page is drawn without data first, as on a busy machine.
@@ -102,7 +103,7 @@ def test_the_layout_does_not_move(open_page: OpenPage, gobblet_server: str) -> N
     window.fetch = async (...request) => { await frame(); await frame(); return send(...request); };
     new PerformanceObserver((list) => { for (const e of list.getEntries()) window.shift += e.value; })
       .observe({ type: 'layout-shift', buffered: true });"""
-    page = open_page(f"{gobblet_server}/gobblet", before=watch)
+    page = open_page(f"{gobblet_server}/gobblet", before=watch, viewport={"width": width, "height": 900})
     page.wait_for_selector("#line .step")
     page.evaluate(FRAMES)
     assert page.evaluate("window.shift") < 0.1  # "good" in browsers' terms

@@ -156,7 +156,10 @@ def test_json_is_compressed_only_on_request(client: TestClient) -> None:
 def test_a_wrong_method_is_answered_with_the_allowed_ones(client: TestClient) -> None:
     allowed = client.put("/api/tictactoe/solve").headers["allow"]
     assert set(allowed.replace(" ", "").split(",")) == {"GET", "HEAD", "POST", "DELETE"}
-    assert client.get("/api/tictactoe/move").status_code == 405
+    refused = client.get("/api/tictactoe/move")
+    assert refused.status_code == 405
+    assert "GET" in refused.json()["error"]
+    assert "405" in describe(OPERATIONS)["paths"]["/api/{game}/move"]["post"]["responses"]
 
 
 def test_the_api_describes_itself(client: TestClient) -> None:

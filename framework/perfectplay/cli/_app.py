@@ -64,6 +64,8 @@ class Root(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run and exit. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 after Ctrl-C."""
         _replace_closed_streams()
+        # NumPy's OpenBLAS, which we do not use, starts threads, and raises SIGINT if there is no memory for them.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")  # print a ? for characters that the terminal lacks

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import re
 import signal
 import socket
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 
@@ -68,6 +70,7 @@ def command(
         from perfectplay.compile.kernel import SWITCH
         from perfectplay.web.app import make_app, server_options
         from perfectplay.web.library import Library
+        from perfectplay.web.requests import is_worth_logging
 
     if not compile_rules:
         os.environ[SWITCH] = "0"
@@ -87,9 +90,17 @@ def command(
         webbrowser.open(address)
     options = server_options(open_to_others=not local)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **options)
+    logging.getLogger("uvicorn.error").addFilter(is_worth_logging)
     # uvicorn ends its requests on SIGTERM, and then raises the signal again, which would end the process by it.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    uvicorn.Server(config).run(sockets=[listener])
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        # Python would wait for requests that still run in threads, though they have been answered with an error.
+        code = 130 if isinstance(sys.exc_info()[1], KeyboardInterrupt) else 0
+        last_resort = threading.Timer(1, os._exit, [code])
+        last_resort.daemon = True
+        last_resort.start()
 
 
 def _listen(host: str, port: int) -> socket.socket:

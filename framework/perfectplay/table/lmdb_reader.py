@@ -322,7 +322,9 @@ class TableFile:
                 yield record
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 if not self.repairing:
-                    raise self.damage(f"the record of tier {int.from_bytes(key[1:])} cannot be read: {error}") from None
+                    raise self.damage(
+                        f"the record of tier {int.from_bytes(key[1:5])} cannot be read: {error}"
+                    ) from None
 
     def check_whole(self) -> None:
         """Check all records of a finished table together: cheap, and it covers every size, width and checksum."""

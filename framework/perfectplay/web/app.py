@@ -25,6 +25,8 @@ from perfectplay.web.vocabulary import write_module
 
 MAX_CONNECTIONS = 500
 """Above this number requests are answered with 503."""
+STOP_SECONDS = 5
+"""Requests that are still running so long after SIGTERM are answered with 503."""
 MIN_COMPRESSED_BYTES = 500
 """Shorter answers are not compressed."""
 
@@ -39,7 +41,7 @@ def server_options(*, open_to_others: bool) -> dict[str, Any]:
         "h11_max_incomplete_event_size": MAX_HEADER_BYTES,
         "limit_concurrency": MAX_CONNECTIONS,
         "timeout_keep_alive": 30,
-        "timeout_graceful_shutdown": 2,
+        "timeout_graceful_shutdown": STOP_SECONDS,
     }
 
 

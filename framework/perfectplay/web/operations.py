@@ -173,6 +173,7 @@ def _describe_operation(operation: Operation, schemas: dict[Any, Any]) -> dict[s
     content = {operation.media_type: {"schema": schemas[operation.answer]}}
     described["responses"] = {
         str(operation.status): {"description": "The answer.", "content": content},
+        "405": {"description": "Another method; see Allow.", "content": _as_json(schemas[Error])},
         "429": {"description": "Too many requests; see Retry-After.", "content": _as_json(schemas[Error])},
         "default": {"description": "Refused, with the reason.", "content": _as_json(schemas[Error])},
     }

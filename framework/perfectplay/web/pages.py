@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qsl, quote
 
 from starlette.requests import Request
@@ -61,11 +62,15 @@ async def show_page(request: Request) -> Response:
         path = f"{EMBED if embedded else '/'}{path_of(name)}"
         return RedirectResponse(request.url.replace(scheme="", netloc="", path=path))
     lines = _preload_data(name, with_replay=not request.url.query)
+    classes = ["embed"] if embedded else []
     if name is not None and (served := library.get(name)) is not None:
-        lines += await _describe_link(request, served)
+        shown = await _find_link(request, served)
+        lines += _describe_link(request, served, shown)
+        if shown is not None and shown.has_reserves:
+            classes.append("reserves")
     page: str = request.app.state.page
     page = page.replace("<!-- head -->", "\n  ".join(lines))
-    return HTMLResponse(page.replace("<body>", '<body class="embed">') if embedded else page)
+    return HTMLResponse(page.replace("<body>", f'<body class="{" ".join(classes)}">'))
 
 
 def _first_game(library: Library) -> str | None:
@@ -87,23 +92,37 @@ def _preload_data(name: str | None, *, with_replay: bool) -> list[str]:
 # ---- links ----
 
 
-async def _describe_link(request: Request, served: ServedGame) -> list[str]:
+class _Shown(NamedTuple):
+    """The position that a link shows."""
+
+    position: int
+    sentence: str
+    has_reserves: bool
+    """Whether the page needs space for pieces beside the board."""
+
+
+async def _find_link(request: Request, served: ServedGame) -> _Shown | None:
+    """Return the position in the address; None for a wrong link, which the page explains."""
+    if served.bounded:
+        return None
+    query = dict(parse_qsl(request.url.query))
+    try:
+        return await run_hooks(request, served, lambda: _find_shown(served, query))
+    except (PerfectPlayError, Refusal, ValueError):
+        return None
+
+
+def _describe_link(request: Request, served: ServedGame, shown: _Shown | None) -> list[str]:
     """Return the Open Graph tags of a game and the position in the address; of a wrong link, those of the game."""
-    name = path_of(served.game.identity)
-    title, sentence, picture = catalog.title_of(served.game), _DESCRIPTION, f"/api/{name}/board.svg"
-    if not served.bounded:
-        query = dict(parse_qsl(request.url.query))
-        try:
-            position, sentence = await run_hooks(request, served, lambda: _find_shown(served, query))
-            picture += f"?id={position}"
-        except (PerfectPlayError, Refusal, ValueError):
-            pass  # the page explains what is wrong with the link
+    title, picture = catalog.title_of(served.game), f"/api/{path_of(served.game.identity)}/board.svg"
+    if shown is not None:
+        picture += f"?id={shown.position}"
     base = str(request.base_url).rstrip("/")
     tags = {
         "og:type": "website",
         "og:site_name": "perfectplay",
         "og:title": title,
-        "og:description": sentence,
+        "og:description": _DESCRIPTION if shown is None else shown.sentence,
         "og:url": str(request.url),
         "og:image": f"{base}{picture}",
         "og:image:type": "image/svg+xml",
@@ -112,8 +131,7 @@ async def _describe_link(request: Request, served: ServedGame) -> list[str]:
     return [f'<meta property="{key}" content="{escape(text)}">' for key, text in tags.items()]
 
 
-def _find_shown(served: ServedGame, query: dict[str, str]) -> tuple[int, str]:
-    """Return the position that a link shows, and one sentence about it that reveals no puzzle's solution."""
+def _find_shown(served: ServedGame, query: dict[str, str]) -> _Shown:
     start = served.start
     if "position" in query:
         start = parse_position(served, query["position"])
@@ -123,13 +141,20 @@ def _find_shown(served: ServedGame, query: dict[str, str]) -> tuple[int, str]:
     matches.read_moves(match, query.get("moves", ""))
     last = len(match.moves)
     position = int(match.positions[max(0, min(int(query.get("ply", last)), last))])
+    board, _ = answers.find_board(served.game, position)
+    sentence = _describe_shown(served, position, is_puzzle="puzzle" in query)
+    return _Shown(position, sentence, board is not None and len(board.trays) > 0)
+
+
+def _describe_shown(served: ServedGame, position: int, *, is_puzzle: bool) -> str:
+    """Return one sentence about a position that reveals no puzzle's solution."""
     mover = served.game.mover(position)
-    if "puzzle" in query:
-        return position, f"Puzzle: {sides(served.game, mover)[0]} to move, only one move wins."
+    if is_puzzle:
+        return f"Puzzle: {sides(served.game, mover)[0]} to move, only one move wins."
     value = answers.find_value(served, position)
     if value is not None and answers.find_result(served, position, mover) is None:
-        return position, f"{headline(served.game, value, mover)}."
-    return position, f"{answers.verdict(served, position, mover, value)}."
+        return f"{headline(served.game, value, mover)}."
+    return f"{answers.verdict(served, position, mover, value)}."
 
 
 # ---- other pages ----

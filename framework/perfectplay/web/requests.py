@@ -6,6 +6,7 @@ browser, so the guard checks the headers Host (against DNS rebinding) and Origin
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import logging
@@ -143,8 +144,19 @@ def answer_http_error(request: Request, error: Exception) -> Response:
 
 def answer_failure(request: Request, error: Exception) -> Response:
     """Answer a request that failed unexpectedly. The traceback is written to the log, not to the client."""
-    logging.getLogger("perfectplay.web").error("%s %s failed", request.method, request.url.path)
+    if not _is_lost_connection(error):
+        logging.getLogger("perfectplay.web").error("%s %s failed", request.method, request.url.path)
     return _answer_error(500, "internal server error; see the server log", SECURITY_HEADERS)
+
+
+def _is_lost_connection(error: BaseException | None) -> bool:
+    """Whether uvloop refused to write because the client has gone, which uvicorn misses for pipelined requests."""
+    return isinstance(error, RuntimeError) and str(error).endswith("the handler is closed")
+
+
+def is_worth_logging(record: logging.LogRecord) -> bool:
+    """Filter the log of uvicorn, which has a traceback for every client that goes without reading its answers."""
+    return not (record.exc_info and _is_lost_connection(record.exc_info[1]))
 
 
 ERROR_HANDLERS = {
@@ -361,8 +373,12 @@ class RequestGuard:
 
         added = self._framed_headers if scope["path"].startswith(EMBED) else _ADDED_HEADERS
 
+        started = False
+
         async def send_guarded(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 own = message.get("headers", ())
                 present = {name for name, _ in own}
                 message["headers"] = [*own, *(header for header in added if header[0] not in present)]
@@ -373,7 +389,12 @@ class RequestGuard:
 
         refusal = self._check(scope)
         app = self.app if refusal is None else _answer_error(refusal.status, str(refusal))
-        await app(scope, receive, send_guarded)
+        try:
+            await app(scope, receive, send_guarded)
+        except asyncio.CancelledError:  # the server is stopping
+            if started:
+                raise
+            await _answer_error(503, "the server is stopping")(scope, receive, send_guarded)
 
     def _check(self, scope: Scope) -> Refusal | None:
         headers = dict(scope["headers"])

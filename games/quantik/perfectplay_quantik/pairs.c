@@ -2,6 +2,7 @@
 #include "pairs.h"
 
 #include "core.h"
+#include "perfectplay/subsets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +10,11 @@
 enum { SETS = 1 + CELLS + CELLS * (CELLS - 1) / 2 }; /* sets of at most two cells */
 
 struct pair_tables quantik_pairs;
+static uint8_t set_number[1 << CELLS]; /* 0 none, 1-16 one cell, 17-136 two cells, SETS for more cells */
 static uint16_t number_of[SETS][SETS];
 
-/* Numbers the sets of at most two cells: 0 none, 1-16 one cell, 17-136 two cells. More cells: SETS. */
-static unsigned set_number(uint16_t mask) {
-    if (!mask) return 0;
-    const unsigned low = lowest_bit(mask);
-    const unsigned rest = mask & (mask - 1U);
-    if (!rest) return 1 + low;
-    if (rest & (rest - 1)) return SETS;
-    const unsigned high = lowest_bit(rest);
-    return 1 + CELLS + high * (high - 1) / 2 + low;
-}
-
 uint16_t quantik_pair(uint16_t mover, uint16_t other) {
-    const unsigned a = set_number(mover), b = set_number(other);
+    const unsigned a = set_number[mover], b = set_number[other];
     return a < SETS && b < SETS ? number_of[a][b] : (uint16_t)NO_PAIR;
 }
 
@@ -58,14 +49,14 @@ static void number_pairs(uint16_t symmetric[SYMMETRIES][SETS], const uint16_t *m
         const uint16_t mover = candidates[pair].mover, other = candidates[pair].other;
         quantik_pairs.mover[pair] = mover;
         quantik_pairs.other[pair] = other;
-        number_of[set_number(mover)][set_number(other)] = (uint16_t)pair;
+        number_of[set_number[mover]][set_number[other]] = (uint16_t)pair;
     }
 }
 
 /* Stores the images of one pair and the symmetries that give its greatest image. Returns the end of the used turns. */
 static unsigned build_images(unsigned pair, uint16_t symmetric[SYMMETRIES][SETS], unsigned used) {
     struct pair_tables *const tables = &quantik_pairs;
-    const unsigned a = set_number(tables->mover[pair]), b = set_number(tables->other[pair]);
+    const unsigned a = set_number[tables->mover[pair]], b = set_number[tables->other[pair]];
     uint16_t top = 0;
     for (unsigned t = 0; t < SYMMETRIES; t++) {
         const uint16_t image = quantik_pair(symmetric[t][a], symmetric[t][b]);
@@ -99,14 +90,13 @@ static void build_pair(unsigned pair) {
 __attribute__((constructor)) static void fill_tables(void) {
     static uint16_t symmetric[SYMMETRIES][SETS];
     uint16_t masks[SETS];
-    for (unsigned low = 0; low < CELLS; low++) {
-        masks[set_number((uint16_t)(1U << low))] = (uint16_t)(1U << low);
-        for (unsigned high = low + 1; high < CELLS; high++) {
-            const uint16_t mask = (uint16_t)(1U << low | 1U << high);
-            masks[set_number(mask)] = mask;
-        }
+    memset(set_number, SETS, sizeof set_number);
+    for (unsigned set = 0, count = 0, mask = 0; set < SETS; set++) {
+        masks[set] = (uint16_t)mask;
+        set_number[mask] = (uint8_t)set;
+        mask = (unsigned)pp_subset_next(mask);
+        if (!mask || mask >> CELLS) mask = (unsigned)pp_subset_first(++count);
     }
-    masks[0] = 0;
     for (unsigned t = 0; t < SYMMETRIES; t++) {
         for (unsigned set = 0; set < SETS; set++) symmetric[t][set] = symmetry_mask(t, masks[set]);
     }

@@ -97,7 +97,7 @@ struct quixo_board {
     uint32_t step[DIRECTIONS];                /* from a cell to the next in a direction */
     uint64_t starts[DIRECTIONS];              /* cells from which `goal` cells fit on the board, in both halves */
     uint8_t has_goal[1 << MAX_LENGTH];        /* whether a mask of a line's cells has `goal` in a row */
-    uint32_t columns_of_row[1 << MAX_LENGTH]; /* a row's mask with its cells LONGEST bits apart */
+    uint32_t columns_of_row[1 << MAX_LENGTH]; /* a row's mask with its cells MAX_LENGTH bits apart */
     line_moves moves[2][MAX_LENGTH + 1][CONTENTS]; /* by inner, length and content: after a move of the mover */
     line_moves origins[2][MAX_LENGTH + 1]
                       [CONTENTS];            /* before a move in which the other player took one of their own marks */

@@ -69,6 +69,24 @@ def test_flipped_bit_behind_the_frames_is_detected_by_verify(game, compacted, tm
         verify_table(table)
 
 
+def test_flipped_bit_in_the_length_of_a_key_is_detected(game, plain):
+    """Python does not convert a key of thousands of bytes to decimal digits."""
+    file = plain / DATA_FILE
+    data = file.read_bytes()
+    reports = 0
+    for key in (number_key(b"T", tier) for tier in range(ladder.RUNGS)):
+        place = data.rindex(len(key).to_bytes(2, "little") + key)
+        for bit in range(16):
+            damaged = bytearray(data)
+            damaged[place + bit // 8] ^= 1 << bit % 8
+            file.write_bytes(damaged)
+            try:
+                open_table(game, plain).close()  # a page of an older transaction
+            except DamagedTable:
+                reports += 1
+    assert reports >= 16
+
+
 def test_exchanged_blocks_are_detected(plain, codes):
     entries = read_snapshot(plain / DATA_FILE).entries
     first, second = (number_key(b"t", tier, 0) for tier in (3, 4))

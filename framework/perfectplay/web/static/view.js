@@ -115,6 +115,7 @@ function playerPlaces() {
 export function drawPlaces(fresh = false) {
   const position = currentPosition();
   const view = boardView(fresh);
+  document.body.classList.toggle("reserves", Boolean(position.board?.trays.length));
   for (const [element, owner] of playerPlaces()) {
     const trays = element.querySelector(".trays");
     if (position.board) drawTrays(trays, owner, view);

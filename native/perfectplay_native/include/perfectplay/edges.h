@@ -1,7 +1,14 @@
 /* The list of slots that `expand` and `retract` fill, under the counting rule stated at `retract` in perfectplay.h.
  *
  * An edge between two positions without symmetries counts as often as there are moves along it. Any other edge counts once,
- * because a symmetric position has several moves to one slot while there may be only one way back. */
+ * because a symmetric position has several moves to one slot while there may be only one way back. For example, the empty
+ * board of tic-tac-toe is symmetric, so its 9 moves are 3 edges:
+ *
+ *     a b a
+ *     b c b     moves to a a a a b b b b c     slots listed: a b c
+ *     a b a
+ *
+ * Contract: `slots` has room for every edge, the list is empty at first, and the caller sets `origin_symmetric`. */
 #ifndef PERFECTPLAY_EDGES_H
 #define PERFECTPLAY_EDGES_H
 

@@ -1,4 +1,9 @@
-/* Images of bit masks under permutations of cells, with one table lookup per byte. */
+/* Images of bit masks under permutations of cells, with one table lookup per byte.
+ *
+ * For example, a quarter turn of 2 × 2 cells takes cell 0 to 1, 1 to 3, 2 to 0 and 3 to 2:
+ *
+ *     0 1     X X     . X     image = {1, 3, 0, 2}
+ *     2 3     . .     . X     mask 0011 (cells 0 and 1) -> 1010 (cells 1 and 3) */
 #ifndef PERFECTPLAY_MASKS_H
 #define PERFECTPLAY_MASKS_H
 
