@@ -76,7 +76,7 @@ def indexed_example(name: str) -> tuple[str, list[str]]:
 
 @contextmanager
 def quick_checks() -> Iterator[None]:
-    """Check only the first random games. What these show, `solve check` finds too, because it continues with others."""
+    """Check only the first random games. `solve check` plays these too, and then others."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trial, "PLAYOUTS", trial.PLAYOUTS // 5)
         yield

@@ -184,7 +184,7 @@ def test_every_operation_has_a_unique_name_and_a_known_tag() -> None:
     tags = {tag["name"] for tag in document["tags"]}
     assert {tag for operation in operations for tag in operation["tags"]} == tags
     assert all(len(operation["tags"]) == 1 for operation in operations)
-    assert "OutcomeName" in document["components"]["schemas"]  # a type of its own in generated clients
+    assert "OutcomeName" in document["components"]["schemas"]  # a named type in generated clients
 
 
 def test_a_browser_gets_a_readable_description(client: TestClient) -> None:

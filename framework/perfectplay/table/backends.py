@@ -123,7 +123,7 @@ def _prepare(game: Game, lock: WriterLock, values: str) -> Store | None:
 def _read_damaged(game: Game, path: Path, values: str) -> TableReader:
     """Read a table of this game, omitting damaged records.
 
-    Raises TableError for another game or other values, and if so much is damaged that the table must be replaced.
+    Raises TableError for another game or other values, and if the table is damaged beyond repair.
     """
     try:
         reader = TableReader(path, source=TableFile(path / DATA_FILE, repairing=True))

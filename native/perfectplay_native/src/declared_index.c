@@ -52,7 +52,7 @@ static inline unsigned number_at(const pp_declared_number *number, pp_position p
     return (unsigned)(position >> number->shift & ((UINT64_C(1) << number->width) - 1));
 }
 
-/* The mask of each kind; false if a cell has a value that is none of the kinds. */
+/* The mask of each kind; false if the value of a cell is not a kind. */
 static inline bool read_masks(const pp_layout *l, pp_position position, bool swap, uint64_t *masks) {
     uint64_t planes[MAX_PLANES], occupied = 0, known = 0;
     for (unsigned i = 0; i < l->planes; i++) {

@@ -30,7 +30,7 @@ void pp_search_free(pp_search *search);
 /* Probes an engine that has tiers of the same game attached, for every position that the search meets. The engine must
  * outlive the search and must not be used otherwise in the meantime. Returns a pp_result. */
 int pp_search_use_tablebase(pp_search *search, pp_engine *engine);
-/* Proves from now on only whether a player, 0 or 1, can avoid a loss: a draw in the table then means that he can. Only
+/* Proves from now on only whether a player, 0 or 1, can avoid a loss: a draw in the table means yes. Only
  * for a kernel with `mover`, and before anything but wins and losses is in the table. */
 void pp_search_set_holder(pp_search *search, int player);
 /* Any thread may call these two at any time. */

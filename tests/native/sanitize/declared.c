@@ -7,7 +7,7 @@
 #include "declared_index_api.h"
 #include "perfectplay/grid.h"
 
-/* ---- the game: both players place three pieces on 3 × 3 cells; whoever is to move then loses ---- */
+/* ---- the game: both players place three pieces on 3 × 3 cells; the player to move then loses ---- */
 
 enum { CELLS = 9, TURN = 18, HANDS = 19, FREE_BIT = 63, SLOTS = 300 };
 

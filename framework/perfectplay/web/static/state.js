@@ -3,7 +3,7 @@
 
 import { pathOf } from "./api.js";
 
-/** The start of the page's address. An embedded board has addresses of its own. */
+/** The start of the page's address. Embedded boards have separate addresses. */
 export const BASE = document.body.classList.contains("embed") ? "/embed/" : "/";
 
 const STORAGE_KEY = "perfectplay";
