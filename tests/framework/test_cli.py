@@ -87,7 +87,7 @@ def test_solving_prints_a_summary():
     assert ["ties", "151  19.7 %"] in lines
     assert "best first moves  a3, b3, b2\n" in result.stdout
     assert re.search(r"time              [0-9.]+ s \(CPU [0-9.]+ s\), .*/s\n", result.stdout)
-    assert re.search(r"peak memory       \d+ MiB, and \d+ MiB of mapped files\n", result.stdout)
+    assert re.search(r"peak memory       [0-9.]+ [MG]iB, and [0-9.]+ [MG]iB of mapped files\n", result.stdout)
     assert re.search(r"hash              [0-9a-f]{16}\n", result.stdout)
     assert "solve show tictactoe" in result.stdout
 
