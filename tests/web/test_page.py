@@ -174,7 +174,9 @@ def test_the_tutorials_plugin_is_playable(open_page: OpenPage, tmp_path: Path, s
     assert page.locator("#board .cell").count() == 9
     play(page, "4", "1", "8", "0")  # X has the centre and a corner, O the upper left
     assert page.locator("#board .piece").count() == 4
-    cell(page, "c3").click()
+    assert page.locator("#board .coordinate").count() == 0, "moves are called 0 to 8"
+    assert cell(page, "2").locator(".cell-label").inner_text() == "2"
+    cell(page, "2").click()
     expect_verdict(page, re.compile("First player wins"))
     page.click("#new")
     set_computer(page, "top")
