@@ -105,7 +105,7 @@ class _Picture:
         if self.flipped:
             self.trays.reverse()
         named = any(self.row_names) or any(self.column_names)
-        self.left = _MARGIN + (_COORDINATES if named else 0)
+        self.left: float = _MARGIN + (_COORDINATES if named else 0)
         self.top = _MARGIN + (_TRAY if self.trays[0] else 0)
         self.field = board.columns * UNIT, board.rows * UNIT
         self.bottom = self.top + self.field[1] + (_COORDINATES if named else _MARGIN)
