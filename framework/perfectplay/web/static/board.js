@@ -51,13 +51,13 @@ export function findClicks({ moves, board }, selected, landing = null) {
 
 // ---- values on the board ----
 
-function makeBadge(value, best, role) {
+function makeBadge(value, best) {
   const sign = signOf(value);
   const number = formatNumber(value);
   const emphasis = best && isSameValue(value, best) ? " best" : "";
   return h(
     "span",
-    { class: `badge ${kindOf(value)} ${role}${emphasis}`, "aria-hidden": "true" },
+    { class: `badge ${kindOf(value)} own${emphasis}`, "aria-hidden": "true" },
     sign && h("span", { class: "sign" }, sign),
     h("span", { class: sign ? "number" : "" }, number && `\u2009${number}`),
   );
@@ -130,7 +130,7 @@ function drawCoveredPieces(cell) {
   return covered.length > 0 && h("span", { class: "covered", "aria-hidden": "true" }, images);
 }
 
-/** The number of seeds in a pit; "" for an empty one on a board without seeds. */
+/** The number of seeds in a pit. */
 function drawSeedCount({ stack, isPit }) {
   const text = stack.at(-1)?.shape === "seeds" ? stack.at(-1).label : isPit ? "0" : "";
   return text && h("span", { class: "seed-count", "aria-hidden": "true" }, text);
@@ -169,14 +169,14 @@ function explainTarget(moves, { values, best }) {
   const [first, ...others] = moves;
   const more = others.length ? `, or ${others.length} more` : "";
   if (!values) return { words: [`legal: ${first.move}${more}`] };
-  return { badges: [makeBadge(first, best, "own")], words: [`${first.move}: ${formatLong(first)}${more}`] };
+  return { badges: [makeBadge(first, best)], words: [`${first.move}: ${formatLong(first)}${more}`] };
 }
 
 /** The badge and words for the best move from a place, while no piece is selected. */
 function explainBestMoves(id, { best }, clicks) {
   const [from] = clicks.movesFrom(id);
   if (!from) return {};
-  return { badges: [makeBadge(from, best, "own")], words: [`best from here: ${formatLong(from)}`] };
+  return { badges: [makeBadge(from, best)], words: [`best from here: ${formatLong(from)}`] };
 }
 
 function explainPlace(id, view, clicks) {

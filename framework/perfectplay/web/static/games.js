@@ -170,7 +170,7 @@ export async function watchSolve(game, onSolved) {
   const card = $("solve-card");
   const title = () => listedGame()?.title ?? game;
   let offer = { command: `solve ${game}`, estimate: null, fits: true, allowed: true };
-  card.replaceChildren(h("h2", {}, title()), emptyNote("Estimating the cost of a solve…"));
+  card.replaceChildren(h("h2", {}, title()), emptyNote("Estimating the cost…"));
   card.hidden = false;
 
   const fill = (parts) => redraw(card, ...parts);

@@ -10,7 +10,7 @@ import { formatDistance, formatLong, headingOf, isSameValue, kindOf, letterOf } 
 
 const MAX_SYMMETRIC = 4;
 
-/** A small picture of the piece that a move of the current position moves; undefined if there is none. */
+/** A picture of the piece that a move of the current position moves, if there is one. */
 function drawMoved(move) {
   const { board } = currentPosition();
   const piece = board && pieceOfMove(move, board);
@@ -93,7 +93,7 @@ function makePlainList(moves) {
   return h("div", { class: "chips" }, sorted.map((move) => makeChip(move, false, false))); // prettier-ignore
 }
 
-/** Makes the list as high as its content, but never lower than before in this game, so that the page rarely moves. */
+/** Makes the list as high as its content, but never lower than before, so that the page rarely moves. */
 function fitHeight(container, key) {
   if (container.dataset.fitted !== key) container.style.minHeight = "";
   container.dataset.fitted = key;

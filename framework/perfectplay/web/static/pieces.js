@@ -114,7 +114,7 @@ export const pieceImage = (piece, ...classes) =>
 
 const WITHOUT_PICTURE = ["block", "seeds", "text"]; // what is placed there is no piece
 
-/** The piece that a move moves or places; undefined if there is none, such as in a pit with seeds. */
+/** The piece that a move moves or places, if there is one. */
 export function pieceOfMove({ source }, { cells, trays, spelling, to_move: mover }) {
   const tray = trays.find((each) => each.id === source)?.piece;
   const pieces = [...(spelling?.pieces ?? []), ...cells.flatMap((cell) => cell.stack)];
