@@ -111,7 +111,7 @@ def limit_freed_memory(budget: int) -> None:
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         library.mallopt(mmap_threshold, min(32 << 20, max(1 << 17, budget // 32)))
-        library.mallopt(trim_threshold, min(1 << 30, max(1 << 17, budget // 16)))
+        library.mallopt(trim_threshold, min(1 << 30, max(1 << 17, budget // 4)))
         library.mallopt(arena_max, 1)
 
 

@@ -99,6 +99,15 @@ def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir()), "the files have no names"
 
 
+def test_ranges_have_similar_sizes_although_every_array_covers_a_part_only(monkeypatch):
+    monkeypatch.setattr("perfectplay.threads.SMALLEST_RANGE", 1)
+    arrays = [ordered(range(1000 * number, 1000 * number + 500 + number)) for number in range(20)]
+    with ThreadPool(4) as pool:
+        sizes = [len(part) for part in pool.by_ranges(lambda sets, known: union(sets), arrays, [])]
+    assert sum(sizes) == sum(map(len, arrays))
+    assert max(sizes) < 2 * min(sizes)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_ranges_of_keys_are_processed_separately_and_in_order(threads, monkeypatch):
     monkeypatch.setattr("perfectplay.threads.SMALLEST_RANGE", 1)
