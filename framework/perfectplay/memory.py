@@ -101,7 +101,7 @@ def return_freed_memory() -> None:
 
 
 def limit_freed_memory(budget: int) -> None:
-    """Make glibc return freed memory to the system, except for a small part of a solve's memory budget.
+    """Make glibc return freed memory to the system, except for a quarter of a solve's memory budget.
 
     By default it keeps blocks of up to 32 MiB, and small ones for each thread separately. If it kept none, every
     temporary array would consist of new pages, which the system has to clear first. That took a quarter of the time of

@@ -76,6 +76,7 @@ def enumerate_positions(
     """
     with ThreadPool(threads if kernel.parallel else 1) as pool:
         Enumeration(kernel, store, game, budget, pool, report, check, expand).run()
+    budget.pool.free.clear()  # before the engine needs the memory
 
 
 class Enumeration:

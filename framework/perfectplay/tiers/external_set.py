@@ -5,8 +5,8 @@
                                                                 └──── iter_sorted ───────┘
 
 Runs in memory are merged as in a log-structured merge tree: each is at least twice as long as the next, so a set has
-few of them and a position is copied only a few times. A run in a file is written once and read from front to back.
-Only `insert`, `merge` and `iter_sorted` may spill a set.
+few of them and a position is copied only a few times. They consist of segments, which a merge returns to a pool. A run
+in a file is written once and read from front to back. Only `insert`, `merge` and `iter_sorted` may spill a set.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def _merge_runs(runs: Sequence[SortedRun], size: int, *, release: bool = False) 
 
 
 class Run(Protocol):
-    """An array, or an object that returns slices of one. They may be shorter than requested, but empty only at the end."""
+    """An array, or an object that returns slices of one. These may be too short, but are empty only at the end."""
 
     def __getitem__(self, part: slice, /) -> Array: ...
 
