@@ -121,7 +121,7 @@ def test_with_pytest_a_game_is_tested_in_three_lines(tmp_path, codes):
     for name in ("good", "bad"):
         test = f"import {name}_game as GAME\ndef test_law(game_law):\n    game_law()\n"
         (tmp_path / f"test_{name}.py").write_text(test)
-    command = [sys.executable, "-m", "pytest", "-rf", "-p", "no:cacheprovider", str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", "-rf", "-p", "no:cacheprovider", "-p", "no:schemathesis", str(tmp_path)]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert process.returncode == 1
     assert "FAILED test_bad.py::test_law[canonical] - Failed: 'canonicalize' maps" in process.stdout
