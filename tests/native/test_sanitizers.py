@@ -114,7 +114,7 @@ toolkit: checked
 TOOLKIT_BUILDS = {
     "sanitizers": ([*sanitize_flags("address,undefined")], 30_000),
     "sanitizers-bmi2": ([*sanitize_flags("address,undefined"), "-mbmi2"], 30_000),
-    "optimized": (["-O2"], 1_000_000),
+    "optimized": (["-O2"], 10_000_000),
 }
 
 
