@@ -38,14 +38,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bin directory of a fresh environment with nothing but the wheel built from this checkout's sdist."""
     place = tmp_path_factory.mktemp("packaging")
     source = shutil.copytree(ROOT, place / "source", ignore=NOT_SHIPPED)
-    build = (
-        sys.executable,
-        "-m",
-        "build",
-        "--no-isolation",
-        "--outdir",
-        place / "dist",
-    )
+    build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", place / "dist")
     run(*build, source, cwd=place)
     (wheel,) = (place / "dist").glob("*.whl")
     run(sys.executable, "-m", "venv", place / "venv", cwd=place)

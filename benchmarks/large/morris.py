@@ -18,7 +18,8 @@ prints the counts of all sub-spaces solved so far, also while another process so
 
     python benchmarks/large/morris.py --count
 
-counts all 28 sub-spaces, as in the index and in the way closest to Gasser's total, and solves nothing.
+counts all 28 sub-spaces, as in the index and in the way closest to Gasser's total, and the slots of the index by the
+number of men in hand. It solves nothing.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from perfectplay.threads import Progress
 from perfectplay.values import NO_POSITION_CODE
 from perfectplay_morris.geometry import GEOMETRIES, Geometry
 from perfectplay_native.engine import Engine
+from perfectplay_native.kernel import Kernel
 
 GASSER = 7_673_759_269
 POINTS = 24
@@ -140,6 +142,15 @@ def count_all(board: Geometry) -> int:
             total += positions
         print(f"  all {total:15,}")
     print(f"difference to Gasser's {GASSER:,}: {GASSER - total:+,}")
+    print("slots by men in hand:")
+    kernel = load_game("morris", men="nine", flying=True).kernel
+    assert kernel is not None
+    slots: Counter[int] = Counter()
+    for tier in range(1, kernel.tier_count):
+        slots[_men_in_hand(_any_position(kernel, tier))] += kernel.tier_size(tier)
+    for in_hand, count in sorted(slots.items()):
+        print(f"  {in_hand:3} {count:15,}")
+    print(f"  all {slots.total():15,}")
     return 0
 
 
@@ -159,17 +170,26 @@ class SubSpace:
         return self.mover + self.other
 
 
+def _any_position(kernel: Kernel, tier: int) -> int:
+    slots = range(kernel.tier_size(tier))
+    return next(position for position in (kernel.unrank(tier, slot) for slot in slots) if position is not None)
+
+
+def _men_in_hand(position: int) -> int:
+    return position >> 2 * POINTS & 31
+
+
 def find_sub_spaces(game: Game, board: Geometry, men: int) -> list[SubSpace]:
     """Return the sub-spaces with at most `men` men on the board, in solving order. Tier 0 has all finished games."""
     kernel, points = game.kernel, len(board.places)
     assert kernel is not None
     spaces = []
     for tier in range(1, kernel.tier_count):
-        position = next(p for p in (kernel.unrank(tier, i) for i in range(kernel.tier_size(tier))) if p is not None)
+        position = _any_position(kernel, tier)
         counts = [(position >> first & (1 << points) - 1).bit_count() for first in (0, POINTS)]
-        in_hand, side = position >> 2 * POINTS & 31, position >> 53
-        if in_hand or sum(counts) > men:
+        if _men_in_hand(position) or sum(counts) > men:
             break
+        side = position >> 53
         spaces.append(SubSpace(tier, counts[side], counts[1 - side]))
     return spaces
 

@@ -101,7 +101,7 @@ def return_freed_memory() -> None:
 
 
 def limit_freed_memory(budget: int) -> None:
-    """Make glibc return freed memory to the system, except for a small part of a solve's memory budget.
+    """Make glibc return freed memory to the system, except for a quarter of a solve's memory budget.
 
     By default it keeps blocks of up to 32 MiB, and small ones for each thread separately. If it kept none, every
     temporary array would consist of new pages, which the system has to clear first. That took a quarter of the time of
@@ -111,7 +111,7 @@ def limit_freed_memory(budget: int) -> None:
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         library.mallopt(mmap_threshold, min(32 << 20, max(1 << 17, budget // 32)))
-        library.mallopt(trim_threshold, min(1 << 30, max(1 << 17, budget // 16)))
+        library.mallopt(trim_threshold, min(1 << 30, max(1 << 17, budget // 4)))
         library.mallopt(arena_max, 1)
 
 

@@ -25,6 +25,9 @@ MAX_THREADS = 4096
 SMALLEST_RANGE, LARGEST_RANGE = 1 << 16, 1 << 19
 """Fewer positions are not worth a separate thread. With more, temporary arrays would be too large to be reused."""
 
+SAMPLES_PER_RANGE = 64
+"""Positions of all arrays that are compared to find the bounds. A single array may cover a small range only."""
+
 
 class ThreadPool:
     """A pool of threads, by default one per processor. With one thread the caller does all the work."""
@@ -68,8 +71,9 @@ class ThreadPool:
         parts = min(max(self.count, positions // LARGEST_RANGE), positions // SMALLEST_RANGE)
         if parts < 2:
             return [work(list(sets), list(others))]
-        longest = max(sets, key=len)
-        bounds = longest[np.arange(1, parts) * len(longest) // parts]
+        step = max(1, positions // (SAMPLES_PER_RANGE * parts))
+        sample = np.sort(np.concatenate([array[step // 2 :: step] for array in sets]))
+        bounds = sample[np.arange(1, parts) * len(sample) // parts]
         ranges = zip(_cut(sets, bounds), _cut(others, bounds), strict=True)
         return [result for _, result in self.map(lambda both: work(*both), ranges)]
 

@@ -78,6 +78,7 @@ def difference(positions: Positions, others: Sequence[Positions]) -> Positions:
     >>> difference(np.array([1, 2, 3, 4], dtype=np.uint64), [np.array(each, dtype=np.uint64) for each in ([0, 2], [4])])
     array([1, 3], dtype=uint64)
     """
+    others = [other for other in others if len(other)]
     if others:
         positions = positions.copy()
     for other in others:

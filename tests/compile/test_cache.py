@@ -90,12 +90,7 @@ def test_the_pip_package_of_zig_is_used_if_there_is_no_other(monkeypatch: pytest
 
 @pytest.mark.parametrize(
     ("script", "words"),
-    [
-        ("exit 3", "exit code 3"),
-        ("kill -SEGV $$", "SIGSEGV"),
-        ("kill -KILL $$", "SIGKILL"),
-        ("true", "prints nothing"),
-    ],
+    [("exit 3", "exit code 3"), ("kill -SEGV $$", "SIGSEGV"), ("kill -KILL $$", "SIGKILL"), ("true", "prints nothing")],
 )
 def test_a_compiler_that_does_not_run(
     script: str, words: str, program: Callable[[str], str], monkeypatch: pytest.MonkeyPatch

@@ -120,7 +120,8 @@ def nested(position, move):
 """
 ARGUMENTS = [
     *[(position, move) for position in (0, 1, 2, 3, 5, 6, 7, 12, 1000, 0x123456) for move in (0, 1, 2, 3, 5, 8)],
-    *[(position, move) for position in (2**63 - 1, 2**63, 2**64 - 2) for move in (1, 3, 64, 2**32 - 1)],
+    *[(position, move) for position in (2**63 - 1, 2**63, 2**64 - 2) for move in (1, 3, 64)],
+    *[(position, 2**32 - 1) for position in (2**63 - 1, 2**63, 2**64 - 2)],
 ]
 
 
@@ -153,7 +154,7 @@ def compiled(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Compiled
 def test_a_function_has_the_results_of_python(compiled: Compiled, name: str) -> None:
     function = compiled.functions[compiled.names.index(name)]
     results = 0
-    for position, move in ARGUMENTS:
+    for position, move in ARGUMENTS[: -2 if name == "mask" else None]:  # in Python, 1 << 2**32 - 1 takes seconds
         answer = compiled.call(name, position, move)
         assert fuzz_compile.compare(function, answer, position, move) is None, (position, move)
         results += not answer[1]

@@ -18,14 +18,6 @@ def games(fresh) -> dict[str, dict]:
     return {game["name"]: game for game in json.loads(fresh.run("solve games --json"))}
 
 
-def follow_advice(printed: str, fresh) -> list[str]:
-    """Run the commands that `solve new` recommends. Returns them."""
-    commands = re.findall(r"^    (.*)$", printed, re.MULTILINE)
-    for command in commands:
-        fresh.run(command)
-    return commands
-
-
 @pytest.fixture(scope="module")
 def examples(fresh):
     """The fresh environment with the examples installed; the last test uninstalls them."""
@@ -35,34 +27,32 @@ def examples(fresh):
 
 
 def test_new_projects_pass_their_own_tests_and_lint_unchanged(fresh):
-    results = {"second player wins in 6 plies": ("first-try", "quick"), "draw in 9 plies": ("placing", "quick-placing")}
-    for options in ("first-try", "quick --c", "placing --indexed", "quick-placing --c --indexed"):
-        advice = fresh.run(f"solve new {options}")
-        assert any(command.startswith("pip install") for command in follow_advice(advice, fresh))
+    names, printed = ("first-try", "quick", "placing", "quick-placing"), {}
+    for name, options in zip(names, ("", "--c", "--indexed", "--c --indexed"), strict=True):
+        advice = re.findall(r"^    (.*)$", fresh.run(f"solve new {name} {options}"), re.MULTILINE)
+        assert advice[0].startswith("pip install")
+        printed |= {command: fresh.run(command) for command in advice}
     assert "already exists" in fresh.run("mkdir taken && solve new taken", code=2)
     assert "built-in command" in fresh.run("solve new verify", code=2)
     assert "lower-case letters" in fresh.run("solve new Chess", code=2)
-    for verdict, name in [(verdict, name) for verdict, names in results.items() for name in names]:
-        assert games(fresh)[name]["kind"] == ("C kernel" if name.startswith("quick") else "Python, compiled")
+    listed = games(fresh)
+    for name in names:
+        assert listed[name]["kind"] == ("C kernel" if name.startswith("quick") else "Python, compiled")
         assert "passed" in fresh.run(f"cd {name} && pytest -q -p no:cacheprovider")
-        assert f"{name}: all " in fresh.run(f"solve check {name}")
-        printed = fresh.run(f"solve {name}")
-        assert verdict in printed.lower()
-        assert ("index             declared" in printed) == name.endswith("placing")
-        for lint in (["check"], ["format", "--check"]):
-            command = [sys.executable, "-m", "ruff", *lint, str(fresh.work / name)]
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout
+        assert f"{name}: all " in printed[f"solve check {name}"]
+        indexed, solved = name.endswith("placing"), printed[f"solve {name}"]
+        assert ("draw in 9 plies" if indexed else "second player wins in 6 plies") in solved.lower()
+        assert ("index             declared" in solved) == indexed
+    for lint in (["check"], ["format", "--check"]):
+        command = [sys.executable, "-m", "ruff", *lint, *(str(fresh.work / name) for name in names)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
 
 
-def test_tic_tac_toe_takes_at_most_sixty_lines():
-    plugin = ROOT / "docs/examples/tictactoe/perfectplay_tictactoe/plugin.py"
-    assert len(plugin.read_text().splitlines()) <= 60
-
-
-def test_teeko_with_its_index_takes_at_most_120_lines():
-    plugin = ROOT / "docs/examples/teeko/perfectplay_teeko/plugin.py"
-    assert len(plugin.read_text().splitlines()) <= 120
+@pytest.mark.parametrize(("name", "most"), [("tictactoe", 60), ("teeko", 120)])
+def test_an_example_is_short(name, most):
+    """Teeko has an index."""
+    assert len((ROOT / f"docs/examples/{name}/perfectplay_{name}/plugin.py").read_text().splitlines()) <= most
 
 
 def test_connect_four_in_python_and_in_c_are_the_same_game(examples):
@@ -76,12 +66,8 @@ def test_installed_examples_are_listed_and_pass_their_checks(examples):
     found = games(examples)
     assert found["tictactoe"]["kind"] == "Python, compiled"
     assert found["connect4-python"]["kind"] == "Python, compiled"
-    assert [option["name"] for option in found["connect4-python"]["options"]] == [
-        "width",
-        "height",
-        "connect",
-        "mirror",
-    ]
+    options = [option["name"] for option in found["connect4-python"]["options"]]
+    assert options == ["width", "height", "connect", "mirror"]
     for name in EXAMPLES:
         assert "passed" in examples.run(f"cd examples/{name} && pytest -q -p no:cacheprovider")
 

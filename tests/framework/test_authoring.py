@@ -116,10 +116,7 @@ def test_grids_round_trip_as_integers_and_as_texts(cells):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("X../...", "expected 3 rows of 3, such as .../.../..."),
-        ("X../.?./...", r"'\?' in row 2 is not one of \. X O"),
-    ],
+    [("X../...", "expected 3 rows of 3, such as .../.../..."), ("X../.?./...", r"'\?' in row 2 is not one of \. X O")],
 )
 def test_an_unreadable_text_names_the_wrong_place(text, message):
     with pytest.raises(ValueError, match=message):

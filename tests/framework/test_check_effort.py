@@ -13,7 +13,7 @@ import pytest
 from perfectplay import Board, Cell, Outcome, Piece, load_game, make_game, solve_game
 from perfectplay.errors import PluginError
 from perfectplay.game.board_text import draw
-from perfectplay.testing import Effort, run_checks
+from perfectplay.testing import Effort, run_checks, sandbox
 from perfectplay.testing.checks import narrate_game
 from perfectplay.values import Status
 
@@ -115,11 +115,13 @@ def test_a_game_that_prints_to_standard_output_is_not_called_impure(run_solve: S
 
 def test_a_hook_that_hangs_only_in_a_new_process_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONHASHSEED", "0")  # the new process gets another one
+    monkeypatch.setattr(sandbox, "PATIENCE", 3)
     file = tmp_path / "mygame.py"
+    patience = "from perfectplay.testing import sandbox\nsandbox.PATIENCE = 3\n"  # in the new process, too
     body = "import os\n    while position == 3 and os.environ['PYTHONHASHSEED'] != '0': pass\n    "
-    file.write_text(zoo.read("subtraction", {"def moves(position): ": f"def moves(position):\n    {body}"}))
+    file.write_text(patience + zoo.read("subtraction", {"def moves(position): ": f"def moves(position):\n    {body}"}))
     breach = run_checks(load_game(str(file)), Effort(seconds=0)).breaches["pure"]
-    assert "in a new process, hook 'moves' did not return within" in breach
+    assert "in a new process, hook 'moves' did not return within 3 seconds" in breach
 
 
 # ---- single laws ----

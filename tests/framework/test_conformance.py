@@ -18,7 +18,7 @@ from perfectplay.values import Status
 
 from .. import zoo
 from ..cli import solve
-from .seeded import report_plugin
+from .seeded import quick_checks, report_plugin
 
 
 def not_idempotent(code: str) -> str:
@@ -31,7 +31,8 @@ def test_correct_games_pass(request, name):
 
 
 def test_a_kernel_with_an_index_passes():
-    results = {result.law: result for result in run_checks(load_game("gobblet"), Effort(seconds=1)).results}
+    with quick_checks():
+        results = {result.law: result for result in run_checks(load_game("gobblet"), Effort(seconds=1)).results}
     assert all(result.breach is None for result in results.values())
     assert all(results[law].applies for law in ("functions", "rank", "retract", "tiers", "board"))
 
@@ -103,14 +104,14 @@ def test_all_broken_laws_are_reported_together(codes):
 def test_solve_check_prints_the_results_and_exits_with_1_after_a_breach(install, codes):
     install("good", codes.tic_tac_toe)
     install("bad", not_idempotent(codes.tic_tac_toe))
-    good = solve("check", "good")
+    good = solve("check", "good", "--seconds", 0.3)
     assert good.exit_code == 0
     assert "good: all 13 applicable checks passed" in good.output
-    bad = solve("check", "bad")
+    bad = solve("check", "bad", "--seconds", 0.3)
     assert bad.exit_code == 1
     width = max(map(len, law_names()))
     assert f"\n✗ {'canonical':<{width}}  'canonicalize' maps position" in bad.output
-    as_json = solve("check", "bad", "--json")
+    as_json = solve("check", "bad", "--seconds", 0.3, "--json")
     assert as_json.exit_code == 1
     assert "canonical" in [law["law"] for law in json.loads(as_json.output)["laws"] if law["breach"]]
 
@@ -121,7 +122,7 @@ def test_with_pytest_a_game_is_tested_in_three_lines(tmp_path, codes):
     for name in ("good", "bad"):
         test = f"import {name}_game as GAME\ndef test_law(game_law):\n    game_law()\n"
         (tmp_path / f"test_{name}.py").write_text(test)
-    command = [sys.executable, "-m", "pytest", "-rf", "-p", "no:cacheprovider", str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", "-rf", "-p", "no:cacheprovider", "-p", "no:schemathesis", str(tmp_path)]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert process.returncode == 1
     assert "FAILED test_bad.py::test_law[canonical] - Failed: 'canonicalize' maps" in process.stdout

@@ -55,7 +55,6 @@ def test_examples_become_indexed_by_five_lines(name, positions, slots, tiers):
     plain = module((EXAMPLES / name / f"perfectplay_{name}/plugin.py").read_text())
     table = assert_same_values(make_game(plain), make_game(module(source)), positions)
     assert (sum(record.size for record in table.records.values()), len(table.records)) == (slots, tiers)
-    check_game(module(source))
 
 
 class Capture:

@@ -107,18 +107,8 @@ def test_every_method_rejects_anything_but_a_position(subtraction, position):
         ("position - move", "2**64 - 1", ("apply", 5, 1), r"from 0 to 2\*\*64-2"),
         ("position - move", "None", ("apply", 5, 1), "returned None in position 5: a position is an int"),
         ("position + move", "'x'", ("undo", 5, 1), "hook 'undo' returned 'x' in position 5"),
-        (
-            "if taken <= position]",
-            "] if position != 5 else None",
-            ("moves", 5),
-            "expected a list of moves",
-        ),
-        (
-            "if taken <= position]",
-            "] if position != 5 else [1 << 32]",
-            ("moves", 5),
-            "a move must fit 32 bits",
-        ),
+        ("if taken <= position]", "] if position != 5 else None", ("moves", 5), "expected a list of moves"),
+        ("if taken <= position]", "] if position != 5 else [1 << 32]", ("moves", 5), "a move must fit 32 bits"),
         (
             "if taken <= position]",
             "] if position != 5 else {}[5]",
@@ -235,11 +225,7 @@ def test_a_wrong_option_is_a_usage_error(codes, options, message):
         ('Option("stones"', 'Option("Big Stones"', "lower-case"),
         (', choices=("wins", "loses")', "", "give its `choices`"),
         ("return Variant(", "return (", "missing 'start'"),
-        (
-            "def options():\n    return [",
-            "def options():\n    return 5 or [",
-            "expected a list of Option",
-        ),
+        ("def options():\n    return [", "def options():\n    return 5 or [", "expected a list of Option"),
     ],
 )
 def test_wrong_declarations_are_rejected(old, new, message):

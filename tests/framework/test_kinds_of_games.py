@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from perfectplay import Outcome, Status, Value, load_game, make_game, solve_game, verify_table
+from perfectplay import Game, Outcome, Status, Value, load_game, make_game, solve_game, verify_table
 from perfectplay.testing import Effort, run_checks
 from perfectplay_native.build import kernel_ffi
 from perfectplay_native.kernel import Kernel
@@ -18,6 +18,7 @@ from ..games.kalah import reference as kalah
 from ..native.conftest import build_module
 from ..zoo import EXAMPLES, HERE, references
 from ..zoo.othello import Othello
+from .seeded import quick_checks
 
 KALAH_RULES = list(itertools.product([False, True], repeat=2))
 SCORED = {
@@ -32,11 +33,16 @@ for pits, seeds, *rules in [(*size, *rules) for size in [(3, 2), (2, 4), (1, 6)]
     SCORED[f"kalah {options}"] = (partial(load_game, "kalah", **options), game)
 
 
+def assert_no_breaches(game: Game) -> None:
+    with quick_checks():
+        assert not run_checks(game, Effort(seconds=0.5)).breaches
+
+
 @pytest.mark.parametrize("name", SCORED)
 def test_scores_and_plies_equal_those_of_a_plain_solver(name):
     make, (rules, start) = SCORED[name]
     game = make()
-    assert not run_checks(game, Effort(seconds=0.5)).breaches
+    assert_no_breaches(game)
     values = references.solve(rules, start)
     pairs = _walk_together(game, rules, start)
     with solve_game(game, save=False).table as table:
@@ -72,7 +78,7 @@ def _as_pair(value: Value) -> tuple[int, int]:
 
 def test_the_eight_puzzle_takes_at_most_31_moves():
     game = load_game(str(EXAMPLES / "sliding.py"), rows=3, columns=3)
-    assert not run_checks(game, Effort(seconds=0.5)).breaches
+    assert_no_breaches(game)
     distances = _distances_from_the_solved_board()
     assert len(distances) == 181_440
     assert max(distances.values()) == 31
@@ -119,7 +125,7 @@ def lights(shared):
 
 def test_lights_out_can_be_solved_a_quarter_of_the_time_with_at_most_15_presses(lights):
     assert lights.is_puzzle
-    assert not run_checks(lights, Effort(seconds=0.5)).breaches
+    assert_no_breaches(lights)
     fewest = _fewest_presses()
     solution = solve_game(lights, save=False)
     with solution.table as table:

@@ -11,6 +11,7 @@ from perfectplay.errors import PerfectPlayError
 from perfectplay.memory import Available, available_memory
 from perfectplay.solve import options as budget
 from perfectplay.solve import steps
+from perfectplay.tiers.external_set import SpillBudget
 from perfectplay.tiers.order import TierSizes
 
 
@@ -64,8 +65,15 @@ def test_too_little_memory_names_the_limit_and_a_remedy(left, advice, tic_tac_to
         solve_game(tic_tac_toe, save=False)
 
 
+def test_memory_of_the_enumeration_is_free_for_the_engine(tic_tac_toe, monkeypatch):
+    budgets = []
+    monkeypatch.setattr(steps, "SpillBudget", lambda *limits: budgets.append(SpillBudget(*limits)) or budgets[-1])
+    solve_game(tic_tac_toe, save=False).table.close()
+    assert not budgets[0].pool.free
+    assert budgets[0].memory_bytes == 0
+
+
 def _with_all_memory(*arguments, budget, **options):
     from perfectplay.tiers.enumeration import enumerate_positions
-    from perfectplay.tiers.external_set import SpillBudget
 
     enumerate_positions(*arguments, budget=SpillBudget(None, None), **options)

@@ -139,9 +139,7 @@ NAIVE = {
     ),
     "WON is a win for the first player": (
         TIC_TAC_TOE,
-        {
-            "        return Status.LOST": "        return Status.WON if sum(map(bool, board)) % 2 else Status.LOST",
-        },
+        {"        return Status.LOST": "        return Status.WON if sum(map(bool, board)) % 2 else Status.LOST"},
         "status",
         "Second wins in all that were found; return the status for the player who would move next",
     ),
@@ -231,7 +229,7 @@ def test_mistakes_that_appear_in_another_process_are_reported(mistake, tmp_path)
     source, changes, message = IN_FILES[mistake]
     file = tmp_path / "naive.py"
     file.write_text(zoo.change(source, changes))
-    found = {each.law: each.breach for each in run_checks(load_game(str(file))).results}
+    found = {each.law: each.breach for each in run_checks(load_game(str(file)), Effort(seconds=0.5)).results}
     assert re.search(message, found.pop("pure") or "")
     assert not any(found.values())
 
@@ -246,7 +244,7 @@ def test_variants_with_separate_options_pass():
     ids=["stones", "tic-tac-toe", "hexapawn"],
 )
 def test_without_the_mistake_all_checks_pass(source):
-    check_game(zoo.module_of(source))
+    assert not run_checks(make_game(zoo.module_of(source)), Effort(seconds=0.5)).breaches
 
 
 def test_a_shared_list_of_moves_is_copied():

@@ -41,12 +41,7 @@ def estimate_from_start(kernel, **options):
     return estimate_positions(kernel, {kernel.tier(start): np.array([start], dtype=np.uint64)}, **options)
 
 
-EXACT = [
-    ("connect4", {}, 80_541),
-    ("connect4", {"mirror": False}, 161_029),
-    ("kalah", {}, 29_269),
-    ("dots", {}, 756),
-]
+EXACT = [("connect4", {}, 80_541), ("connect4", {"mirror": False}, 161_029), ("kalah", {}, 29_269), ("dots", {}, 756)]
 
 
 @pytest.mark.parametrize(("game", "options", "positions"), EXACT, ids=lambda value: str(value))
@@ -208,9 +203,11 @@ def test_what_does_not_fit_is_advised_against(monkeypatch):
     game = load_game("morris", men="nine")
     monkeypatch.setattr(planning, "available_memory", lambda: Available(8 << 30, "the machine's memory"))
     monkeypatch.setattr(planning, "free_disk", lambda path: 100 << 30)
-    assert (plan_solve(game, seconds=0.2).method, plan_solve(game, seconds=0.2).budget) == ("lmdb", None)
+    plan = plan_solve(game, seconds=0.2)
+    assert (plan.method, plan.budget) == ("lmdb", None)
     monkeypatch.setattr(planning, "available_memory", lambda: Available(1 << 30, "the machine's memory"))
-    assert (plan_solve(game, seconds=0.2).method, plan_solve(game, seconds=0.2).budget) == ("lmdb", 512 << 20)
+    plan = plan_solve(game, seconds=0.2)
+    assert (plan.method, plan.budget) == ("lmdb", 512 << 20)
     monkeypatch.setattr(planning, "free_disk", lambda path: 1 << 30)
     assert plan_solve(game, seconds=0.2).method == "prove"
 

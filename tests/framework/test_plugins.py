@@ -55,11 +55,7 @@ def test_missing_rules_are_all_named(codes):
             "def apply(place, move)",
             "^game: hook 'apply' has an argument 'place'; rename it to 'position'$",
         ),
-        (
-            "def start(): return 7",
-            "def start(): return '7'",
-            "hook 'start' returned '7': a position is an int",
-        ),
+        ("def start(): return 7", "def start(): return '7'", "hook 'start' returned '7': a position is an int"),
         ("def start(): return 7", "def start(): return 1 << 64", "must fit 64 bits"),
         ("def start(): return 7", "def start(): return 8", "'start' returned 8, which hook 'valid' rejects"),
         ("def start(): return 7", "def start(): return 7 // 0", "hook 'start' raised ZeroDivisionError"),
@@ -91,14 +87,8 @@ def test_a_class_is_not_a_plugin():
         (zoo.read("subtraction", {"def start(): return 7": "def start(): exit()"}), "SystemExit"),
         (zoo.read("subtraction", {"): return position\n": "): import sys; sys.exit(position)\n"}), "SystemExit"),
         (zoo.read("subtraction") + "@hookimpl\ndef about(): raise SystemExit\n", "SystemExit"),
-        (
-            MARK + "def kernel(): raise OSError('no such library')",
-            "hook 'kernel' raised OSError: no such library",
-        ),
-        (
-            MARK + "def kernel(): return 5",
-            "hook 'kernel' returned 5: expected a perfectplay_native.kernel.Kernel",
-        ),
+        (MARK + "def kernel(): raise OSError('no such library')", "hook 'kernel' raised OSError: no such library"),
+        (MARK + "def kernel(): return 5", "hook 'kernel' returned 5: expected a perfectplay_native.kernel.Kernel"),
     ],
 )
 def test_a_broken_plugin_is_listed_with_its_error_and_others_work(install, codes, code, reason):

@@ -379,11 +379,7 @@ def test_the_command_proves_any_position_as_json():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["nonsense"], "'nonsense'"),
-        (["--checkpoint", "0"], "--checkpoint"),
-        (["--backend", "lmdb"], "--backend"),
-    ],
+    [(["nonsense"], "'nonsense'"), (["--checkpoint", "0"], "--checkpoint"), (["--backend", "lmdb"], "--backend")],
 )
 def test_wrong_arguments_are_one_line(arguments, message):
     assert_refused(solve("prove", "gobblet", *arguments), 2, message)

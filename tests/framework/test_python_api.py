@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import itertools
+import re
 from importlib.metadata import version
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,6 +22,7 @@ from perfectplay import (
     Piece,
     Position,
     Status,
+    Tray,
     UsageError,
     Value,
     best_line,
@@ -31,6 +33,8 @@ from perfectplay import (
     value_columns,
 )
 from perfectplay.game.drawing import Drawing, draw_svg
+
+from .. import zoo
 
 DOCS = Path(__file__).parents[2] / "docs"
 X_WINS = "XX.OO...."
@@ -163,13 +167,33 @@ def test_points_on_lines_and_highlights_are_drawn():
 def test_cells_have_their_size_and_blocks_fill_them():
     cells = (Cell("a", 0, 0, (Piece(None, "|", shape="block"),), height=2), Cell("b", 0, 1, width=0.5))
     picture = draw_svg(Board(2, 2, cells, to_move=0))
-    assert 'width="100" height="200" fill="#868d9b"' in picture
+    assert 'width="100" height="200" rx="14" fill="#6d5733"' in picture, "neutral lines have the colour of the page's"
     assert 'width="42" height="92" rx="12"' in picture
     assert "|</text>" not in picture
 
 
-def test_a_game_without_a_board_has_no_picture(subtraction):
+def test_reserves_are_on_the_board():
+    """Both rows of them, because text without a background is unreadable in a dark notebook."""
+    trays = (Tray("a", Piece(0, "A"), 2), Tray("b", Piece(1, "b"), 0))
+    picture = draw_svg(Board(1, 1, (Cell("c", 0, 0),), to_move=0, trays=trays))
+    heights = re.search(r'height="(\d+)" rx="16"', picture)
+    rows = [int(y) + 52 for y in re.findall(r'class="tray" x="\d+" y="(\d+)"', picture)]
+    assert heights
+    assert len(rows) == 2
+    assert max(rows) < int(heights[1])
+
+
+def test_a_board_is_a_picture_in_a_notebook(game):
+    assert game.position(X_WINS).board._repr_svg_().count(">X</text>") == 2
+
+
+def test_a_game_without_a_board_is_drawn_if_its_text_has_rows(subtraction):
     assert subtraction.position()._repr_svg_() is None
+    start = zoo.make("tictactoe/perfectplay_tictactoe/plugin").position()
+    assert start.board is None
+    assert start.moves["4"].places == (None, "4")
+    assert start.svg(lastmove=None) != start.apply("4").svg(lastmove=start.moves["4"])
+    assert ">4</text>" in start._repr_svg_()
 
 
 @pytest.mark.parametrize(
@@ -262,6 +286,9 @@ def test_results_are_named_moves_and_positions(game, table):
     assert repr(line) == "<Line, win in 1: c3>"
     assert isinstance(line.end, Position)
     assert all(isinstance(step.position, Position) for step in line.steps)
+    assert repr(line.steps) == "[<Step, win in 1: c3>]"
+    rated = rate_moves(game, table, game.encode(X_WINS))
+    assert repr(rated[0]) == "<RatedMoves, win in 1: c3>"
     rated = rate_moves(game, table, game.start())
     assert str(rated[0]).startswith("draw in 9: ")
     found = survey(table)

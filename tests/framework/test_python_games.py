@@ -112,8 +112,7 @@ def test_an_endless_game_is_stopped_with_the_likely_reason():
 def test_full_memory_suggests_a_remedy(monkeypatch):
     monkeypatch.setattr(budget, "available_memory", lambda: Available(4096, "a test"))
     tree = changed(
-        apply=lambda position, move: 2 * position + move,
-        moves=lambda position: [0, 1] if position < 2**40 else [],
+        apply=lambda position, move: 2 * position + move, moves=lambda position: [0, 1] if position < 2**40 else []
     )
     with pytest.raises(PerfectPlayError, match=r"memory is full after [\d,]+ positions.* lmdb.*`solve check stones`"):
         solve(tree)

@@ -22,10 +22,7 @@ from .graphs import Graph
 REQUIRED = ("valid", "start", "moves", "apply", "undo", "canonicalize", "status", "tier")
 RANKED = ("tier_size", "rank", "unrank")
 
-ENUMERATED_VARIANTS: dict[str, tuple[str, ...]] = {
-    "rules alone": (),
-    "parents": ("children", "parents"),
-}
+ENUMERATED_VARIANTS: dict[str, tuple[str, ...]] = {"rules alone": (), "parents": ("children", "parents")}
 MUTUAL_VARIANTS: dict[str, tuple[str, ...]] = {
     name: (*functions, "tier_children") for name, functions in ENUMERATED_VARIANTS.items()
 }

@@ -294,10 +294,7 @@ def test_an_ongoing_position_without_a_move_is_an_error(graph_module: ModuleType
 
 def test_decreasing_tiers_are_an_error(graph_module: ModuleType):
     graph = plain_graph([[1], [2], [0]], {}, [0, 1, 0])
-    for game in (
-        compiled_game(graph_module, graph, VARIANTS["rules alone"]),
-        make_game(TieredGraphPlugin(graph)),
-    ):
+    for game in (compiled_game(graph_module, graph, VARIANTS["rules alone"]), make_game(TieredGraphPlugin(graph))):
         with pytest.raises(PerfectPlayError, match="tiers must never go back: move 1 leads from position 2 in tier 1"):
             solve_game(game, save=False)
 

@@ -16,7 +16,7 @@ FOLDERS = [ENGINE / "src", *sorted((ROOT / "games").glob("*/perfectplay_*"))]
 INCLUDES = [f"-I{folder}" for folder in (ENGINE / "include", HERE, *FOLDERS)]
 
 # PP_NO_CLONES: the function that selects a clone would run before the sanitizers are ready.
-FLAGS = ["-std=c11", "-g", "-O1", "-pthread", "-DPP_NO_CLONES", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+FLAGS = ["-std=c11", "-g1", "-O1", "-pthread", "-DPP_NO_CLONES", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 
 WRAPPED = (
     "malloc",
@@ -114,7 +114,7 @@ toolkit: checked
 TOOLKIT_BUILDS = {
     "sanitizers": ([*sanitize_flags("address,undefined")], 30_000),
     "sanitizers-bmi2": ([*sanitize_flags("address,undefined"), "-mbmi2"], 30_000),
-    "optimized": (["-O2"], 10_000_000),
+    "optimized": (["-O2"], 1_000_000),
 }
 
 

@@ -58,9 +58,9 @@ def test_runs_are_a_set_with_any_budget(tmp_path_factory, budget, many):
     runs = ExternalSet(SpillBudget(limit=budget, directory=directory))
     everything: set[int] = set()
     for each in many:
-        runs.insert([difference(ordered(each), runs.runs_in_memory)])
+        runs.insert([difference(ordered(each), runs.arrays_in_memory)])
         everything |= each
-    assert difference(ordered(range(300)), runs.runs).tolist() == sorted(set(range(300)) - everything)
+    assert difference(ordered(range(300)), runs.arrays).tolist() == sorted(set(range(300)) - everything)
     assert [int(key) for part in runs.iter_sorted() for key in part] == sorted(everything)
     assert budget is None or runs.memory_bytes <= budget
     taken = ExternalSet(SpillBudget(limit=budget, directory=directory))
@@ -70,16 +70,21 @@ def test_runs_are_a_set_with_any_budget(tmp_path_factory, budget, many):
     assert not taken
 
 
-def test_memory_is_released_while_runs_are_merged(monkeypatch):
-    monkeypatch.setattr(external_set, "RELEASE_BYTES", 1 << 16)
+def test_runs_are_merged_in_the_memory_that_they_release(monkeypatch):
+    monkeypatch.setattr(external_set, "SEGMENT", 1 << 13)
     monkeypatch.setattr(external_set, "MERGE_BYTES", 1 << 17)
-    runs = ExternalSet(SpillBudget(limit=None, directory=None))
+    spill = SpillBudget(limit=4 << 20, directory=None)
+    runs = ExternalSet(spill)
     even, odd = np.arange(0, 400_000, 2, dtype=np.uint64), np.arange(1, 400_000, 2, dtype=np.uint64)
     runs.insert([even])
-    [first] = runs._in_memory
     runs.insert([odd])
-    assert (runs.runs[0] == np.arange(400_000, dtype=np.uint64)).all()
-    assert not first.keys[:100_000].any(), "its pages are released, and read as zero"
+    assert [len(run) for run in runs._in_memory] == [400_000]
+    assert (np.concatenate(runs.arrays) == np.arange(400_000)).all()
+    assert len(spill.pool.free) <= 6, "all other segments contain positions"
+    assert sum(map(len, runs.drain_sorted())) == 400_000
+    assert len(spill.pool.free) >= 48
+    ExternalSet(spill).insert([np.arange(500_000, dtype=np.uint64)])
+    assert len(spill.pool.free) * 8 * external_set.SEGMENT + spill.memory_bytes <= spill.limit
 
 
 def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
@@ -97,6 +102,15 @@ def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
     other.insert([np.arange(100, 160, dtype=np.uint64)])
     assert spill.memory_bytes <= 800
     assert not list(tmp_path.iterdir()), "the files have no names"
+
+
+def test_ranges_have_similar_sizes_although_every_array_covers_a_part_only(monkeypatch):
+    monkeypatch.setattr("perfectplay.threads.SMALLEST_RANGE", 1)
+    arrays = [ordered(range(1000 * number, 1000 * number + 500 + number)) for number in range(20)]
+    with ThreadPool(4) as pool:
+        sizes = [len(part) for part in pool.by_ranges(lambda sets, known: union(sets), arrays, [])]
+    assert sum(sizes) == sum(map(len, arrays))
+    assert max(sizes) < 2 * min(sizes)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from perfectplay.game.board import Board, Cell, Click, Piece, board_fault, headings, player_colours
-from perfectplay.game.board_text import draw
+from perfectplay.game.board_text import draw, make_text_board
 from perfectplay.web.answers import draw_board
 from perfectplay.web.library import Library
 from perfectplay.web.requests import JSONAnswer
@@ -305,6 +305,46 @@ def test_labels_are_the_names_used_in_moves(open_page: OpenPage, kinds_server: s
             assert move["to"] in move["move"]
 
 
+@pytest.mark.parametrize(
+    ("move_name", "names", "heading"),
+    [
+        ("str(move)", "0 1 2 3 4 5 6 7 8", ""),
+        ("f'x({move // 3},{move % 3})'", "(0,0) (0,1) (0,2) (1,0)", "0"),
+        ("'abc'[move % 3] + '321'[move // 3]", "a3 b3 c3 a2", "3"),
+        ("f'cell no. {move + 9}'", "a3 b3 c3 a2", ""),
+    ],
+)
+def test_cells_of_a_text_have_the_names_used_in_moves(move_name: str, names: str, heading: str) -> None:
+    start = "@hookimpl\ndef start"
+    hook = f"@hookimpl\ndef format_move(position: int, move: int) -> str:\n    return {move_name}\n\n\n"
+    game = zoo.make("tictactoe/perfectplay_tictactoe/plugin", {start: hook + start})
+    board = make_text_board(game, game.start())
+    assert board is not None
+    assert [each.id for each in board.cells][: len(names.split())] == names.split()
+    assert headings(board)[0][0] == heading
+
+
+def test_chips_show_the_piece_that_moves(open_page: OpenPage, kinds_server: str) -> None:
+    def pictures(path: str) -> set[str]:
+        page.goto(kinds_server + path)
+        page.wait_for_selector("#moves .chip")
+        return {str(each) for each in page.locator("#moves .chip").evaluate_all(CHIP_PICTURES)}
+
+    page = open_page(f"{kinds_server}/gobblet")
+    assert pictures("/gobblet?moves=S(0,0)+L(1,2)") == {"piece owner0 18", "piece owner0 30", "piece owner0 41"}
+    assert pictures("/quixo-height=3-width=3") == {"piece owner0 0"}
+    assert pictures("/morris-flying=no-men=three?moves=b2") == {"piece owner1 37"}
+    assert pictures("/kalah-either-row=no-empty-capture=no-pits=3-seeds=3") == {"None"}
+    assert pictures("/dots-columns=2-rows=1") == {"None"}
+
+
+CHIP_PICTURES = """chips => chips.map((chip) => {
+  const piece = chip.querySelector(".piece");
+  const radius = piece?.querySelector("circle.body")?.getAttribute("r") ?? 0;
+  return piece && `${piece.getAttribute("class")} ${Math.round(radius)}`;
+})"""
+
+
 # ---- layout ----
 
 MIDDLES = """(elements, axis) => elements.map((element) => {
@@ -329,22 +369,28 @@ def test_coordinates_are_centred_on_rows_and_columns(open_page: OpenPage, kinds_
 
 OVERLAPS = """() => {
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  const ink = (text) => {  // a line of text is higher than its digits, by a quarter above and below
-    const { left, right, top, bottom, height } = text.getBoundingClientRect();
-    return { left, right, top: top + height / 4, bottom: bottom - height / 4 };
-  };
-  return [...document.querySelectorAll("#board .cell:has(.badge):has(.label.bare)")].map((cell) => {
-    const badge = cell.querySelector(".badge").getBoundingClientRect();
-    return [cell.dataset.place, meet(ink(cell.querySelector(".label")), badge)];
+  const box = (element) => element.getBoundingClientRect();
+  const fits = (inner, outer) => inner.top >= outer.top && inner.bottom <= outer.bottom - 2;
+  return [...document.querySelectorAll("#board .cell:has(.badge)")].flatMap((cell) => {
+    const [badge, name, count] = [".badge", ".cell-label", ".seed-count"].map((each) => cell.querySelector(each));
+    return [
+      meet(box(name), box(badge)) && "the value covers the name",
+      meet(box(count), box(badge)) && "the value covers the number",
+      !fits(box(count), box(cell)) && "the number is outside",
+      parseFloat(getComputedStyle(count).fontSize) < 12 && "the number is small",
+      box(cell).height < 80 && "the pit is small",
+    ].filter(Boolean).map((problem) => `${cell.dataset.place}: ${problem}`);
   });
 }"""
 
 
-@pytest.mark.parametrize("width", [320, 768, 1440])
-def test_a_number_in_a_pit_is_not_covered_by_its_value(open_page: OpenPage, kinds_server: str, width: int) -> None:
-    path = "/kalah-either-row=no-empty-capture=no-pits=3-seeds=3"
+@pytest.mark.parametrize("width", [320, 360, 768, 1440])
+def test_name_number_and_value_of_a_pit_are_readable(open_page: OpenPage, kinds_server: str, width: int) -> None:
+    path = "/kalah-either-row=no-empty-capture=no-pits=3-seeds=3?position=0,5,2/5,1,1/2-2:S"
     page = open_page(kinds_server + path, viewport={"width": width, "height": 900})
-    assert page.evaluate(OVERLAPS) == [["a", False], ["b", False], ["c", False]]
+    assert texts(page, "#board .badge .number") == ["\u2009−10", "\u2009−12", "\u2009+10"]
+    assert page.evaluate(OVERLAPS) == []
+    assert cell(page, "C").locator(".seed-count").inner_text() == "0"
 
 
 def test_cells_have_their_declared_sizes(open_page: OpenPage, kinds_server: str) -> None:
@@ -355,7 +401,10 @@ def test_cells_have_their_declared_sizes(open_page: OpenPage, kinds_server: str)
     dot, across, down = sizes["a1"], sizes["a1-b1"], sizes["b1-b2"]
     assert across == down[::-1] == pytest.approx([dot[0] * 4, dot[1]], abs=4)
     drawn = box(page.locator('[data-place="a1-a2"] .body'))
-    assert [drawn["width"], drawn["height"]] == pytest.approx(sizes["a1-a2"], abs=1), "a block fills its cell"
+    assert drawn["height"] == pytest.approx(sizes["a1-a2"][1], abs=1), "a line has the length of its cell"
+    assert drawn["width"] < 0.6 * sizes["a1-a2"][0], "and is thinner than a dot"
+    corner = page.locator('[data-place="a1"] .body').evaluate("dot => getComputedStyle(dot).rx")
+    assert corner == "50%", "a dot is round"
 
 
 def test_nineteen_by_nineteen_is_usable(open_page: OpenPage, kinds_server: str) -> None:

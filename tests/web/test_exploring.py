@@ -179,6 +179,7 @@ def test_the_chart_shows_mistakes_and_moves_not_played(open_page: OpenPage, smal
     page = open_page(f"{small_server}/tictactoe")
     play(page, "b2", "b3", "b1")
     assert page.locator("#chart .slip").all_text_contents() == ["?", "?"]
+    assert page.locator("#chart .untried ~ :is(.slip, .number)").count() == 3, "no point covers a mark or a number"
     assert page.locator("#chart .tick").count() >= 5
     assert page.locator("#chart .turn").count() == 3
     alternative = page.locator("#chart .untried").filter(has_text=re.compile("^2. a3: Draw in 4 moves"))

@@ -21,18 +21,16 @@ from .. import zoo
 from ..framework.damage import stop_after_tiers
 from .pages import OpenPage
 
-STONES = 3000
 
-
-def make_stones() -> Game:
+def make_stones(stones: int = 300) -> Game:
     """Take one or two of many stones, each number of them in a separate tier."""
-    source = zoo.read("subtraction", {"7": str(STONES)})
-    tiers = f"\nRULES_VERSION = 1\n@hookimpl\ndef tier(position): return {STONES} - position\n"
+    source = zoo.read("subtraction", {"7": str(stones)})
+    tiers = f"\nRULES_VERSION = 1\n@hookimpl\ndef tier(position): return {stones} - position\n"
     return make_game(zoo.module_of(source + tiers), name="stones")
 
 
 def test_a_finished_table_replaces_an_unfinished_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = stop_after_tiers(monkeypatch, STONES // 2)
+    stop = stop_after_tiers(monkeypatch, 150)
     game = make_stones()
     with pytest.raises(Interrupted):
         solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
@@ -44,15 +42,15 @@ def test_a_finished_table_replaces_an_unfinished_one(tmp_path: Path, monkeypatch
     table = served.find_table()
     assert table is not None
     assert table.complete
-    assert str(table.probe(STONES)) == "loss in 2000"
+    assert str(table.probe(300)) == "loss in 200"
     library.close()
 
 
 def test_the_page_asks_again_for_unknown_values_of_an_unfinished_table(
     open_page: OpenPage, serve: Callable[[Library], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop = stop_after_tiers(monkeypatch, STONES // 2)
-    game = make_stones()
+    stop = stop_after_tiers(monkeypatch, 1500)
+    game = make_stones(3000)
     with pytest.raises(Interrupted):
         solve_game(game, backend="lmdb", directory=tmp_path, stop=stop)
     page = open_page(serve(Library(tmp_path, games=[game])) + "/stones")

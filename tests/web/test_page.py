@@ -25,6 +25,7 @@ from .pages import (
     expect_no_request,
     expect_plies,
     expect_verdict,
+    hold,
     notice,
     play,
     play_to_the_end,
@@ -32,6 +33,7 @@ from .pages import (
     set_computer,
     texts,
     verdict,
+    wait_for_request,
 )
 
 # ---- what is shown ----
@@ -174,7 +176,9 @@ def test_the_tutorials_plugin_is_playable(open_page: OpenPage, tmp_path: Path, s
     assert page.locator("#board .cell").count() == 9
     play(page, "4", "1", "8", "0")  # X has the centre and a corner, O the upper left
     assert page.locator("#board .piece").count() == 4
-    cell(page, "c3").click()
+    assert page.locator("#board .coordinate").count() == 0, "moves are called 0 to 8"
+    assert cell(page, "2").locator(".cell-label").inner_text() == "2"
+    cell(page, "2").click()
     expect_verdict(page, re.compile("First player wins"))
     page.click("#new")
     set_computer(page, "top")
@@ -431,6 +435,13 @@ def test_a_game_is_solved_from_the_page(
     open_page: OpenPage, tmp_path: Path, games: types.SimpleNamespace, serve: Callable[[Library], str]
 ) -> None:
     page = open_page(serve(Library(tmp_path, [games.tic_tac_toe()])) + "/tictactoe")
+    held = hold(page, "**/solve")
+    page.reload()
+    request = wait_for_request(page, held)
+    expect(page.locator("#solve-card")).to_contain_text("Estimating the cost")  # this may take seconds
+    request.continue_()
+    page.unroute("**/solve")
+    page.wait_for_selector("#solve-card pre")
     assert verdict(page) == "Not solved yet: this game has no table"
     assert page.locator("#solve-card pre").inner_text() == "solve tictactoe"
     play(page, "b2")  # it can be played without a table

@@ -303,6 +303,22 @@ def test_boxes_show_their_owners(open_page: OpenPage, kinds_server: str) -> None
     assert fill == "rgb(201, 48, 44)"
 
 
+def test_nothing_is_empty_during_a_game(open_page: OpenPage, kinds_server: str) -> None:
+    """Cards without content are hidden, and the others are as high as their content."""
+    room = """selector => { const { bottom } = document.querySelector(selector).getBoundingClientRect();
+      return bottom - document.querySelector(selector).lastElementChild.getBoundingClientRect().bottom; }"""
+    page = open_page(kinds_server + KALAH)
+    page.wait_for_selector("#line .step")
+    assert page.locator("#line-card").is_visible()
+    assert page.evaluate(room, "#moves") < 20
+    page.click("#tab-learn")
+    page.locator("#play-as button").first.click()
+    page.click("#tab-analysis")
+    expect(page.locator("#line-card")).to_be_hidden()
+    for card in ("#moves", "#chart"):
+        assert page.evaluate(room, card) < 20
+
+
 def test_pits_have_seeds_and_the_names_of_their_moves(open_page: OpenPage, kinds_server: str) -> None:
     page = open_page(kinds_server + KALAH)
     for flipped in (False, True):

@@ -38,6 +38,16 @@ def test_serve_prints_its_address_and_answers(tmp_path: Path) -> None:
     assert [(game["name"], game["state"]) for game in games] == [("gobblet", "unsolved")]
 
 
+def test_a_server_that_is_open_to_others_prints_an_address_for_them(tmp_path: Path) -> None:
+    command = [*SERVE, "--host", "0.0.0.0", "--port", "0", "--dir", str(tmp_path)]
+    environment = {**os.environ, "PERFECTPLAY_PLUGINS": "gobblet"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith(f"Serving at http://{socket.gethostname()}:")
+        assert server.stdout.readline() == "Other machines can connect to this server.\n"
+        server.kill()
+
+
 @contextmanager
 def running_server(directory: Path, *files: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Run `solve serve` with its output in pipes; yields the process and its port. The caller ends the process."""

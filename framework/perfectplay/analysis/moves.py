@@ -34,7 +34,7 @@ class RatedMove(NamedTuple):
     """Equal for moves that are equivalent by symmetry."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RatedMoves:
     """Moves that are equivalent by symmetry, and their value for the player who makes them."""
 
@@ -43,6 +43,9 @@ class RatedMoves:
 
     def __str__(self) -> str:
         return f"{self.value}: {' '.join(map(str, self.moves))}"
+
+    def __repr__(self) -> str:
+        return f"<RatedMoves, {self}>"
 
 
 class RatedList(list[RatedMoves]):
@@ -201,7 +204,7 @@ def _judge_puzzle_move(best: Value, value: Value) -> Judgement:
 # ---- best lines ----
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Step:
     """One ply of a line: the position, its value, and all best moves. The line follows the first of them."""
 
@@ -212,6 +215,9 @@ class Step:
     @property
     def move(self) -> Move:
         return self.best[0].moves[0]
+
+    def __repr__(self) -> str:
+        return f"<Step, {self.value}: {self.move}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

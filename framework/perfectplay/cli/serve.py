@@ -82,12 +82,14 @@ def command(
     library = Library(directory, files=map(_game_file, files))
     hosts = {*_LOCAL_NAMES, host, *names} if local else {*_LOCAL_NAMES, host, socket.gethostname(), *names}
     app = make_app(library, hosts=hosts, open_to_others=not local, may_solve=local, framers=framers)
-    address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
-    click.echo(f"Serving at {address} (Ctrl-C stops)")
+    port = listener.getsockname()[1]
+    click.echo(f"Serving at {_address(socket.gethostname() if _is_wildcard(host) else host, port)} (Ctrl-C stops)")
+    if not local:
+        click.echo("Other machines can connect to this server.")
     ready = [name for name, served in library.games.items() if served.table is not None]
     click.echo(hanging("Solved: ", ", ".join(ready).split()) if ready else "No game is solved yet.")
     if sys.stdout.isatty() if open_page is None else open_page:
-        webbrowser.open(address)
+        webbrowser.open(_address("localhost" if _is_wildcard(host) else host, port))
     options = server_options(open_to_others=not local)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, **options)
     logging.getLogger("uvicorn.error").addFilter(is_worth_logging)
@@ -124,6 +126,18 @@ def _game_file(word: str) -> str:
     if not plugins.is_file(word):
         raise UsageError(f"{word!r} is not a Python file; installed games are always served, so do not list them")
     return word
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def _is_wildcard(host: str) -> bool:
+    """Return whether this stands for all addresses of this machine, such as 0.0.0.0. Nobody can open it as one."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
 
 
 def _is_local(host: str) -> bool:

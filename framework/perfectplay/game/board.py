@@ -31,7 +31,8 @@ class Piece:
     shape: str = "circle"
     """One of SHAPES.
 
-    A pentagon points away from its owner, as in shogi. A block fills its cell. Seeds are as many as the label says.
+    A pentagon points away from its owner, as in shogi. A block fills its cell, or
+    is a line along an oblong one. Seeds are as many as the label says.
     """
     name: str = ""
     """A word for screen readers, such as "small"; by default the label."""
@@ -183,6 +184,12 @@ class Board:
     """Whether the board is never turned around, because its pieces fall down."""
     claims: tuple[str, ...] = ()
     """Cells that belong to the player after whose move they first appear here, such as closed boxes."""
+
+    def _repr_svg_(self) -> str:
+        """Return the picture that a notebook shows."""
+        from perfectplay.game.drawing import Drawing, draw_svg  # which imports this module
+
+        return draw_svg(self, Drawing())
 
 
 SHAPES = (

@@ -217,10 +217,17 @@ def read_rows(text: str) -> Rows | None:
 
 def _make_board(game: Game, position: int, rows: Rows, mover: int) -> Board:
     height, width = len(rows), len(rows[0])
-    names = [[f"{chr(97 + column)}{height - row}" for column in range(width)] for row in range(height)]
+    names, are_used = _cell_names(game, height, width)
+    are_numbers = names[0][0].isdigit()
     both_cases = any(letter.islower() for letter in "".join(rows)) and any(map(str.isupper, "".join(rows)))
     cells = tuple(
-        Cell(names[row][column], row, column, _stack(rows[row][column], both_cases))
+        Cell(
+            names[row][column],
+            row,
+            column,
+            _stack(rows[row][column], both_cases),
+            label=names[row][column] if are_numbers else "",
+        )
         for row in range(height)
         for column in range(width)
     )
@@ -235,7 +242,29 @@ def _make_board(game: Game, position: int, rows: Rows, mover: int) -> Board:
         players=game.players,
         clicks=clicks,
         highlight=tuple(names[row][column] for row, column in _longest_lines(rows)) if is_won else (),
+        row_labels=() if are_used else ("",) * height,
     )
+
+
+def _cell_names(game: Game, height: int, width: int) -> tuple[list[list[str]], bool]:
+    """Return the cells' names by row and column, and whether the first move of the start position contains its cell's.
+
+    Games name cells `b2`, `(1,1)` or `4`. Coordinates that no move uses would only confuse, so they are not shown.
+    """
+    places = [[(row, column) for column in range(width)] for row in range(height)]
+    styles = [
+        [[f"{chr(97 + column)}{height - row}" for row, column in line] for line in places],
+        [[f"({row},{column})" for row, column in line] for line in places],
+        [[f"{row * width + column}" for row, column in line] for line in places],
+    ]
+    start = game.start()
+    rows = read_rows(game.decode(start)) or ()
+    if len(rows) == height and len(rows[0]) == width and (moves := game.moves(start)):
+        text = re.findall(r"\([^()]*\)|[a-z]?\d+", game.format_move(start, moves[0]))
+        for names in styles:
+            if _find_click(game, start, moves[0], rows, names).target in text:
+                return names, True
+    return styles[0], False
 
 
 def _stack(letter: str, both_cases: bool) -> tuple[Piece, ...]:

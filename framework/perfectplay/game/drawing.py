@@ -105,12 +105,15 @@ class _Picture:
         if self.flipped:
             self.trays.reverse()
         named = any(self.row_names) or any(self.column_names)
-        self.left = _MARGIN + (_COORDINATES if named else 0)
+        self.left: float = _MARGIN + (_COORDINATES if named else 0)
         self.top = _MARGIN + (_TRAY if self.trays[0] else 0)
         self.field = board.columns * UNIT, board.rows * UNIT
         self.bottom = self.top + self.field[1] + (_COORDINATES if named else _MARGIN)
-        self.width = max(self.left + self.field[0] + _MARGIN, self._tray_width(), 3 * UNIT)
-        self.height = self.bottom + (_TRAY if self.trays[1] else 0) + (_CAPTION if self.caption else 0)
+        needed = self.left + self.field[0] + _MARGIN
+        self.width = max(needed, self._tray_width(), 3 * UNIT)
+        self.left += (self.width - needed) / 2
+        self.wood = self.bottom + (_TRAY if self.trays[1] else 0)
+        self.height = self.wood + (_CAPTION if self.caption else 0)
         self.places = {cell.id: self._middle(cell) for cell in board.cells}
         for row, trays in enumerate(self.trays):
             y = _TRAY / 2 + 4 if row == 0 else self.bottom + _TRAY / 2 - 4
@@ -140,7 +143,7 @@ class _Picture:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels}" height="{tall}" role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" font-family="system-ui, sans-serif" font-weight="600">',
             f"<title>{escape(describe_board(self.board, over=self.drawing.over))}</title>",
-            f'<rect width="{self.width:g}" height="{self.bottom:g}" rx="16" fill="{_WOOD}" stroke="{_WOOD_EDGE}"/>',
+            f'<rect width="{self.width:g}" height="{self.wood:g}" rx="16" fill="{_WOOD}" stroke="{_WOOD_EDGE}"/>',
             *self._ground(),
             *(part for cell in self.board.cells for part in self._cell(cell)),
             *self._coordinates(),
@@ -171,7 +174,7 @@ class _Picture:
             columns.reverse()
         for number, name in enumerate(rows):
             if name:
-                yield _text(name, _MARGIN + _COORDINATES / 2 - 4, self.top + (number + 0.5) * UNIT, 22, _WOOD_INK)
+                yield _text(name, self.left - _COORDINATES / 2 - 4, self.top + (number + 0.5) * UNIT, 22, _WOOD_INK)
         for number, name in enumerate(columns):
             if name:
                 y = self.top + self.field[1] + _COORDINATES / 2
@@ -200,9 +203,11 @@ class _Picture:
             )
         if cell.stack:
             yield from self._piece(cell.stack[-1], x, y, cell)
-        elif cell.label:
+        if cell.label and cell.shape == "round":
+            yield _text(cell.label, x, y - height / 2 + 15, 16, _WOOD_INK)
+        elif cell.label and not cell.stack:
             yield _text(cell.label, x, y, 22, _WOOD_INK)
-        if cell.stack and cell.label:
+        elif cell.label:
             yield _text(cell.label, x - width / 2 + 16, y - height / 2 + 18, 18, _WOOD_INK)
         for number, piece in enumerate(reversed(cell.stack[:-1])):
             small = replace(piece, size=0.45 + 0.5 * piece.size)
@@ -220,7 +225,8 @@ class _Picture:
         if piece.shape == "block":
             w, h = width * UNIT * piece.size, height * UNIT * piece.size
             place = f'x="{x - w / 2:g}" y="{y - h / 2:g}" width="{w:g}" height="{h:g}"'
-            yield f'<rect {place} fill="{fill}" stroke="{edge}"/>'
+            paint = f'fill="{_WOOD_LINE}"' if piece.owner is None else f'fill="{fill}" stroke="{edge}"'
+            yield f'<rect {place} rx="{min(14, w / 2, h / 2):g}" {paint}/>'
             return
         if piece.shape == "seeds":
             yield from _seeds(piece, x, y, (width, height), (fill, edge))
@@ -313,7 +319,7 @@ def _seeds(piece: Piece, x: float, y: float, cell: tuple[float, float], paint: t
         angle = number * 2.39996  # the golden angle spreads them evenly
         sx, sy = x + distance * math.cos(angle) * cell[0], y - 6 + distance * math.sin(angle) * cell[1]
         yield f'<circle class="seed" cx="{sx:.1f}" cy="{sy:.1f}" r="5.6" fill="{paint[0]}" stroke="{paint[1]}"/>'
-    yield _text(piece.label, x, y + 50 * cell[1] - 14, 17, _WOOD_INK)
+    yield _text(piece.label, x, y + 50 * cell[1] - 18, 20, _WOOD_INK)
 
 
 def describe_board(board: Board, *, over: bool = False) -> str:

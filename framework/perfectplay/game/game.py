@@ -515,7 +515,7 @@ class Position(int):
         size: int | None = None,
         flipped: bool = False,
     ) -> str | None:
-        """Return a picture of the board as SVG; None if the game has no drawing.
+        """Return a picture of the board as SVG; None if the game has no board and its texts have no rows.
 
         `arrows` are moves of this position, or pairs of cells. `lastmove` is the `Move` that led here; the cells of a
         Move are those of the position before it. `size` is the width in pixels. With `flipped` the second player is
@@ -526,7 +526,7 @@ class Position(int):
         >>> start.apply("L(1,1)").svg(lastmove=start.moves["L(1,1)"], size=300)[:35]
         '<svg xmlns="http://www.w3.org/2000/'
         """
-        board = self.board
+        board = self._drawn_board()
         if board is None:
             return None
         places = [arrow if isinstance(arrow, tuple) else self._places(arrow, board) for arrow in arrows]
@@ -536,6 +536,12 @@ class Position(int):
         elif lastmove is not None:
             raise UsageError(f"lastmove must be a Move, which has the position before it, not {brief(lastmove)}")
         return draw_svg(board, Drawing(arrows=places, marked=marked, size=size, flipped=flipped, over=self.is_over))
+
+    def _drawn_board(self) -> Board | None:
+        """Return the board, which is made from the text if the game has no hook `board`."""
+        from perfectplay.game.board_text import make_text_board  # which imports this module
+
+        return self.board or make_text_board(self.game, self, self.to_move)
 
     def _places(self, move: str | SupportsIndex, board: Board) -> tuple[str | None, str | None]:
         number = self.game.parse_move(self, move) if isinstance(move, str) else index(move)
@@ -592,7 +598,7 @@ class Move(int):
     @property
     def places(self) -> tuple[str | None, str | None]:
         """The ids of the cells where the move starts and ends on the board; None for each that it does not have."""
-        board = self.position.board
+        board = self.position._drawn_board()
         return (None, None) if board is None else find_places(board, int(self))
 
     def value(self, table: ValueSource) -> Value:

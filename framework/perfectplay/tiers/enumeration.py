@@ -76,6 +76,7 @@ def enumerate_positions(
     """
     with ThreadPool(threads if kernel.parallel else 1) as pool:
         Enumeration(kernel, store, game, budget, pool, report, check, expand).run()
+    budget.pool.free.clear()  # before the engine needs the memory
 
 
 class Enumeration:
@@ -126,7 +127,7 @@ class Enumeration:
         positions: dict[int, list[Positions]] = {tier: [*arrays] for tier, arrays in self.gathered.items()}
         for sets in (self.known, self.frontiers, self.incoming):
             for tier, subset in sets.items():
-                positions.setdefault(tier, []).extend(subset.runs)
+                positions.setdefault(tier, []).extend(subset.arrays)
         return {tier: union(arrays) for tier, arrays in positions.items() if tier not in self.written}
 
     def _resume(self) -> None:
@@ -195,10 +196,10 @@ class Enumeration:
             if not (arrays := self.gathered.pop(tier, [])):
                 continue
             self.gathered_bytes -= sum(each.nbytes for each in arrays)
-            runs = [*self.incoming[tier].runs_in_memory] if tier in self.incoming else []
+            others = self.incoming[tier].arrays_in_memory if tier in self.incoming else []
             for sets in (self.known, self.frontiers):
-                runs += sets[tier].runs if tier in sets else []
-            self._add_incoming(tier, self.pool.by_ranges(_new_positions, arrays, runs))
+                others += sets[tier].arrays if tier in sets else []
+            self._add_incoming(tier, self.pool.by_ranges(_new_positions, arrays, others))
         if self.budget.is_exceeded:
             raise _memory_error(self.game, self.total)
 

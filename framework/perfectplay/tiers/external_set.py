@@ -5,8 +5,8 @@
                                                                 └──── iter_sorted ───────┘
 
 Runs in memory are merged as in a log-structured merge tree: each is at least twice as long as the next, so a set has
-few of them and a position is copied only a few times. A run in a file is written once and read from front to back.
-Only `insert`, `merge` and `iter_sorted` may spill a set.
+few of them and a position is copied only a few times. They consist of segments, which a merge returns to a pool. A run
+in a file is written once and read from front to back. Only `insert`, `merge` and `iter_sorted` may spill a set.
 """
 
 from __future__ import annotations
@@ -31,29 +31,53 @@ CHUNK = 1 << 16
 MERGE_BYTES = 16 << 20
 """Bytes merged at a time, of all runs together; under a budget at most a sixteenth of it."""
 
-RELEASE_BYTES = 4 << 20
-"""Memory is released in pieces of about this size, so that the remaining pages stay large."""
+SEGMENT = 1 << 19
+"""Positions in a segment of a run in memory."""
+
+
+class SegmentPool:
+    """Memory for runs. Segments are used again, because the system has to clear the pages of new ones."""
+
+    def __init__(self) -> None:
+        self.free: list[Positions] = []
+
+    def take(self) -> Positions:
+        if self.free:
+            return self.free.pop()
+        memory = mmap.mmap(-1, 8 * SEGMENT, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if hasattr(mmap, "MADV_HUGEPAGE"):  # Linux only
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        return np.frombuffer(memory, np.uint64)
 
 
 class SortedRun:
-    """A sorted array without duplicates."""
+    """A sorted sequence without duplicates. It consists of arrays of the same length; the last may be shorter."""
 
-    def __init__(self, keys: Positions, memory: mmap.mmap | None = None) -> None:
-        """`memory` is the mapping that contains the keys, if it can be released piece by piece."""
-        self.keys = keys
-        self._memory = memory
+    def __init__(self, arrays: list[Positions], pool: SegmentPool | None = None) -> None:
+        """All arrays except for the last are segments of `pool`, if there is one."""
+        self.arrays = arrays
+        self._pool = pool
+        self._length = sum(map(len, arrays))
         self._released = 0
 
     @classmethod
-    def in_memory(cls, parts: Iterable[Positions], max_length: int) -> SortedRun:
-        """Concatenate sorted parts of at most `max_length` positions in total."""
-        memory = _map_anonymous(8 * max_length) if 8 * max_length >= RELEASE_BYTES else None
-        keys = np.empty(max_length, np.uint64) if memory is None else np.frombuffer(memory, np.uint64, max_length)
-        place = 0
+    def in_memory(cls, parts: Iterable[Positions], pool: SegmentPool) -> SortedRun:
+        """Concatenate sorted parts."""
+        arrays: list[Positions] = []
+        segment, filled = pool.take(), 0
         for part in parts:
-            keys[place : place + len(part)] = part
-            place += len(part)
-        return cls(keys[:place], memory)
+            place = 0
+            while place < len(part):
+                piece = part[place : place + len(segment) - filled]
+                segment[filled : filled + len(piece)] = piece
+                filled += len(piece)
+                place += len(piece)
+                if filled == len(segment):
+                    arrays.append(segment)
+                    segment, filled = pool.take(), 0
+        arrays.append(segment[:filled].copy())
+        pool.free.append(segment)
+        return cls(arrays, pool)
 
     @classmethod
     def in_file(cls, parts: Iterable[Positions], directory: Path) -> SortedRun:
@@ -66,30 +90,30 @@ class SortedRun:
                     length += len(part)
                 file.flush()
                 if not length:
-                    return cls(np.empty(0, np.uint64))
-                return cls(np.memmap(file, dtype=np.uint64, mode="r", shape=(length,)))
+                    return cls([])
+                return cls([np.memmap(file, dtype=np.uint64, mode="r", shape=(length,))])
         except OSError as error:
             raise TableError(
                 f"cannot write to {directory}: {reason(error, directory)}; finished tiers are kept"
             ) from None
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return self._length
+
+    def __getitem__(self, part: slice) -> Positions:
+        """Return positions from `part.start` to `part.stop`, or to the end of an array before that."""
+        if part.start >= self._length:
+            return np.empty(0, np.uint64)
+        number, first = divmod(part.start, SEGMENT) if len(self.arrays) > 1 else (0, part.start)
+        return self.arrays[number][first : first + part.stop - part.start]
 
     def release_before(self, place: int) -> None:
-        """Return the memory of the keys before index `place`, which are no longer needed, to the system."""
-        size = 8 * place - self._released
-        if self._memory is not None and size >= RELEASE_BYTES:
-            size -= size % mmap.PAGESIZE
-            self._memory.madvise(mmap.MADV_DONTNEED, self._released, size)
-            self._released += size
-
-
-def _map_anonymous(size: int) -> mmap.mmap:
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if hasattr(mmap, "MADV_HUGEPAGE"):  # Linux only
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    return memory
+        """Return the segments before index `place`, which are no longer needed, to the pool."""
+        if self._pool is not None:
+            end = min(place // SEGMENT, len(self.arrays) - 1)
+            self._pool.free += self.arrays[self._released : end]
+            self.arrays[self._released : end] = [np.empty(0, np.uint64)] * (end - self._released)
+            self._released = end
 
 
 class ExternalSet:
@@ -110,6 +134,7 @@ class ExternalSet:
         size = 8 * sum(map(len, runs))
         self._budget.memory_bytes += size - self.memory_bytes
         self.memory_bytes = size
+        self._budget.trim_pool()
         return previous
 
     def __bool__(self) -> bool:
@@ -118,21 +143,21 @@ class ExternalSet:
     @property
     def max_length(self) -> int:
         """An upper bound of the number of positions; exact unless a position is in several runs."""
-        return sum(map(len, self.runs))
+        return sum(map(len, self.arrays))
 
     @property
-    def runs(self) -> list[Positions]:
-        return [run.keys for run in (*self._in_files, *self._in_memory)]
+    def arrays(self) -> list[Positions]:
+        """The arrays of all runs."""
+        return [array for run in (*self._in_files, *self._in_memory) for array in run.arrays]
 
     @property
-    def runs_in_memory(self) -> list[Positions]:
-        return [run.keys for run in self._in_memory]
+    def arrays_in_memory(self) -> list[Positions]:
+        return [array for run in self._in_memory for array in run.arrays]
 
     def insert(self, parts: Sequence[Positions]) -> None:
         """Add positions that are not in memory yet, as parts of one sorted sequence. May spill this or another set."""
-        length = sum(map(len, parts))
-        if length:
-            self._insert_run(SortedRun.in_memory(parts, length))
+        if any(map(len, parts)):
+            self._insert_run(SortedRun.in_memory(parts, self._budget.pool))
             self._budget.enforce()
 
     def merge(self, other: ExternalSet) -> None:
@@ -151,18 +176,14 @@ class ExternalSet:
             if not similar:
                 break
             pair = [runs.pop(similar[-1]), runs.pop(similar[-1] - 1)]
-            length = sum(map(len, pair))
-            if 8 * length < RELEASE_BYTES:
-                runs.append(SortedRun(union([run.keys for run in pair])))
-            else:
-                merged = _merge_runs(pair, self._budget.merge_bytes, release=True)
-                runs.append(SortedRun.in_memory(merged, length))
+            merged = _merge_runs(pair, self._budget.merge_bytes, release=True)
+            runs.append(SortedRun.in_memory(merged, self._budget.pool))
         self._replace_runs(runs)
 
     def spill(self, directory: Path) -> None:
         """Write the runs in memory to one file, except for positions that are in a file already."""
         runs = self._replace_runs([])
-        files = [run.keys for run in self._in_files]
+        files = [array for run in self._in_files for array in run.arrays]
         parts = (difference(part, files) for part in _merge_runs(runs, self._budget.merge_bytes, release=True))
         self._in_files.append(SortedRun.in_file(parts, directory))
 
@@ -192,6 +213,12 @@ class SpillBudget:
         self.merge_bytes = MERGE_BYTES if limit is None else min(MERGE_BYTES, limit // 16)
         self.sets: dict[ExternalSet, None] = {}
         self.memory_bytes = 0
+        self.pool = SegmentPool()
+
+    def trim_pool(self) -> None:
+        """Return free segments to the system as far as they would exceed the limit, together with the sets."""
+        if self.limit is not None:
+            del self.pool.free[max(0, self.limit - self.memory_bytes) // (8 * SEGMENT) :]
 
     @property
     def is_exceeded(self) -> bool:
@@ -220,7 +247,7 @@ class SpillBudget:
 def _merge_runs(runs: Sequence[SortedRun], size: int, *, release: bool = False) -> Iterator[Positions]:
     """Yield the union of runs in sorted parts of about `size` bytes; `release` frees memory behind the reader."""
     chunk = max(1, size // 8 // max(1, len(runs)))
-    readers = [_RunReader(run.keys, lambda rows: rows, chunk) for run in runs]
+    readers = [_RunReader(run, lambda rows: rows, chunk) for run in runs]
     for parts in _iter_portions(readers):
         yield union(parts)
         if release:
@@ -229,7 +256,7 @@ def _merge_runs(runs: Sequence[SortedRun], size: int, *, release: bool = False) 
 
 
 class Run(Protocol):
-    """An array, or an object that returns slices of one."""
+    """An array, or an object that returns slices of one. These may be too short, but are empty only at the end."""
 
     def __getitem__(self, part: slice, /) -> Array: ...
 

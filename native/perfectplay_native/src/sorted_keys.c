@@ -70,16 +70,19 @@ static size_t gallop(const uint64_t *keys, size_t count, size_t place, uint64_t 
 
 size_t pp_difference(uint64_t *keys, size_t count, const uint64_t *others, size_t other_count) {
     enum { LINEAR_STEPS = 8 }; /* before galloping */
-    size_t kept = 0, place = 0;
-    for (size_t i = 0; i < count; i++) {
+    if (!other_count) return count;
+    size_t i = gallop(keys, count, 0, others[0]), kept = i;
+    for (size_t place = 0; i < count; i++) {
         const uint64_t key = keys[i];
         for (unsigned steps = 0; place < other_count && others[place] < key; steps++, place++)
             if (steps == LINEAR_STEPS) {
                 place = gallop(others, other_count, place, key);
                 break;
             }
+        if (place == other_count) break;
         keys[kept] = key;
-        kept += place == other_count || others[place] != key;
+        kept += others[place] != key;
     }
-    return kept;
+    if (kept < i) memmove(keys + kept, keys + i, (count - i) * sizeof *keys);
+    return kept + count - i;
 }

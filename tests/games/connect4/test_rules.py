@@ -14,19 +14,8 @@ from ..playouts import playouts
 from . import reference
 from .reference import Position
 
-SIZES = [
-    (4, 4, 4),
-    (5, 5, 4),
-    (5, 6, 4),
-    (7, 6, 4),
-    (3, 3, 3),
-    (1, 8, 8),
-    (9, 6, 5),
-    (7, 8, 7),
-    (5, 5, 2),
-    (6, 2, 3),
-    (2, 1, 2),
-]
+SIZES = [(4, 4, 4), (5, 5, 4), (5, 6, 4), (7, 6, 4), (3, 3, 3), (1, 8, 8), (9, 6, 5), (7, 8, 7), (5, 5, 2)]
+SIZES += [(6, 2, 3), (2, 1, 2)]
 """Columns, rows and the length of a line."""
 
 
@@ -112,17 +101,12 @@ def is_position(code: int) -> bool:
 
 
 def test_four_by_four_is_a_draw_with_as_many_positions_as_published() -> None:
-    """The count includes finished games and counts mirror images separately."""
-    game = load_game("connect4", mirror=False)
-    with solve_game(game, save=False).table as table:
-        assert table.probe(game.start()) == Value(Outcome.DRAW, 16)
-        assert table.statistics.positions == 161_029
-        assert verify_table(table).bad == 0
-
-
-def test_merging_mirror_images_halves_the_table_and_changes_no_value() -> None:
+    """The count includes finished games. Merging mirror images halves it, and changes no value."""
     plain, folded = load_game("connect4", mirror=False), load_game("connect4")
     with solve_game(plain, save=False).table as one, solve_game(folded, save=False).table as other:
+        assert one.probe(plain.start()) == Value(Outcome.DRAW, 16)
+        assert one.statistics.positions == 161_029
+        assert verify_table(one).bad == 0
         assert other.statistics.positions == 80_541
         for position in playouts(reference, reference.start(4, 4, 4), 500):
             code = code_of(position)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from perfectplay import Game, Outcome, load_game, solve_game
 
+from ...cli import solve
 from ..playouts import playouts
 from . import reference
 from .reference import Position
@@ -180,9 +181,8 @@ def test_values_are_as_published(board: tuple[int, int, str, int | None]) -> Non
         assert by in (None, value.score)
 
 
-def test_solve_reports_the_score(run_solve) -> None:
-    result = run_solve("kalah", "--pits", "2", "--seeds", "4", "--no-save", "--json")
-    summary = json.loads(result.stdout)
+def test_solve_reports_the_score() -> None:
+    summary = json.loads(solve("kalah", "--pits", 2, "--seeds", 4, "--no-save", "--json").stdout)
     assert (summary["outcome"], summary["score"]) == ("loss", -12)
 
 

@@ -232,10 +232,7 @@ def cycle_lengths(symmetry: dict[str, str]) -> list[int]:
     return lengths
 
 
-@pytest.mark.parametrize(
-    ("men", "white", "black"),
-    [("six", 3, 3), ("six", 5, 4), ("nine", 3, 3), ("nine", 4, 3)],
-)
+@pytest.mark.parametrize(("men", "white", "black"), [("six", 3, 3), ("six", 5, 4), ("nine", 3, 3), ("nine", 4, 3)])
 def test_a_tier_has_a_position_for_each_orbit(men: str, white: int, black: int) -> None:
     variant = VARIANTS[men, True]
     kernel = kernel_of(variant)

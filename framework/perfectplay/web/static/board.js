@@ -3,7 +3,7 @@
 
 import { button, h, hiddenText, own, redraw, s } from "./dom.js";
 import { setTabStop } from "./keyboard.js";
-import { describePiece, describeStack, drawPiece, ownerClass, pieceImage } from "./pieces.js";
+import { describePiece, describeStack, drawPiece, ownerClass, pieceImage, pieceOfMove } from "./pieces.js";
 import { bestMoves, formatLong, formatNumber, formatShort, isSameValue, kindOf, signOf } from "./values.js";
 
 const MAX_TRAY_IMAGES = 3;
@@ -51,14 +51,14 @@ export function findClicks({ moves, board }, selected, landing = null) {
 
 // ---- values on the board ----
 
-function makeBadge(value, best, role) {
+function makeBadge(value, best) {
   const sign = signOf(value);
   const number = formatNumber(value);
   const emphasis = best && isSameValue(value, best) ? " best" : "";
   return h(
     "span",
-    { class: `badge ${kindOf(value)} ${role}${emphasis}`, "aria-hidden": "true" },
-    sign,
+    { class: `badge ${kindOf(value)} own${emphasis}`, "aria-hidden": "true" },
+    sign && h("span", { class: "sign" }, sign),
     h("span", { class: sign ? "number" : "" }, number && `\u2009${number}`),
   );
 }
@@ -130,12 +130,19 @@ function drawCoveredPieces(cell) {
   return covered.length > 0 && h("span", { class: "covered", "aria-hidden": "true" }, images);
 }
 
+/** The number of seeds in a pit. */
+function drawSeedCount({ stack, isPit }) {
+  const text = stack.at(-1)?.shape === "seeds" ? stack.at(-1).label : isPit ? "0" : "";
+  return text && h("span", { class: "seed-count", "aria-hidden": "true" }, text);
+}
+
 const cellContent = (cell, flipped) =>
   [
     cell.label && h("span", { class: "cell-label", "aria-hidden": "true" }, cell.label),
     drawTopPiece(cell, flipped),
     drawCoveredPieces(cell),
     cell.initial && h("span", { class: "initial", "aria-hidden": "true" }, cell.initial),
+    cell.shape === "round" && drawSeedCount(cell),
   ].filter(Boolean);
 
 function markPlace(id, element, { selected, landing, last, shown, advised }, clicks) {
@@ -162,14 +169,14 @@ function explainTarget(moves, { values, best }) {
   const [first, ...others] = moves;
   const more = others.length ? `, or ${others.length} more` : "";
   if (!values) return { words: [`legal: ${first.move}${more}`] };
-  return { badges: [makeBadge(first, best, "own")], words: [`${first.move}: ${formatLong(first)}${more}`] };
+  return { badges: [makeBadge(first, best)], words: [`${first.move}: ${formatLong(first)}${more}`] };
 }
 
 /** The badge and words for the best move from a place, while no piece is selected. */
 function explainBestMoves(id, { best }, clicks) {
   const [from] = clicks.movesFrom(id);
   if (!from) return {};
-  return { badges: [makeBadge(from, best, "own")], words: [`best from here: ${formatLong(from)}`] };
+  return { badges: [makeBadge(from, best)], words: [`best from here: ${formatLong(from)}`] };
 }
 
 function explainPlace(id, view, clicks) {
@@ -230,9 +237,12 @@ function placeCell(element, [x, y], cell, board) {
     height: `${(height / board.rows) * 100}%`,
   });
   element.classList.toggle("oblong", width !== height && cell.shape !== "round");
+  element.classList.toggle("dot-cell", Math.max(width, height) < 0.5);
   element.classList.toggle("round", cell.shape === "round");
   element.classList.toggle("filled", cell.stack.at(-1)?.shape === "block");
 }
+
+const hasSeeds = (board) => board.cells.some((cell) => cell.stack.at(-1)?.shape === "seeds");
 
 function shapeBoard(container, board) {
   container.style.setProperty("--ratio", board.columns / board.rows);
@@ -240,8 +250,7 @@ function shapeBoard(container, board) {
   container.classList.toggle("points", board.edges.length > 0);
   container.classList.toggle("named", board.row_labels.length + board.column_labels.length > 0);
   container.classList.toggle("dense", board.columns > 9);
-  const hasSeeds = board.cells.some((cell) => cell.stack.at(-1)?.shape === "seeds");
-  container.classList.toggle("pits", hasSeeds);
+  container.classList.toggle("pits", hasSeeds(board));
   container.closest("main")?.style.setProperty("--ratio", board.columns / board.rows);
   container.classList.remove("text");
 }
@@ -282,7 +291,8 @@ export function drawBoard(container, view) {
   const board = shown?.board ?? position.board;
   const clicks = findClicks(position, view.selected, view.landing);
   const centreOf = makeCentreOf(board, flipped);
-  const owned = board.cells.map((cell) => drawOwner(cell, board, view.owners));
+  const isPit = hasSeeds(board);
+  const owned = board.cells.map((cell) => ({ ...drawOwner(cell, board, view.owners), isPit }));
   const cells = owned.sort((a, b) => a.row - b.row || a.column - b.column);
   const before = shown ? stacksById(position.board) : new Map();
   shapeBoard(container, board);
@@ -313,11 +323,9 @@ export function showGhost(container, id) {
   for (const ghost of container.querySelectorAll(".ghost")) ghost.remove();
   const { position, view, clicks } = container.ghost ?? {};
   const move = id !== null && !view?.shown && view?.selected === null && clicks?.targets.get(id)?.[0];
-  const { cells = [], spelling, to_move: mover } = position?.board ?? {};
-  const pieces = [...(spelling?.pieces ?? []), ...cells.flatMap((cell) => cell.stack)];
-  const piece = pieces.find((each) => each.owner === mover && !["block", "seeds", "text"].includes(each.shape));
-  const cell = move && cells.find((each) => each.id === move.target);
-  if (!piece || !cell || cell.stack.length) return;
+  const piece = move && pieceOfMove(move, position.board);
+  const cell = piece && position.board.cells.find((each) => each.id === move.target);
+  if (!cell || cell.stack.length) return;
   const element = container.querySelector(`.cell[data-place="${CSS.escape(move.target)}"]`);
   element?.append(pieceImage(piece, "ghost"));
 }
@@ -329,7 +337,7 @@ export function drawSmallBoard(container, board, makeCell) {
   const field = h("div", { class: "field" }, drawGround(board, centreOf));
   for (const cell of board.cells) {
     const element = makeCell(cell);
-    element.append(drawTopPiece(cell, false), ...[drawCoveredPieces(cell)].filter(Boolean));
+    element.append(...[drawTopPiece(cell, false), drawCoveredPieces(cell), drawSeedCount(cell)].filter(Boolean));
     placeCell(element, centreOf(cell), cell, board);
     field.append(element);
   }

@@ -2,7 +2,7 @@
 // table. Loaded when first needed.
 
 import * as api from "./api.js";
-import { $, button, h, onLinkClick, redraw, setText } from "./dom.js";
+import { $, button, emptyNote, h, onLinkClick, redraw, setText } from "./dom.js";
 import { listedGame, state } from "./state.js";
 import { formatCount } from "./values.js";
 import { labelOf } from "./view.js";
@@ -170,7 +170,7 @@ export async function watchSolve(game, onSolved) {
   const card = $("solve-card");
   const title = () => listedGame()?.title ?? game;
   let offer = { command: `solve ${game}`, estimate: null, fits: true, allowed: true };
-  card.replaceChildren();
+  card.replaceChildren(h("h2", {}, title()), emptyNote("Estimating the cost…"));
   card.hidden = false;
 
   const fill = (parts) => redraw(card, ...parts);

@@ -4,10 +4,18 @@
 import { inlineBadge } from "./board.js";
 import { $, button, emptyNote, h, hiddenText, redraw } from "./dom.js";
 import { setTabStop } from "./keyboard.js";
-import { outcomesOnly } from "./state.js";
+import { pieceImage, pieceOfMove } from "./pieces.js";
+import { currentPosition, outcomesOnly } from "./state.js";
 import { formatDistance, formatLong, headingOf, isSameValue, kindOf, letterOf } from "./values.js";
 
 const MAX_SYMMETRIC = 4;
+
+/** A picture of the piece that a move of the current position moves, if there is one. */
+function drawMoved(move) {
+  const { board } = currentPosition();
+  const piece = board && pieceOfMove(move, board);
+  return piece && pieceImage({ ...piece, label: "" });
+}
 
 function makeChip(move, values, isBest) {
   const value = `${formatLong(move)}${isBest ? ", best" : ""}`;
@@ -19,6 +27,7 @@ function makeChip(move, values, isBest) {
       "data-key": move.move,
       "aria-label": values ? `${move.move}: ${value}` : move.move,
     },
+    drawMoved(move),
     move.move,
   );
 }
@@ -84,10 +93,18 @@ function makePlainList(moves) {
   return h("div", { class: "chips" }, sorted.map((move) => makeChip(move, false, false))); // prettier-ignore
 }
 
+/** Makes the list as high as its content, but never lower than before, so that the page rarely moves. */
+function fitHeight(container, key) {
+  if (container.dataset.fitted !== key) container.style.minHeight = "";
+  container.dataset.fitted = key;
+  container.style.minHeight = `${container.offsetHeight}px`;
+}
+
 export function drawMoves(container, { moves, result }, values) {
   if (!moves.length) redraw(container, emptyNote(result ? result.text : "No moves."));
   else redraw(container, ...(values ? makeSections(moves) : [makePlainList(moves)]));
   setTabStop(container, ".chip");
+  fitHeight(container, `${currentPosition().game} ${values} ${innerWidth}`);
   container.scrollTop = 0; // a new list starts with its best moves
   if (container.contains(document.activeElement)) document.activeElement.scrollIntoView({ block: "nearest" });
 }
@@ -152,7 +169,7 @@ export function askForMove(moves, values) {
     const makeChoice = (move) =>
       button(
         { class: `choice ${values ? kindOf(move) : ""}`, "data-move": move.move, onclick: () => choose(move) },
-        move.label || move.move,
+        h("span", {}, drawMoved(move), move.label || move.move),
         values && inlineBadge(move),
       );
     $("choices").replaceChildren(...moves.map(makeChoice));

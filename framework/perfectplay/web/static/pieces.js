@@ -46,7 +46,7 @@ const drawRing = (radius, paint) => {
 
 const MAX_SEEDS = 30;
 
-/** Seeds in a spiral, and their number. `width` and `height` are those of the cell. */
+/** Seeds in a spiral; the cell shows their number. `width` and `height` are those of the cell. */
 function drawSeeds(piece, paint, { width, height }) {
   const count = Number(piece.label);
   const [x, y, reach] = [50 * width, 50 * height, Math.min(30, 5 + 5.5 * Math.sqrt(count))];
@@ -56,8 +56,7 @@ function drawSeeds(piece, paint, { width, height }) {
     const place = { cx: x + distance * Math.cos(angle) * width, cy: y - 6 + distance * Math.sin(angle) * height };
     return s("circle", { ...paint, ...place, r: 5.6 });
   });
-  const number = s("text", { class: "label bare count", x, y: 100 * height - 9, "font-size": 17 }, piece.label);
-  return [...seeds, number];
+  return seeds;
 }
 
 function drawBlock(size, paint) {
@@ -112,6 +111,17 @@ export const pieceImage = (piece, ...classes) =>
     { class: ["piece-image", ...classes].join(" "), viewBox: "0 0 100 100", "aria-hidden": "true" },
     drawPiece(piece),
   );
+
+const WITHOUT_PICTURE = ["block", "seeds", "text"]; // what is placed there is no piece
+
+/** The piece that a move moves or places, if there is one. */
+export function pieceOfMove({ source }, { cells, trays, spelling, to_move: mover }) {
+  const tray = trays.find((each) => each.id === source)?.piece;
+  const pieces = [...(spelling?.pieces ?? []), ...cells.flatMap((cell) => cell.stack)];
+  const usual = () => pieces.find((piece) => piece.owner === mover && !WITHOUT_PICTURE.includes(piece.shape));
+  const piece = tray ?? cells.find((cell) => cell.id === source)?.stack.at(-1) ?? usual();
+  return WITHOUT_PICTURE.includes(piece?.shape) ? undefined : piece;
+}
 
 export function describePiece(piece, players) {
   const owner = piece.owner === null ? "" : `${players[piece.owner] ?? ""} `;

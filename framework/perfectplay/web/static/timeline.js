@@ -129,9 +129,16 @@ function drawPoint(entry, isCurrent, isAlone, { x, y, step }, onJump) {
     s("title", {}, `${move}${entry.verdict}${comment}`),
     s("rect", { class: "hit", x: cx - step / 2, y: cy - 9, width: step, height: 18 }),
     s("circle", { class: "value", cx, cy, r: isCurrent ? 6 : 4.5 }),
+  );
+}
+
+/** The mark of a mistake above its point, and the value under the current one. */
+function drawPointTexts(entry, isCurrent, { x, y }) {
+  const [cx, cy] = [x(entry.index), y(entry, entry.to_move)];
+  return [
     entry.mark && s("text", { class: "slip", x: cx, y: cy - 9 }, entry.mark),
     isCurrent && entry.remoteness !== 0 && s("text", { class: "number", x: cx, y: cy + 18 }, formatNumber(entry)),
-  );
+  ];
 }
 
 /** The moves that were not played, as small points at the value they lead to, unless `played` has the same place. */
@@ -186,6 +193,7 @@ export function drawChart(container, timeline, ply, players, { onJump, onTry }) 
     known.map((entry) => drawPoint(entry, entry.index === ply, isAlone, scale, onJump)),
     // Above the points, to be clicked.
     timeline.flatMap((entry, index) => drawAlternatives(entry, index, timeline[index + 1], isAlone, scale, onTry)),
+    known.flatMap((entry) => drawPointTexts(entry, entry.index === ply, scale)),
     drawTurns(timeline, players, scale),
   );
   container.replaceChildren(chart);

@@ -322,9 +322,8 @@ const hiddenNote = () => (isPlaying() ? "Hidden during the game." : "Hidden whil
 export async function showLine() {
   const { game, replay } = state;
   const { id, outcome } = currentEntry();
-  if (!valuesShown() || outcome === null) {
-    return $("line").replaceChildren(emptyNote(hintsShown() ? "Unknown." : hiddenNote()));
-  }
+  $("line-card").hidden = !valuesShown() || !currentPosition().solved;
+  if (!valuesShown() || outcome === null) return $("line").replaceChildren(emptyNote("Unknown."));
   const { line } = await api.line(game, id).catch((error) => {
     notice(error.message, true);
     return { line: [] };
