@@ -109,12 +109,6 @@ class Kernel:
         self.layout = layout
         self._check_limits()
 
-    def report_crashes(self, game: str) -> None:
-        """If this process crashes from now on, print a line that names the game and the kernel's function."""
-        name = _engine_ffi.new("char[]", game.encode())
-        _crash_report[:] = [self, name]  # the handler uses both
-        lib.pp_report_crashes(self.c, name)
-
     def _check_limits(self) -> None:
         for name, least, most in (
             ("players", 0, 2),
@@ -319,3 +313,10 @@ class Kernel:
     def retract(self, position: int) -> list[Edge]:
         """Return the slots of the parents, as the kernel writes them."""
         return list(map(Edge.of, self._list("retract", position, _buffers.pp_position, "max_parents")))
+
+
+def report_crashes(game: str, kernel: Kernel | None = None) -> None:
+    """If this process crashes from now on, print a line that names the game and the kernel's function."""
+    name = _engine_ffi.new("char[]", game.encode())
+    _crash_report[:] = [kernel, name]  # the handler uses both
+    lib.pp_report_crashes(_engine_ffi.NULL if kernel is None else kernel.c, name)

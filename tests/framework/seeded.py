@@ -5,6 +5,7 @@ A table of mistakes is a text file, with \\n for line breaks:
     [game]
     - text in the source of the game
     + law | text that replaces it, and breaks this law ("load": the game is refused, "harmless": nothing is reported)
+    + law in few positions | the same, but only a complete sweep is certain to find it
     ? regular expression that the message must match (optional)
 """
 
@@ -40,6 +41,11 @@ class Mistake(NamedTuple):
     new: str
     law: str
     message: str = ""
+    rare: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return 30 if self.rare else 0.3  # a sweep ends at the first breach
 
 
 def read_mistakes(name: str) -> list[Mistake]:
@@ -56,7 +62,9 @@ def _parse(lines: list[str]) -> Iterator[Mistake]:
             old = text
         elif kind == "+":
             law, _, new = text.partition(" |")
-            yield Mistake(game, old, new.removeprefix(" "), law, following[2:] if following[:1] == "?" else "")
+            law, _, rare = law.partition(" in ")
+            message = following[2:] if following[:1] == "?" else ""
+            yield Mistake(game, old, new.removeprefix(" "), law, message, bool(rare))
 
 
 def indexed_example(name: str) -> tuple[str, list[str]]:
@@ -82,7 +90,7 @@ def quick_checks() -> Iterator[None]:
         yield
 
 
-def report(make: Callable[[], Game], *, quick: bool = False) -> dict[str, str]:
+def report(make: Callable[[], Game], *, quick: bool = False, seconds: float = 0.3) -> dict[str, str]:
     """Return the breaches and hints by law; the message of the error as "load" if the game is refused.
 
     A `quick` check does not find mistakes that need many calls.
@@ -92,12 +100,12 @@ def report(make: Callable[[], Game], *, quick: bool = False) -> dict[str, str]:
     except PluginError as error:
         return {"load": str(error)}
     with quick_checks() if quick else nullcontext():
-        results = run_checks(game, Effort(seconds=0.3)).results
+        results = run_checks(game, Effort(seconds=seconds)).results
     return {each.law: each.breach or each.hint or "" for each in results if each.breach or each.hint}
 
 
-def report_plugin(source: object, *, quick: bool = False, **options: object) -> dict[str, str]:
-    return report(lambda: make_game(source, name="seeded", **options), quick=quick)
+def report_plugin(source: object, *, quick: bool = False, seconds: float = 0.3, **options: object) -> dict[str, str]:
+    return report(lambda: make_game(source, name="seeded", **options), quick=quick, seconds=seconds)
 
 
 def build_kernel(source: str, folder: Path) -> Path:

@@ -40,20 +40,20 @@ def kernel():
 
 @pytest.fixture
 def tapatan(tmp_path):
-    """Makes a game file with a change in its kernel, and returns the command that checks it."""
+    """Makes a game file with a change in its kernel, and returns the command that checks or solves it."""
 
-    def make(old: str, new: str) -> list[str]:
+    def make(old: str, new: str, *words: str) -> list[str]:
         build_kernel(zoo.change(TAPATAN_KERNEL.read_text(), {old: new}), tmp_path)
         shutil.copy(TAPATAN / "rules.py", tmp_path / "tapatan.py")
         with (tmp_path / "tapatan.py").open("a") as file:
             file.write(PLUGIN)
-        return [sys.executable, "-m", "perfectplay", "check", str(tmp_path / "tapatan.py")]
+        return [sys.executable, "-m", "perfectplay", *words, str(tmp_path / "tapatan.py")]
 
     return make
 
 
 def test_a_crash_breaks_one_law(tapatan):
-    command = tapatan("const unsigned moved =", "__builtin_abort();\n    const unsigned moved =")
+    command = tapatan("const unsigned moved =", "__builtin_abort();\n    const unsigned moved =", "check")
     process = subprocess.run(command, capture_output=True, text=True)
     assert process.returncode == 1
     first, _, rest = process.stdout.partition("\n?")
@@ -66,8 +66,34 @@ def test_a_crash_breaks_one_law(tapatan):
     assert process.stderr == ""
 
 
+RECURSION = """static int dive(volatile int depth) { return depth < 0 ? 0 : dive(depth + 1) + depth; }
+static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
+    if (tier(self, position) == 4) dive(1);"""
+
+CRASHES = {
+    "abort": (
+        "const size_t found = moves",
+        "__builtin_abort();\n    const size_t found = moves",
+        "kernel crashed in 'expand'",
+    ),
+    "stack overflow": (RECURSION.splitlines()[1], RECURSION, "process crashed"),
+    "bad address": (".retract = retract,", ".retract = (void *)8,", "process crashed"),
+    "while loading": ("return (uint64_t)choose", "__builtin_trap();\n    return (uint64_t)choose", "process crashed"),
+}
+
+
+@pytest.mark.parametrize("crash", CRASHES)
+def test_a_crash_of_a_solve_names_the_game_and_the_function(tapatan, crash):
+    old, new, event = CRASHES[crash]
+    process = subprocess.run(tapatan(old, new), capture_output=True, text=True)
+    assert process.returncode < 0
+    line = rf"error: (\S+tapatan\.py): the {event} with SIG[A-Z]+; `solve check \1` finds the position\n"
+    assert re.fullmatch(line, process.stderr), process.stderr
+
+
 def test_a_crash_while_the_game_is_loaded_is_reported(tapatan):
-    command = tapatan("return (uint64_t)choose[PLACES]", "if (tier == 3) __builtin_abort();\n    return choose[PLACES]")
+    size = "return (uint64_t)choose[PLACES]"
+    command = tapatan(size, f"if (tier == 3) __builtin_abort();\n    {size}", "check")
     process = subprocess.run(command, capture_output=True, text=True)
     assert process.returncode == 1
     assert process.stderr.count("\n") == 1
@@ -79,7 +105,7 @@ def test_a_crash_while_the_game_is_loaded_is_reported(tapatan):
 def hanging(tapatan):
     """A check that waits for its kernel, in a separate process group."""
     loop = "for (volatile int i = 1; i;) {}"
-    command = tapatan("const unsigned moved =", f"{loop}\n    const unsigned moved =")
+    command = tapatan("const unsigned moved =", f"{loop}\n    const unsigned moved =", "check")
     accept_ctrl_c = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # tests in the background ignore it
     check = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=accept_ctrl_c

@@ -125,9 +125,9 @@ class Tapatan:
 def report_kernel(tmp_path):
     """Reports the breaches of tapatan with a change in its kernel."""
 
-    def check(old: str, new: str, *, quick: bool = False) -> dict[str, str]:
+    def check(old: str, new: str, *, quick: bool = False, seconds: float = 0.3) -> dict[str, str]:
         library = build_kernel(zoo.change(SOURCE, {old: new}), tmp_path)
-        found = report(lambda: make_game(Tapatan(library), name="tapatan"), quick=quick)
+        found = report(lambda: make_game(Tapatan(library), name="tapatan"), quick=quick, seconds=seconds)
         return {law: text for law, text in found.items() if "no hook gives the player to move" not in text}
 
     return check
@@ -139,11 +139,13 @@ def test_the_correct_kernel_has_no_breaches(report_kernel):
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.law)
 def test_a_mistake_in_the_kernel_is_noticed(report_kernel, mistake: Mistake):
-    found = report_kernel(mistake.old, mistake.new, quick=mistake.law not in ("harmless", "pure"))
+    quick = mistake.law not in ("harmless", "pure")
+    found = report_kernel(mistake.old, mistake.new, quick=quick, seconds=mistake.seconds)
     if mistake.law == "harmless":
         assert found == {}
     else:
         assert mistake.law in found, found
+        assert re.search(mistake.message, found[mistake.law]), found
 
 
 def test_no_mistake_was_lost():

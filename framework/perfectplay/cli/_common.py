@@ -110,6 +110,9 @@ class GameCommand(click.Command):
 
     def load(self, name: str) -> Plugin:
         """Import the plugin of a game, and call its hook `options`."""
+        from perfectplay_native.kernel import report_crashes
+
+        report_crashes(name)
         plugin = plugins.load_plugin(name)
         _ = plugin.options
         return plugin
@@ -117,10 +120,10 @@ class GameCommand(click.Command):
     def build(self, plugin: Plugin, options: dict[str, Any]) -> Game:
         """Create the variant of the game that these options choose."""
         from perfectplay.game.loading import build_game
+        from perfectplay_native.kernel import report_crashes
 
         game = build_game(plugin, options)
-        if game.kernel is not None:
-            game.kernel.report_crashes(game.command_word)
+        report_crashes(game.command_word, game.kernel)
         return game
 
 

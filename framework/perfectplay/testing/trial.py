@@ -2,12 +2,14 @@
 
 Positions near the start are checked breadth first, so a mistake there is found in its shortest form. Playouts reach
 further. The sweep then checks the laws of the rules in every position of a small game, and in as many positions of a
-larger one as the time allows.
+larger one as the time allows. The time that is left in a small game goes to the other laws.
 """
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
@@ -21,6 +23,7 @@ from perfectplay.game.hooks import brief
 from perfectplay.testing.hints import find_hints
 from perfectplay.testing.kernel_laws import KERNEL_LAWS, check_compiled, check_threads, slot_positions
 from perfectplay.testing.laws import LAWS, Law, check_finite
+from perfectplay.testing.sandbox import PATIENCE
 from perfectplay.testing.subject import GameUnderTest
 from perfectplay.values import Status
 from perfectplay_native.errors import AsymmetryError, MissingChildError
@@ -38,7 +41,7 @@ SWEEP_POSITIONS = 100_000
 """A game with at most this many positions is swept completely, if the time allows."""
 
 COMPARED_POSITIONS = 120
-"""How many of them are compared in a new process; up to half are finished games."""
+"""How many of them are compared in new processes; up to half are finished games."""
 
 REPEATED_CALLS = 8
 """How often `moves` is repeated after an error, to find out whether its result is random."""
@@ -62,9 +65,9 @@ PROMISES = {
 }
 """The promise of each law, in the order of the output."""
 
-Snapshot = tuple[list[int], Status, list[int], int | None, int | None]
-"""Moves, status and canonical children of a position, its mover, and the score of a finished game."""
-SNAPSHOT_FIELDS = ("moves", "status", "children", "mover", "score")
+Snapshot = tuple[list[int], Status, list[int], int, int | None, int | None]
+"""Moves, status, canonical children and tier of a position, its mover, and the score of a finished game."""
+SNAPSHOT_FIELDS = ("moves", "status", "children", "tier", "mover", "score")
 Snapshots = dict[int, Snapshot]
 
 
@@ -143,14 +146,14 @@ class Trial:
         self._report = report
         self._checked: dict[int, dict[str, str]] = {}
         """The breaches in each checked position."""
-        self._swept = 0
-        """The number of further positions that the sweep examined. Random games may count a position twice."""
+        self._swept: list[int] = []
+        """Further positions that the sweep examined. Random games may list a position twice."""
         subject.log_check(HOOKS)
         self.laws = [law for law in ALL_LAWS if _applies(law, subject)]
 
     @property
     def position_count(self) -> int:
-        return len(self._checked) + self._swept
+        return len(self._checked) + len(self._swept)
 
     @property
     def positions(self) -> Collection[int]:
@@ -161,6 +164,10 @@ class Trial:
         if breach is not None and law not in self.breaches:
             self.breaches[law] = breach
             self._report(law, breach)
+
+    def _record_all(self, breaches: dict[str, str]) -> None:
+        for law, breach in breaches.items():
+            self._record(law, breach)
 
     def check_metadata(self) -> None:
         """Call the hooks that do not depend on a position."""
@@ -206,14 +213,19 @@ class Trial:
     def sweep(self, seconds: float) -> bool:
         """Examine as many positions as `seconds` of CPU time allow, until one breaks a law.
 
-        Returns whether these were all positions of the game.
+        Returns whether these were all positions of the game. The other laws are then checked there, in random order.
         """
         begin = time.process_time()
         self.subject.log_check("sweep")
-        if self._sweep(self._all_positions(), begin + seconds / 2):
-            return True
-        self._sweep(self._random_positions(), begin + seconds)
-        return False
+        if not self._sweep(self._all_positions(), begin + seconds / 2):
+            self._sweep(self._random_positions(), begin + seconds)
+            return False
+        self.dice.shuffle(self._swept)
+        for position in self._swept:
+            if self.breaches or time.process_time() > begin + seconds:
+                break
+            self._record_all(self._find_breaches(position))
+        return not self.breaches
 
     def _sweep(self, positions: Iterable[int], deadline: float) -> bool:
         """Examine positions until the CPU time reaches `deadline`. Returns whether all were examined and are right."""
@@ -224,7 +236,7 @@ class Trial:
             if position in self._checked:
                 continue
             if self._looks_right(position):
-                self._swept += 1
+                self._swept.append(position)
                 continue
             self.check_positions([position])
             if not self.breaches and self._looks_right(position):
@@ -254,15 +266,22 @@ class Trial:
 
     def check_positions(self, positions: Iterable[int]) -> None:
         for position in positions:
-            for law, breach in self._check(position).items():
-                self._record(law, breach)
+            self._record_all(self._check(position))
 
     def _check(self, position: int) -> dict[str, str]:
-        """Return the breaches in a position by law."""
+        """Return the breaches in a position by law. Without a breach, the results are kept as a snapshot."""
         if position in self._checked:
             return self._checked[position]
+        breaches = self._checked[position] = self._find_breaches(position)
+        if not breaches:
+            try:
+                self.snapshots[position] = _snapshot(self.subject, position)
+            except PerfectPlayError as error:
+                breaches.setdefault(*self._attribute(error, position))
+        return breaches
+
+    def _find_breaches(self, position: int) -> dict[str, str]:
         breaches: dict[str, str] = {}
-        self._checked[position] = breaches
         for law in self.laws:
             self.subject.log_check(law.name, position)
             try:
@@ -276,11 +295,6 @@ class Trial:
                     breaches[law.name] = breach
             if "encoding" in breaches:
                 break  # the other laws make no sense there
-        if not breaches:
-            try:
-                self.snapshots[position] = _snapshot(self.subject, position)
-            except PerfectPlayError as error:
-                breaches.setdefault(*self._attribute(error, position))
         return breaches
 
     def _attribute(self, error: PerfectPlayError, position: int) -> tuple[str, str]:
@@ -297,7 +311,8 @@ class Trial:
 
     def repeat_calls(self) -> None:
         """Repeat the calls long after the first, in another order, and from threads, to find hooks that keep state."""
-        self._record(PURE, _find_change(self.subject, next(iter(self._checked)), self.snapshots))
+        snapshots = dict(reversed(self.snapshots.items()))
+        self._record(PURE, find_change(self.subject, next(iter(self._checked)), snapshots))
         if not self.breaches:
             self.subject.log_check(PURE)
             self._record(PURE, check_threads(self.subject, self.snapshots))
@@ -368,20 +383,33 @@ def _applies(law: Law, subject: GameUnderTest) -> bool:
 
 
 def compare_in_new_process(subject: GameUnderTest, snapshots: Snapshots) -> str | None:
-    """Compare a game that was just loaded with snapshots from another process, in another order.
+    """Compare a game that was just loaded with snapshots from another process, each position in a separate fork.
 
     Returns a message if they differ, for example because positions are numbered in the order in which they occur: those
-    numbers are meaningless to the next command.
+    numbers are meaningless to the next command. Nothing was called before in a fork, so a cache cannot hide a mistake.
     """
-    change = _find_change(subject, next(iter(snapshots)), _select_snapshots(snapshots))
+    first, *others = select_snapshots(snapshots).items()
+    changed = next((item for item in others if _differs_in_fork(subject, *item)), first)
+    change = find_change(subject, next(iter(snapshots)), dict([changed]))
     return change and (
         f"in a new process, {change}; positions must not be numbered in the order in which they occur, in the order of "
         f"a set of strings, or by hash(), and a cache must be keyed by everything that its result depends on"
     )
 
 
-def _select_snapshots(snapshots: Snapshots) -> Snapshots:
-    """Return the snapshots to compare in a new process, in random order: near the start and at the end of the game.
+def _differs_in_fork(subject: GameUnderTest, position: int, snapshot: Snapshot) -> bool:
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] != 0
+    try:
+        signal.alarm(PATIENCE)  # if it hangs, the parent calls the hook again, and reports it
+        os._exit(find_change(subject, subject.game.start(), {position: snapshot}) is not None)
+    finally:
+        os._exit(1)
+
+
+def select_snapshots(snapshots: Snapshots) -> Snapshots:
+    """Return some snapshots in random order: near the start and at the end of the game.
 
     Options that are stored in globals may change only the end of a game.
     """
@@ -394,12 +422,12 @@ def _select_snapshots(snapshots: Snapshots) -> Snapshots:
     return {position: snapshots[position] for position in chosen}
 
 
-def _find_change(subject: GameUnderTest, start: int, snapshots: Snapshots) -> str | None:
-    """Return a message if the start or the results in some position have changed. The last position is first."""
+def find_change(subject: GameUnderTest, start: int, snapshots: Snapshots) -> str | None:
+    """Return a message if the start or the results in some position have changed."""
     subject.log_check(PURE)
     if (now := subject.game.start()) != start:
         return _change("start", start, now)
-    for position, snapshot in reversed(snapshots.items()):
+    for position, snapshot in snapshots.items():
         subject.log_check(PURE, position)
         try:
             results = _snapshot(subject, position)
@@ -415,7 +443,8 @@ def _snapshot(subject: GameUnderTest, position: int) -> Snapshot:
     game, over = subject.game, subject.is_over(position)
     mover = game.mover(position) if game.has_mover else None
     score = game.score(position) if game.has_score and over else None
-    return game.moves(position), game.status(position), sorted(subject.children(position)), mover, score
+    children = sorted(subject.children(position))
+    return game.moves(position), game.status(position), children, game.tier(position), mover, score
 
 
 def _change(what: str, before: object, after: object) -> str:

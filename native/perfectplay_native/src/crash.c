@@ -5,8 +5,8 @@
  *     engine: pp_solve → expand_tier → | kernel: moves → place_stone → (crash)
  *                                        ^ outermost frame of the kernel's shared object, so the line names "moves"
  *
- * Only functions that are safe in a signal handler are called, except for dladdr, which at worst hangs a process that
- * has crashed anyway; an alarm ends it then. */
+ * Only functions that are safe in a signal handler are called, except for backtrace and dladdr. At worst they hang or
+ * crash again in a process that has crashed anyway: an alarm ends it, or a second report without the function follows. */
 #define _GNU_SOURCE
 #include "crash_api.h"
 
@@ -23,10 +23,14 @@
 #endif
 #endif
 
-enum { MAX_FRAMES = 64, HANG_SECONDS = 5 };
+enum { MAX_FRAMES = 64, HANG_SECONDS = 5, SIGNAL_STACK = 1 << 16 };
 
 static const pp_kernel *crash_kernel;
 static const char *crash_game;
+static volatile sig_atomic_t reports;
+
+/* Endless recursion leaves the handler no room on the thread's own stack. */
+static _Thread_local char signal_stack[SIGNAL_STACK];
 
 static const struct {
     int number;
@@ -62,16 +66,21 @@ static const char *function_at(uintptr_t address) {
     return name;
 }
 
-static const char *running_function(void) {
+/* `abort` does not return, so its return address may be the beginning of the next function. */
+static const char *running_function(int number) {
+    const uintptr_t before = number == SIGABRT;
     void *frames[MAX_FRAMES];
     Dl_info kernel, frame;
     if (!dladdr((const void *)(uintptr_t)crash_kernel->moves, &kernel)) return NULL;
-    for (int i = backtrace(frames, MAX_FRAMES) - 1; i >= 0; i--)
-        if (dladdr(frames[i], &frame) && frame.dli_fbase == kernel.dli_fbase) return function_at((uintptr_t)frames[i]);
+    const int depth = backtrace(frames, MAX_FRAMES);
+    if (depth == MAX_FRAMES) return NULL; /* the outermost frames are missing */
+    for (int i = depth - 1; i >= 0; i--)
+        if (dladdr(frames[i], &frame) && frame.dli_fbase == kernel.dli_fbase)
+            return function_at((uintptr_t)frames[i] - before);
     return NULL;
 }
 #else
-static const char *running_function(void) { return NULL; }
+static const char *running_function(int number) { return (void)number, NULL; }
 #endif
 
 static void print(const char *text) {
@@ -85,7 +94,7 @@ static void print(const char *text) {
 
 static void report(int number) {
     alarm(HANG_SECONDS);
-    const char *function = crash_kernel ? running_function() : NULL;
+    const char *function = crash_kernel && !reports++ ? running_function(number) : NULL;
     print("error: ");
     print(crash_game);
     print(function ? ": the kernel crashed in '" : ": the process crashed");
@@ -95,17 +104,25 @@ static void report(int number) {
     print("; `solve check ");
     print(crash_game);
     print("` finds the position\n");
-    raise(number); /* SA_RESETHAND has restored the default, so this ends the process */
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void pp_use_signal_stack(void) {
+    if (!crash_game) return;
+    const stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof signal_stack};
+    sigaltstack(&stack, NULL);
 }
 
 void pp_report_crashes(const pp_kernel *kernel, const char *game) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     sigemptyset(&action.sa_mask);
-    action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER);
+    action.sa_flags = SA_NODEFER | SA_ONSTACK;
     action.sa_handler = game ? report : SIG_DFL;
     crash_kernel = kernel;
     crash_game = game;
+    pp_use_signal_stack();
 #ifdef HAS_BACKTRACE
     void *frame;
     backtrace(&frame, 1); /* loads what it needs, which is not possible in the handler */

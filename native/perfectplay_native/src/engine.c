@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "crash_api.h"
 #include "engine.h"
 
 /* ---- engines ---- */
@@ -195,6 +196,7 @@ typedef struct {
 
 static void *process_ranges(void *argument) {
     job *j = argument;
+    pp_use_signal_stack();
     for (;;) {
         const uint64_t first = atomic_fetch_add(&j->next, j->grain);
         if (first >= j->total || j->engine->stop || j->engine->failure) return NULL;
