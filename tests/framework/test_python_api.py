@@ -183,10 +183,6 @@ def test_reserves_are_on_the_board():
     assert max(rows) < int(heights[1])
 
 
-def test_a_board_is_a_picture_in_a_notebook(game):
-    assert game.position(X_WINS).board._repr_svg_().count(">X</text>") == 2
-
-
 def test_a_game_without_a_board_is_drawn_if_its_text_has_rows(subtraction):
     assert subtraction.position()._repr_svg_() is None
     start = zoo.make("tictactoe/perfectplay_tictactoe/plugin").position()

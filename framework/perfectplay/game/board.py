@@ -185,12 +185,6 @@ class Board:
     claims: tuple[str, ...] = ()
     """Cells that belong to the player after whose move they first appear here, such as closed boxes."""
 
-    def _repr_svg_(self) -> str:
-        """Return the picture that a notebook shows."""
-        from perfectplay.game.drawing import Drawing, draw_svg  # which imports this module
-
-        return draw_svg(self, Drawing())
-
 
 SHAPES = (
     *("circle", "square", "triangle", "diamond", "pentagon", "hexagon", "cross", "ring", "star"),

@@ -19,11 +19,11 @@ X───────O───────·     a point shows its top piece, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from perfectplay.errors import PerfectPlayError, PluginError
 from perfectplay.game.board import Board, Cell, Click, Piece, board_fault, headings
-from perfectplay.game.game import Game
 from perfectplay.values import Status
 
 Paint = Callable[[str, int | None], str]
@@ -188,7 +188,20 @@ MIN_LINE = 3
 Rows = tuple[str, ...]
 
 
-def make_text_board(game: Game, position: int, mover: int | None = None) -> Board | None:
+class TextGame(Protocol):
+    """What a board made from texts needs of a `Game`, whose module imports this one."""
+
+    @property
+    def players(self) -> tuple[str, ...]: ...
+    def start(self) -> int: ...
+    def decode(self, position: int) -> str: ...
+    def moves(self, position: int) -> Sequence[int]: ...
+    def apply(self, position: int, move: int) -> int: ...
+    def status(self, position: int) -> Status: ...
+    def format_move(self, position: int, move: int) -> str: ...
+
+
+def make_text_board(game: TextGame, position: int, mover: int | None = None) -> Board | None:
     """Return a board for the position's text, or None if the text is not a grid. `mover` is the player to move."""
     try:
         rows = read_rows(game.decode(position))
@@ -215,7 +228,7 @@ def read_rows(text: str) -> Rows | None:
     return rows
 
 
-def _make_board(game: Game, position: int, rows: Rows, mover: int) -> Board:
+def _make_board(game: TextGame, position: int, rows: Rows, mover: int) -> Board:
     height, width = len(rows), len(rows[0])
     names, are_used = _cell_names(game, height, width)
     are_numbers = names[0][0].isdigit()
@@ -246,7 +259,7 @@ def _make_board(game: Game, position: int, rows: Rows, mover: int) -> Board:
     )
 
 
-def _cell_names(game: Game, height: int, width: int) -> tuple[list[list[str]], bool]:
+def _cell_names(game: TextGame, height: int, width: int) -> tuple[list[list[str]], bool]:
     """Return the cells' names by row and column, and whether the first move of the start position contains its cell's.
 
     Games name cells `b2`, `(1,1)` or `4`. Coordinates that no move uses would only confuse, so they are not shown.
@@ -278,7 +291,7 @@ def _stack(letter: str, both_cases: bool) -> tuple[Piece, ...]:
     return (Piece(owner, letter, 0.8, _SHAPES.get(letter.lower(), "circle")),)
 
 
-def _find_click(game: Game, position: int, move: int, rows: Rows, names: list[list[str]]) -> Click:
+def _find_click(game: TextGame, position: int, move: int, rows: Rows, names: list[list[str]]) -> Click:
     """Return the click of a move: on a cell that it fills, after the cell that it empties; a button otherwise."""
     after = read_rows(game.decode(game.apply(position, move)))
     if after is None or len(after) != len(rows) or len(after[0]) != len(rows[0]):

@@ -17,6 +17,7 @@ from zlib import crc32
 from perfectplay.errors import PerfectPlayError, PluginError, UsageError
 from perfectplay.game import hooks
 from perfectplay.game.board import Board
+from perfectplay.game.board_text import make_text_board
 from perfectplay.game.defaults import (
     KERNEL_HOOKS,
     add_index,
@@ -539,8 +540,6 @@ class Position(int):
 
     def _drawn_board(self) -> Board | None:
         """Return the board, which is made from the text if the game has no hook `board`."""
-        from perfectplay.game.board_text import make_text_board  # which imports this module
-
         return self.board or make_text_board(self.game, self, self.to_move)
 
     def _places(self, move: str | SupportsIndex, board: Board) -> tuple[str | None, str | None]:
