@@ -221,19 +221,24 @@ class Generator:
         heads = [
             (f"{name} in range({self.random.randrange(1, 6)})", [name]),
             (f"{name} in range({self.integer(1)} & 7, {self.integer(1)} & 15)", [name]),
-            (f"{name} in {self.copied(2)}", [name]),  # a list that grows during the loop would never end
+            (f"{name} in {self.sequence(2)}", [name]),
             (f"{name} in range({self.integer(1)} & 15, {self.random.choice([-3, 0, 4])}, -1)", [name]),
             (f"{name} in range({self.integer(1)} & 3, 14, {self.random.choice([2, 3, 5])})", [name]),
             (f"{name}, {other} in [({self.integer(1)}, 1), (2, {self.integer(1)}), (3, 4)]", [name, other]),
-            (f"{name}, {other} in enumerate({self.copied(1)}, {self.random.choice([0, 1, -3])})", [name, other]),
-            (f"{name}, {other} in zip({self.copied(1)}, {self.copied(1)})", [name, other]),
-            (f"{name} in reversed({self.copied(1)})", [name]),
-            (f"{name} in (x ^ 1 for x in {self.copied(1)} if x != 2)", [name]),
+            (f"{name}, {other} in enumerate({self.sequence(1)}, {self.random.choice([0, 1, -3])})", [name, other]),
+            (f"{name}, {other} in zip({self.sequence(1)}, {self.sequence(1)})", [name, other]),
+            (f"{name} in reversed({self.sequence(1)})", [name]),
+            (f"{name} in (x ^ 1 for x in {self.sequence(1)} if x != 2)", [name]),
         ]
         head, names = self.random.choice(heads)
         self.ints += names
         self.in_loop += 1
         lines = [f"{indent}for {head}:", *self.block(indent + "    ")]
+        if any(each in head for each in self.lists):  # a list that grows during the loop would never end
+            rounds = f"c{self.loops}"
+            self.loops += 1
+            lines.insert(0, f"{indent}{rounds} = 0")
+            lines[2:2] = [f"{indent}    {rounds} += 1", f"{indent}    if {rounds} > 9:", f"{indent}        break"]
         if self.random.random() < 0.4:
             word = self.random.choice(["break", "continue"])
             lines += [f"{indent}    if {self.condition(1)}:", f"{indent}        {word}", *self.block(indent + "    ")]
@@ -243,10 +248,6 @@ class Generator:
 
     def _else(self, indent: str) -> list[str]:
         return [f"{indent}else:", *self.block(indent + "    ")] if self.random.random() < 0.15 else []
-
-    def copied(self, depth: int) -> str:
-        value = self.sequence(depth)
-        return f"{value}[:]" if value in self.lists else value
 
     def _while(self, indent: str) -> list[str]:
         name = f"w{self.loops}"

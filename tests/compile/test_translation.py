@@ -260,6 +260,40 @@ class TwoNames(Stones):
         return second[0]
 
 
+class GrowsInALoop(Stones):
+    @hookimpl
+    def apply(self, position, move):
+        numbers = [move]
+        for number in numbers:
+            if number < 3:
+                numbers.append(number + 1)
+        return position - numbers[-1]
+
+
+class GrowsInALoopOverPairs(Stones):
+    @hookimpl
+    def apply(self, position, move):
+        numbers = list(range(position))
+        for i, _ in enumerate(numbers):
+            if i < 3:
+                numbers += [move]
+        return len(numbers)
+
+
+class KeepsAnIterator(Stones):
+    @hookimpl
+    def apply(self, position, move):
+        pairs = zip((position, 1), (1, move), strict=True)
+        return sum(a for a, _ in pairs) - sum(b for _, b in pairs)
+
+
+class KeepsAGenerator(Stones):
+    @hookimpl
+    def apply(self, position, move):
+        numbers = (number + move for number in range(position))
+        return sum(numbers) + sum(numbers)
+
+
 @pytest.mark.parametrize(
     ("plugin", "construct"),
     [
@@ -275,6 +309,10 @@ class TwoNames(Stones):
         (NotAStatus, "Status"),
         (Generates, "generator"),
         (TwoNames, "two names"),
+        (GrowsInALoop, "length of a list in a loop over it"),
+        (GrowsInALoopOverPairs, "length of a list in a loop over it"),
+        (KeepsAnIterator, "iterator in a variable"),
+        (KeepsAGenerator, "iterator in a variable"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

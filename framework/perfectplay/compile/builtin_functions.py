@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from perfectplay.compile import ir
@@ -58,7 +59,7 @@ def _gathered(t: Translator, value: Value, site: Hashable) -> Value:
 def _enumerate(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
     start = t.as_integer(named.get("start", a[1] if len(a) > 1 else constant_int(0)))
     view = t.view(_gathered(t, a[0], site))
-    return View(view.length, lambda i: Tuple((t.builder.binary("add", i, start), view.element(i))), tuple, view.uniform)
+    return replace(view, element=lambda i: Tuple((t.builder.binary("add", i, start), view.element(i))), kind=Iterator)
 
 
 def _zip(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
@@ -69,8 +70,12 @@ def _zip(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
         if isinstance(strict, Int) and isinstance(strict.expr, ir.Number) and strict.expr.value:
             t.builder.fail_if(t.builder.compare("ne", length, view.length))
         length = t.builder.keep(t.builder.extreme("min", length, view.length), "length")
-    uniform = all(view.uniform for view in views)
-    return View(length, lambda i: Tuple(tuple(view.element(i) for view in views)), tuple, uniform)
+    return _view_of_all(views, length, lambda i: Tuple(tuple(view.element(i) for view in views)))
+
+
+def _view_of_all(views: Sequence[View], length: Int, element: Callable[[Int], Value]) -> View:
+    arrays = tuple(array for view in views for array in view.arrays)
+    return View(length, element, Iterator, all(view.uniform for view in views), arrays)
 
 
 def _reversed(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
@@ -84,7 +89,7 @@ def _reversed(t: Translator, a: list[Value], named: dict[str, Value], site: Hash
             return view.element(place)
         return view.element(Int(ir.Operation(limits, "sub", (last.expr, i.expr))))
 
-    return View(view.length, element, tuple, view.uniform)
+    return replace(view, element=element, kind=Iterator)
 
 
 def _map(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
@@ -103,7 +108,7 @@ def _map(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
             raise Untranslatable("'map' with this function")
         return t.call_object(function.object, (values, {}), node)
 
-    return View(length, element, tuple, all(view.uniform for view in views))
+    return _view_of_all(views, length, element)
 
 
 def _sum(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:

@@ -196,7 +196,7 @@ class Translator(Expressions):
             bound = signature.bind(*positional, **named)
         except TypeError as error:
             raise Untranslatable(f"a call with wrong arguments ({error})") from None
-        values = dict(bound.arguments)
+        values = {name: self.require_reusable(value) for name, value in bound.arguments.items()}
         for name, parameter in signature.parameters.items():
             if name not in values:
                 values[name] = wrap(parameter.default)
@@ -330,7 +330,7 @@ class Translator(Expressions):
 
     def _pop(self, array: Array) -> Value:
         builder = self.builder
-        self.require_mutable(array)
+        self.require_resizable(array)
         if isinstance(array.length, int):
             self._update(array, resized=True)
             return constant_int(0) if array.shape in (UNSEEN, None) else self.load(array, constant_int(0))

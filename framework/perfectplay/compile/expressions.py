@@ -159,7 +159,7 @@ class Expressions(Statements):
         elif isinstance(value, Tuple):
             items = tuple(self.builder.keep(i, name) if isinstance(i, Int) else i for i in value.items)
             value = Tuple(items, value.kind, value.sites)
-        self.frame.env[name] = value
+        self.frame.env[name] = self.require_reusable(value)
         return value
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value) -> None:

@@ -180,8 +180,7 @@ class Loops(Merging):
         if not isinstance(value, Generator):
             self._loop_view(self.view(value), body, key, cost, names, target)
             return
-        if value.frame is not self.frame:
-            raise Untranslatable("a generator that is passed to a function")
+        assert value.frame is self.frame
         node, consumer = value.node, self.scopes
         suffix = self.temporary()
         targets = assigned_names([generator.target for generator in node.generators])
@@ -240,6 +239,23 @@ class Loops(Merging):
         self.restore_context(context, first_jump, {target.break_label, target.continue_label})
 
     def _loop_view(
+        self,
+        view: View,
+        body: Callable[[Value], None],
+        key: Hashable,
+        cost: int,
+        names: Sequence[str],
+        target: LoopTarget,
+    ) -> None:
+        for array in view.arrays:
+            array.loops += 1
+        try:
+            self._run_rounds(view, body, key, cost, names, target)
+        finally:
+            for array in view.arrays:
+                array.loops -= 1
+
+    def _run_rounds(
         self,
         view: View,
         body: Callable[[Value], None],

@@ -172,13 +172,13 @@ class Merging(Sequences):
         return [list(column) for column in zip(*rows, strict=True)]
 
     def _is_shared(self, array: Array, name: str) -> bool:
-        """Whether another variable refers to the same list."""
+        """Whether another variable or a loop refers to the same list."""
 
         def mentions(value: object) -> bool:
             return value is array or (isinstance(value, Tuple) and any(map(mentions, value.items)))
 
         own = self.frame.env
-        return any(
+        return array.loops > 0 or any(
             mentions(value)
             for frame in self.frames
             for n, value in frame.env.items()

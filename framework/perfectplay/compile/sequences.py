@@ -6,7 +6,7 @@ list changes, if an index is not constant, or if the length depends on the posit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,7 +109,7 @@ class Sequences:
                 return View(constant_int(len(items)), lambda i: self._item(value, i), kind, uniform=False)
             case Array():
                 count = value.length if isinstance(value.length, ir.Variable) else ir.number(value.length)
-                return View(Int(count), lambda i: self.load(value, i), value.kind)
+                return View(Int(count), lambda i: self.load(value, i), value.kind, arrays=(value,))
             case Choice(objects, index) if is_sequence(value):
                 return self._view_choice(objects, index)
         raise Untranslatable(f"iterating over {describe(value)}")
@@ -285,7 +285,7 @@ class Sequences:
     def append(self, array: Array, value: Value) -> None:
         """Append an element. Fails at run time if the list is full and has no known limit."""
         builder = self.builder
-        self.require_mutable(array)
+        self.require_resizable(array)
         shape, leaves = self._flatten(value)
         ready = self._store_fact(array, shape, leaves)
         origin = array.origin
@@ -337,9 +337,20 @@ class Sequences:
                 narrowed = self.builder.narrow(part, leaf.range)
                 self.builder.emit(ir.Store(leaf.array, index.expr, narrowed.expr, leaf.range))
 
+    def require_reusable(self, value: Value) -> Value:
+        """Return a value that a variable may hold. Python would consume an iterator only once, and when it is read."""
+        if isinstance(value, Generator) or (isinstance(value, View) and value.kind is Iterator):
+            raise Untranslatable("an iterator in a variable")
+        return value
+
     def require_mutable(self, array: Array) -> None:
         if array.frozen:
             raise Untranslatable("changing a list that may have two names")
+
+    def require_resizable(self, array: Array) -> None:
+        self.require_mutable(array)
+        if array.loops:
+            raise Untranslatable("changing the length of a list in a loop over it")
 
     def _flatten(self, value: Value) -> tuple[Shape, list[Int]]:
         if isinstance(value, Int):

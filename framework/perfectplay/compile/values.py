@@ -80,6 +80,8 @@ class Array:
     """A length is constant only while the flow of control has not branched since then."""
     frozen: bool = False
     """Another list may be the same object in Python but not in C, so neither may change."""
+    loops: int = 0
+    """The loops over this list that are being translated. They have a fixed number of rounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +117,8 @@ class View:
     kind: type = tuple
     uniform: bool = field(default=True)
     """Whether `element` accepts an index that is not constant."""
+    arrays: tuple[Array, ...] = ()
+    """The lists that `element` reads."""
 
 
 Value = Constant | Int | Tuple | Array | Choice | Closure | Generator | View
