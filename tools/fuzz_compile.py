@@ -173,6 +173,8 @@ class Generator:
         if not self.lists:
             return self._list(indent)
         value = self.random.choice(self.lists)
+        if self.random.random() < 0.4:
+            value += f" if {self.condition(1)} else {self.random.choice([*self.lists, '[]', '[3]', '[*TABLE]'])}"
         self.lists.append(f"l{len(self.lists)}")
         return [f"{indent}{self.lists[-1]} = {value}"]
 

@@ -260,6 +260,15 @@ class TwoNames(Stones):
         return second[0]
 
 
+class TwoNamesForAnEmptyList(Stones):
+    @hookimpl
+    def apply(self, position, move):
+        first = []
+        second = first if move == 2 else [move]
+        second.append(move)
+        return len(first)
+
+
 class GrowsInALoop(Stones):
     @hookimpl
     def apply(self, position, move):
@@ -309,6 +318,7 @@ class KeepsAGenerator(Stones):
         (NotAStatus, "Status"),
         (Generates, "generator"),
         (TwoNames, "two names"),
+        (TwoNamesForAnEmptyList, "two names"),
         (GrowsInALoop, "length of a list in a loop over it"),
         (GrowsInALoopOverPairs, "length of a list in a loop over it"),
         (KeepsAnIterator, "iterator in a variable"),

@@ -394,8 +394,10 @@ class Loops(Merging):
 
     def _enter_array(self, name: str, value: Value, key: Hashable) -> Array:
         target = self.new_array((key, "carried"), self.view(value).kind)
-        if isinstance(value, Array) and self._is_shared(value, name):
-            value.frozen = target.frozen = True
+        if self._is_shared(value, name):
+            target.frozen = True
+            if isinstance(value, Array):
+                value.frozen = True
         frozen, target.frozen = target.frozen, False
         self.extend(target, value)
         target.frozen = frozen

@@ -135,7 +135,7 @@ class Merging(Sequences):
                     return each
             sites = frozenset(site for value in values if isinstance(value, Tuple) for site in value.sites)
             return Tuple(tuple(merged), kind, sites)  # type: ignore[arg-type]
-        shared = any(isinstance(value, Array) and self._is_shared(value, name) for value in values)
+        shared = any(self._is_shared(value, name) for value in values)
         target: Array | None = None
         try:
             with self.builder.inside(ir.Block()):  # each path sets the length to 0
@@ -171,14 +171,19 @@ class Merging(Sequences):
             return None
         return [list(column) for column in zip(*rows, strict=True)]
 
-    def _is_shared(self, array: Array, name: str) -> bool:
-        """Whether another variable or a loop refers to the same list."""
+    def _is_shared(self, shared: Value, name: str) -> bool:
+        """Whether another variable or a loop may refer to the same list."""
+        sites = shared.sites if isinstance(shared, Tuple) and shared.kind is list else frozenset()
+        if not sites and not isinstance(shared, Array):
+            return False
 
         def mentions(value: object) -> bool:
-            return value is array or (isinstance(value, Tuple) and any(map(mentions, value.items)))
+            if isinstance(value, Tuple):
+                return bool(sites & value.sites) or any(map(mentions, value.items))
+            return value is shared
 
         own = self.frame.env
-        return array.loops > 0 or any(
+        return (isinstance(shared, Array) and shared.loops > 0) or any(
             mentions(value)
             for frame in self.frames
             for n, value in frame.env.items()

@@ -38,16 +38,18 @@ _STEPS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 2**16 - 1, 2**31 - 1, 2**63 - 1]
 """Limits to which a range grows that changes in a loop, so that the analysis ends after a few rounds."""
 
 
-def widen(old: Range, new: Range) -> Range:
+def widen(old: Range, new: Range, *, stays_unsigned: bool = True) -> Range:
     """Return a range that includes both and that cannot grow often. It stays in 64 bits where this is plausible.
 
-    The caller must check at run time that a value fits.
+    The caller must check at run time that a value fits. A difference of unsigned numbers, such as `bits - low`, is
+    expected to be positive unless `stays_unsigned` is false.
     """
     joined = old.join(new)
     if old in I64:
         limit = U64 if old.lo >= 0 and new in U64 and new.hi > I64.hi > old.hi else I64
-    else:  # a difference of unsigned numbers, such as `bits - low`, is expected to be positive
-        limit = U64 if old in U64 and not I64.lo <= new.lo < 0 else WIDE
+    else:
+        is_difference = stays_unsigned and new.lo < I64.lo
+        limit = U64 if old in U64 and (new.lo >= 0 or is_difference) else WIDE
     lo, hi = old.lo, old.hi
     if joined.lo < lo:
         lo = next((-step for step in _STEPS if -step <= joined.lo), limit.lo)

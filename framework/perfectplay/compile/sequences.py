@@ -371,7 +371,8 @@ class Sequences:
             raise Untranslatable("a list of elements of different types")
         old = [leaf.range for leaf in array.leaves]
         limits = tuple(
-            widen(have, leaf.range) if leaf.range not in have else have for have, leaf in zip(old, leaves, strict=True)
+            have if leaf.range in have else widen(have, leaf.range, stays_unsigned=False)
+            for have, leaf in zip(old, leaves, strict=True)
         )
         kinds = tuple(
             have.kind if have.kind is leaf.kind else int for have, leaf in zip(array.leaves, leaves, strict=True)
