@@ -116,9 +116,10 @@ def power(position, move):
     return 3 ** (move & 63) + (position & 15) ** 3 + pow(2, move & 15)
 
 def signed(position, move):
-    numbers = [position]
-    numbers.append(position // (-3 if move else 3))
-    return numbers[0] + numbers[1]
+    numbers = sorted([position, move])
+    numbers.pop()
+    numbers += [position // (-1 if move else 3)]
+    return numbers[-1]
 
 def nested(position, move):
     return sum(x * y for x in range(position & 7) for y in range(x) if (x + y) % 3 != move % 3)
