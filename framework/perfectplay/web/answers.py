@@ -350,8 +350,9 @@ def describe_position(
 def _move_fields(served: ServedGame, position: int, rated: Sequence[TableMove]) -> Iterator[dict[str, Any]]:
     """Yield the fields of `RatedMove` for each of these moves."""
     names = served.game.format_moves(position, [each.move for each in rated])
+    scored = served.game.has_score
     for name, each in zip(names, rated, strict=True):
-        yield {"move": name, "id": str(each.child), "group": each.group, **value_fields(served, each.value)}
+        yield {"move": name, "id": str(each.child), "group": each.group, **value_json(each.value, scored=scored)}
 
 
 def _board_moves(

@@ -169,7 +169,8 @@ def about_position(answer: PositionAnswer, *, needs_table: bool = False, slow: b
         served = await find_game(request)
         if needs_table:
             _require_table(served)
-        default = _session_match(request, served).position
+        is_named = query.id is not UNSET or query.position is not UNSET
+        default = served.start if is_named else int(_session_match(request, served).position)
 
         def compute() -> Answer:
             return answer(served, read_position(query, served, default))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import groupby
@@ -13,6 +13,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from perfectplay.web.answers import Answer, Error
 from perfectplay.web.requests import MAX_BODY, NoInput, read_body, read_query
@@ -36,6 +37,7 @@ _OWN_TAGS = ("session", "solving")
 """Only the server's own page and programs may read these."""
 CORS = {"access-control-allow-origin": "*"}
 """Lets pages of other sites read an answer. They cannot send cookies with it."""
+_CORS = [(name.encode(), value.encode()) for name, value in CORS.items()]
 _PREFLIGHT = {
     **CORS,
     "access-control-allow-methods": "GET, HEAD",
@@ -67,7 +69,7 @@ class Operation:
         if self.method != "POST":
             answer = await self.handler(request, read_query(request, self.input))
             if self.is_shared:
-                answer.headers.update(CORS)
+                answer.raw_headers += _CORS
             return answer
         read_query(request, NoInput)
         return await self.handler(request, await read_body(request, self.input, self.max_body))
@@ -90,10 +92,19 @@ def _make_route(path: str, operations: Sequence[Operation]) -> Route:
     if any(operation.is_shared for operation in operations):
         handlers["OPTIONS"] = _answer_preflight
 
-    async def endpoint(request: Request) -> Response:
-        return await handlers[request.method](request)
+    return Route(path, _Endpoint(handlers), methods=list(handlers))
 
-    return Route(path, endpoint, methods=list(handlers))
+
+class _Endpoint:
+    """The handlers of a path as an ASGI app. A function would get a second layer for exceptions, which takes time."""
+
+    def __init__(self, handlers: Mapping[str, Callable[[Request], Awaitable[Response]]]) -> None:
+        self._handlers = handlers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        answer = await self._handlers[request.method](request)
+        await answer(scope, receive, send)
 
 
 async def _answer_preflight(request: Request) -> Response:
