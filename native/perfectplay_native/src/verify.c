@@ -154,7 +154,7 @@ typedef struct {
 
 /* The positions that a thread is working on. Values of children lie all over memory, so those of several positions are
  * prefetched before the first one is read. */
-enum { PENDING = 12, WINNING_MOVES = 4 };
+enum { PENDING = 12, WINNING_MOVES = 8 };
 typedef struct {
     pp_move *moves;
     pp_slot *children; /* canonical positions, and later their slots */
