@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 
 from perfectplay.compile import ir
@@ -74,6 +75,18 @@ def _assigned_names(node: ast.AST) -> tuple[str, ...]:
                 continue
         pending += list(ast.iter_child_nodes(node))[::-1]
     return tuple(names)
+
+
+@contextmanager
+def _in_loop(arrays: Sequence[Array]) -> Iterator[None]:
+    """Mark lists whose length must not change, because a loop over them is being translated."""
+    for array in arrays:
+        array.loops += 1
+    try:
+        yield
+    finally:
+        for array in arrays:
+            array.loops -= 1
 
 
 class Loops(Merging):
@@ -247,41 +260,26 @@ class Loops(Merging):
         names: Sequence[str],
         target: LoopTarget,
     ) -> None:
-        for array in view.arrays:
-            array.loops += 1
-        try:
-            self._run_rounds(view, body, key, cost, names, target)
-        finally:
-            for array in view.arrays:
-                array.loops -= 1
-
-    def _run_rounds(
-        self,
-        view: View,
-        body: Callable[[Value], None],
-        key: Hashable,
-        cost: int,
-        names: Sequence[str],
-        target: LoopTarget,
-    ) -> None:
         length = view.length.expr
         if isinstance(length, ir.Number) and (
             length.value <= 1 or length.value * cost <= UNROLL_COST or (not view.uniform and length.value <= MAX_UNROLL)
         ):
-            self._unroll(view, length.value, body, key, target)
+            with _in_loop(view.arrays):
+                self._unroll(view, length.value, body, key, target)
             return
         if view.length.range.hi <= 0:
             return
         limits = Range(0, max(view.length.range.hi - 1, 0))
         counter = self.builder.variable("i", limits)
-        self._repeat(
-            lambda block: ir.For(counter, length, block),
-            lambda: body(view.element(Int(counter))),
-            key,
-            names,
-            target,
-            min(view.length.range.hi, MAX_LIST),
-        )
+        with _in_loop(view.arrays):
+            self._repeat(
+                lambda block: ir.For(counter, length, block),
+                lambda: body(view.element(Int(counter))),
+                key,
+                names,
+                target,
+                min(view.length.range.hi, MAX_LIST),
+            )
 
     def _unroll(
         self, view: View, rounds: int, body: Callable[[Value], None], key: Hashable, target: LoopTarget
