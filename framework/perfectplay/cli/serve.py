@@ -133,7 +133,7 @@ def _address(host: str, port: int) -> str:
 
 
 def _is_wildcard(host: str) -> bool:
-    """Return whether this stands for all addresses of this machine, such as 0.0.0.0. Nobody can open it as one."""
+    """Return whether this means all addresses of the machine, as 0.0.0.0 does. A browser cannot open it."""
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:

@@ -189,7 +189,7 @@ Rows = tuple[str, ...]
 
 
 class TextGame(Protocol):
-    """What a board made from texts needs of a `Game`, whose module imports this one."""
+    """The part of a `Game` that a board made from texts uses. The module of `Game` imports this one."""
 
     @property
     def players(self) -> tuple[str, ...]: ...

@@ -350,9 +350,8 @@ def describe_position(
 def _move_fields(served: ServedGame, position: int, rated: Sequence[TableMove]) -> Iterator[dict[str, Any]]:
     """Yield the fields of `RatedMove` for each of these moves."""
     names = served.game.format_moves(position, [each.move for each in rated])
-    scored = served.game.has_score
     for name, each in zip(names, rated, strict=True):
-        yield {"move": name, "id": str(each.child), "group": each.group, **value_json(each.value, scored=scored)}
+        yield {"move": name, "id": str(each.child), "group": each.group, **value_fields(served, each.value)}
 
 
 def _board_moves(
