@@ -328,5 +328,16 @@ def test_a_solve_names_a_move_that_does_not_fit():
         solve_game(make_game(Wrong()), save=False)
 
 
+def test_a_solve_compares_every_position_of_a_small_tier_with_its_images():
+    """The rules forbid one placement, and so they lack symmetries of the index."""
+    source, _ = indexed_example("tictactoe")
+    legal = "if owner == 0]"
+    assert source.count(legal) == 1
+    position = GRID.pack([1, 2, 0, 0, 0, 0, 0, 0, 0])
+    source = source.replace(legal, f"if owner == 0 and (position, cell) != ({position}, 4)]")
+    with pytest.raises(PluginError, match="a symmetry of 'index' maps position .* different moves"):
+        solve_game(make_game(module(source)), save=False)
+
+
 def test_built_in_kernels_have_their_own_index():
     assert load_game("gobblet").index is None

@@ -301,7 +301,7 @@ static void check_random_groups(unsigned wanted) {
             check_index(&x);
             built++;
             largest = x.group > largest ? x.group : largest;
-            split += pp_index_shares_orbit(&x, 0) != 0;
+            split += !x.whole;
         } else CHECK(result == PP_INDEX_LARGE_GROUP);
         pp_index_free(&x);
     }
@@ -350,7 +350,10 @@ int main(int count, char **arguments) {
     check_ring("mu torere", 8, (pp_index_spec){.cells = 9, .kinds = 2, .least = {4, 4}, .most = {4, 4}});
     check_ring("three kinds on a ring of 20", 20, (pp_index_spec){.cells = 21, .kinds = 3, .most = {2, 2, 2}});
     check_ring("64 cells", 62, (pp_index_spec){.cells = 64, .kinds = 2, .most = {3, 2}});
-    check_torus("5x5 torus", 5, (pp_index_spec){.kinds = 2, .most = {3, 3}});
+    check_ring("two kinds on a ring of 22", 22, (pp_index_spec){.cells = 22, .kinds = 2, .most = {11, 11}});
+    check_torus("5x5 torus", 5, (pp_index_spec){.kinds = 2, .most = {5, 5}});
+    check_torus("three kinds on a 5x5 torus", 5, (pp_index_spec){.kinds = 3, .most = {3, 2, 2}});
+    check_torus("8x8 torus", 8, (pp_index_spec){.kinds = 2, .most = {3, 3}});
     check_torus("six kinds on an 8x8 torus", 8,
                 (pp_index_spec){.kinds = 6, .least = {1, 1, 1, 1, 1, 1}, .most = {1, 1, 1, 1, 1, 1}});
     check_cube("six kinds on a cube of four dimensions", 4, (pp_index_spec){.kinds = 6, .most = {2, 2, 2, 1, 1, 1}});
