@@ -335,7 +335,7 @@ def test_a_solve_compares_every_position_of_a_small_tier_with_its_images():
     assert source.count(legal) == 1
     position = GRID.pack([1, 2, 0, 0, 0, 0, 0, 0, 0])
     source = source.replace(legal, f"if owner == 0 and (position, cell) != ({position}, 4)]")
-    with pytest.raises(PluginError, match="a symmetry of 'index' maps position .* different moves"):
+    with pytest.raises(PluginError, match=r"a symmetry of 'index' maps position .* different moves"):
         solve_game(make_game(module(source)), save=False)
 
 

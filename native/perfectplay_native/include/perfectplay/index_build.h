@@ -282,8 +282,8 @@ static inline unsigned pp_index_number_cells(const pp_index_step *step, uint64_t
 static inline int pp_index_is_alike(const pp_index *x, const pp_index_step *step, uint32_t subgroup, uint64_t decided,
                                     uint64_t other) {
     uint8_t cells[2][PP_INDEX_CELLS], numbers[2][PP_INDEX_CELLS];
-    const unsigned count = pp_index_number_cells(step, decided, cells[0], numbers[0]);
     if (decided == other) return 1;
+    const unsigned count = pp_index_number_cells(step, decided, cells[0], numbers[0]);
     if (pp_index_number_cells(step, other, cells[1], numbers[1]) != count) return 0;
     for (unsigned element = 0; element < x->group; element++) {
         if (!pp_index_is_in(x, subgroup, element)) continue;
