@@ -278,6 +278,20 @@ def test_an_index_of_six_kinds_on_64_cells_does_not_fit_a_position():
         Index(cells, kinds, torus_symmetries(8))
 
 
+@pytest.mark.parametrize(
+    ("cells", "kinds", "most", "group"),
+    [
+        (24, 2, 12, dihedral(24)),
+        (32, 2, 7, dihedral(32)),
+        (25, 2, 10, torus_symmetries(5)),
+        (64, 1, 5, torus_symmetries(8)),
+    ],
+)
+def test_the_rings_and_tori_of_the_docs_fit(cells, kinds, most, group):
+    bits = [[cell + kind * cells for kind in range(kinds)] for cell in range(cells)]
+    Index(bits, {1 + kind: (0, most) for kind in range(kinds)}, group).layout()
+
+
 def test_tables_beyond_the_limits_are_refused():
     cells = [(cell,) for cell in range(64)]
     swaps = [Symmetry((*range(i), i + 1, i, *range(i + 2, 64))) for i in range(0, 26, 2)]
