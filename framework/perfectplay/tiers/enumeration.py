@@ -76,7 +76,6 @@ def enumerate_positions(
     kernel: Kernel,
     store: Store,
     *,
-    game: str,
     threads: int | None,
     budget: SpillBudget,
     report: Callable[[int, int], None],
@@ -89,7 +88,7 @@ def enumerate_positions(
     `expand` finds the children; by default, threads of this process do.
     """
     with ThreadPool(threads if kernel.parallel else 1) as pool:
-        Enumeration(kernel, store, game, budget, pool, report, check, expand).run()
+        Enumeration(kernel, store, budget, pool, report, check, expand).run()
     budget.pool.free.clear()  # before the engine needs the memory
 
 
@@ -104,15 +103,15 @@ class Enumeration:
         self,
         kernel: Kernel,
         store: Store,
-        game: str,
         budget: SpillBudget,
         pool: ThreadPool,
         report: Callable[[int, int], None],
         check: Callable[[], None],
         expand: Expand | None = None,
     ) -> None:
-        self.kernel, self.store, self.game, self.budget, self.pool = kernel, store, game, budget, pool
+        self.kernel, self.store, self.budget, self.pool = kernel, store, budget, pool
         self.report, self.check = report, check
+        self.game = store.info.game
         self.expand = expand or self._expand_with_threads
         self.written = store.key_records()
         self.groups = TierGroups(kernel)
