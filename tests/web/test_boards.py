@@ -100,6 +100,12 @@ def test_a_text_only_game_from_a_link_does_not_guess_the_player_to_move(open_pag
     page.locator('#moves [data-move="1"]').click()
     expect_plies(page, 1)
     assert page.locator(".moving").count() == 0
+    page.click("#hints")
+    expect_verdict(page, "The player to move")
+    page.goto(f"{small_server}/stones?position=5&puzzle=1")
+    expect_verdict(page, "Puzzle: The player to move, only one move wins")
+    described = page.locator('meta[property="og:description"]').get_attribute("content")
+    assert described == "Puzzle: The player to move, only one move wins."
 
 
 TWO_PLAYER_WORDS = r"\b(wins?|won|win(ning)?|loss|los(es|ing|t)|draws?|drawn|opponent)\b"

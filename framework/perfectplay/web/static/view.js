@@ -76,7 +76,8 @@ function verdictText() {
   const { solved, headline, mover } = currentPosition();
   if (valuesShown() || !solved) return headline;
   const { task, question } = vocabulary();
-  return fillIn(state.puzzle?.ply === state.ply ? task : question, { mover });
+  const names = { mover: currentEntry().to_move === null ? "The player" : mover };
+  return fillIn(state.puzzle?.ply === state.ply ? task : question, names);
 }
 
 /** The details under the verdict: the distance in plies, or why there is none. */
