@@ -42,7 +42,7 @@ def check_against_reference(position: Position) -> None:
     for line, move in zip(lines, moves, strict=True):
         child = code_of(reference.apply(position, line))
         assert game.apply(code, move) == child
-        assert game.undo(child, move) == code
+    assert game.undo_moves(code) == [(move, code) for move in game.moves(code)]
     images = [code_of(image) for image in reference.images(position)]
     assert {game.canonicalize(image) for image in images} == {min(images)}
     score = reference.score(position)
