@@ -140,10 +140,10 @@ class Game:
 
     @property
     def index_kind(self) -> str | None:
-        """`declared` for an index of the hook `index`, `own` for one of the kernel itself; None without an index."""
+        """`declared` for an index of the hook `index`, `built-in` for one of the kernel; None without an index."""
         if self.index is not None:
             return "declared"
-        return "own" if self.kernel is not None and self.kernel.ranked else None
+        return "built-in" if self.kernel is not None and self.kernel.ranked else None
 
     # ---- rules ----
 
