@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,9 @@ Rows = npt.NDArray[Any]
 
 Codes = npt.NDArray[Any]
 """An array of value codes."""
+
+MAX_RANDOM = 10_000_000
+"""How many random positions may be drawn at once. `solve random` has the same limit."""
 
 CHUNK = 1 << 16
 """Slots processed at a time."""
@@ -210,16 +214,18 @@ def random_positions(table: Table, count: int, seed: int | None = None) -> Posit
     """Draw `count` canonical positions of the solved tiers, with replacement. The same seed draws the same positions.
 
     Every position is equally likely, including those that share a slot.
-    Raises TableError if no tier is solved yet.
+    Raises UsageError for more than `MAX_RANDOM`, and TableError if no tier is solved yet.
     """
+    if not 0 <= (count := index(count)) <= MAX_RANDOM:
+        raise UsageError(f"at most {MAX_RANDOM:,} random positions can be drawn at once, not {count:,}")
     tiers = sorted(table.records)
     counts = [table.records[tier].size - table.records[tier].counts.get(NO_POSITION_CODE, 0) for tier in tiers]
     if not sum(counts):
         raise TableError(f"the table of {table.game.name} has no solved position yet")
     generator = np.random.default_rng(seed)
     shares = np.array(counts) / sum(counts)
-    indices = generator.choice(len(tiers), size=count, p=shares)
-    drawn = [_random_position(table, tiers[index], generator) for index in indices]
+    chosen = generator.choice(len(tiers), size=count, p=shares)
+    drawn = [_random_position(table, tiers[number], generator) for number in chosen]
     positions = np.array(drawn, dtype=np.uint64)
     swapped = table.game.colour_swapped(positions)
     if swapped is not None:

@@ -9,6 +9,7 @@ import pytest
 
 from perfectplay import Outcome, best_line, rate_moves
 from perfectplay.analysis.selection import random_positions
+from perfectplay.errors import UsageError
 
 from ...cli import assert_refused
 
@@ -71,6 +72,12 @@ def test_random_positions_depend_on_the_seed(table):
     first = random_positions(table, 50, seed=3)
     assert np.array_equal(first, random_positions(table, 50, seed=3))
     assert not np.array_equal(first, random_positions(table, 50, seed=4))
+
+
+def test_too_many_random_positions_are_refused(table):
+    for count in (-1, 55_834_575_072, 2**64):
+        with pytest.raises(UsageError, match="at most 10,000,000"):
+            random_positions(table, count)
 
 
 def test_all_positions_are_about_equally_likely(tables, everything):
