@@ -71,7 +71,9 @@ def main() -> None:
     directory = parser.parse_args().dir
     IMAGES.mkdir(exist_ok=True)
     with served(directory) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"), args=["--no-sandbox"]
+        )
         for name, (link, selected, width, height, scheme) in SCREENS.items():
             page = browser.new_page(
                 viewport={"width": width, "height": height},

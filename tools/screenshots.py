@@ -93,7 +93,9 @@ def main() -> None:
     options = parser.parse_args()
     library = served_games(options.directory / "tables", options.tables)
     with running(library) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM_ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"), args=CHROMIUM_ARGUMENTS
+        )
         for scheme in options.scheme or SCHEMES:
             shoot(browser, server, options.directory, scheme, options.width or list(WIDTHS), options.state)
         browser.close()

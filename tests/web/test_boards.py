@@ -100,6 +100,12 @@ def test_a_text_only_game_from_a_link_does_not_guess_the_player_to_move(open_pag
     page.locator('#moves [data-move="1"]').click()
     expect_plies(page, 1)
     assert page.locator(".moving").count() == 0
+    page.click("#hints")
+    expect_verdict(page, "The player to move")
+    page.goto(f"{small_server}/stones?position=5&puzzle=1")
+    expect_verdict(page, "Puzzle: The player to move, only one move wins")
+    described = page.locator('meta[property="og:description"]').get_attribute("content")
+    assert described == "Puzzle: The player to move, only one move wins."
 
 
 TWO_PLAYER_WORDS = r"\b(wins?|won|win(ning)?|loss|los(es|ing|t)|draws?|drawn|opponent)\b"
@@ -405,6 +411,56 @@ def test_cells_have_their_declared_sizes(open_page: OpenPage, kinds_server: str)
     assert drawn["width"] < 0.6 * sizes["a1-a2"][0], "and is thinner than a dot"
     corner = page.locator('[data-place="a1"] .body').evaluate("dot => getComputedStyle(dot).rx")
     assert corner == "50%", "a dot is round"
+
+
+@pytest.mark.parametrize(("width", "height", "share"), [(1366, 650, 0.7), (1024, 768, 0.7), (844, 390, 0.7)])
+def test_the_board_and_its_controls_are_seen_at_once(
+    open_page: OpenPage, kinds_server: str, width: int, height: int, share: float
+) -> None:
+    """On a laptop and on a phone held sideways, nothing needed in a game is below the edge of the window."""
+    page = open_page(f"{kinds_server}/gobblet", viewport={"width": width, "height": height})
+    board = box(page.locator("#board"))
+    assert board["height"] >= share * height
+    for name in ("#board", "#player-top", "#player-bottom", "#verdict", "#notice", "#undo"):
+        element = box(page.locator(name))
+        assert element["y"] + element["height"] <= height, f"{name} needs scrolling"
+
+
+EXTENTS = """() => [...document.querySelectorAll("#board .cell, .tray")]
+  .filter((place) => place.matches(".source, .target, .region"))
+  .map((place) => {
+    place.scrollIntoView({ block: "center", inline: "center" });
+    const { x, y, width, height } = place.getBoundingClientRect();
+    const isHit = (dx, dy) =>
+      document.elementFromPoint(x + width / 2 + dx, y + height / 2 + dy)?.closest(".cell, .tray") === place;
+    const reach = (dx, dy) => {
+      let steps = 0;
+      while (steps < 50 && isHit(dx * (steps + 1), dy * (steps + 1))) steps += 1;
+      return steps;
+    };
+    return [place.dataset.place, Math.min(reach(1, 0) + reach(-1, 0), reach(0, 1) + reach(0, -1)) + 1];
+  })"""
+"""The number of pixels across each place that can be pressed."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 700), (844, 390)])
+def test_places_are_large_enough_for_fingers(open_page: OpenPage, kinds_server: str, width: int, height: int) -> None:
+    page = open_page(f"{kinds_server}/gobblet", viewport={"width": width, "height": height}, has_touch=True)
+    for path, least in [
+        ("/gobblet", 40),
+        ("/quantik", 40),
+        ("/connect4", 40),
+        ("/kalah", 40),
+        ("/morris-flying=no-men=six", 40),
+        ("/dots-columns=2-rows=2", 30),
+        ("/quixo-height=3-width=3", 40),
+        ("/mutorere", 40),
+    ]:
+        page.goto(kinds_server + path)
+        page.wait_for_selector("#board .cell")
+        extents = page.evaluate(EXTENTS)
+        assert extents, path
+        assert [place for place, extent in extents if extent < least] == [], path
 
 
 def test_nineteen_by_nineteen_is_usable(open_page: OpenPage, kinds_server: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .pages import (
+    FRAMES,
     OpenPage,
     cell,
     expect_left,
@@ -127,6 +128,34 @@ def test_a_puzzle_belongs_to_the_user(open_page: OpenPage, small_server: str) ->
     assert other.locator(".badge, .group, #chart svg").count() == 0
 
 
+def test_the_user_cannot_move_for_the_opponent_of_a_puzzle(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe?position=X.......O&puzzle=1")
+    stop_clock(page)
+    moves = page.evaluate(
+        "async () => (await (await fetch('/api/tictactoe/position?position=X.......O')).json()).moves"
+    )
+    play(page, moves[0]["move"])
+    expect(notice(page)).to_have_text(re.compile("is correct"))
+    page.locator("#board .target").first.click()
+    expect(notice(page)).to_have_text("The computer is thinking.")
+    assert plies(page) == 1
+    page.clock.run_for(3000)
+    expect_plies(page, 2)
+    page.click("#undo")
+    expect(page.locator("#history [aria-current]")).to_contain_text(moves[0]["move"])
+    page.locator("#board .target").first.click()
+    expect(notice(page)).to_contain_text("not your turn")
+    assert plies(page) == 2
+
+
+def test_a_puzzle_is_not_solved_by_a_button(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe?position=X.......O&puzzle=1")
+    assert page.locator("#best, #auto, #advise").locator("visible=true").count() == 0
+    page.keyboard.press("b")
+    expect(notice(page)).to_have_text("Press Values to see the solution.")
+    assert plies(page) == 0
+
+
 def test_a_puzzle_is_solved_move_by_move(open_page: OpenPage, small_server: str) -> None:
     page = open_page(f"{small_server}/tictactoe?position=X.......O&puzzle=1")
     expect_verdict(page, re.compile("^Puzzle: First player"))
@@ -193,6 +222,38 @@ def test_the_end_of_a_game_shows_mistakes_and_allows_another_try(open_page: Open
     page.click("#analyse")
     assert page.locator("#player-top select").input_value() == "you"
     expect(page.locator("#chart svg")).to_have_count(1)
+
+
+def test_a_game_that_was_resigned_is_over(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    stop_clock(page)
+    set_computer(page, "top")
+    play(page, "b2")
+    page.click("#resign")  # before the computer has answered
+    expect_verdict(page, "Game over: First resigned")
+    assert page.locator("#unknown").inner_text() == "", "the table's value is not the result"
+    expect(page.locator("#verdict")).to_have_class(re.compile("owner1"))  # the colour of the winner
+    expect(notice(page)).to_have_text("Undo to try something else, or start a new game.")
+    cell(page, "a1").click()
+    expect(notice(page)).to_have_text("The game is over. Undo, or start a new game.")
+    assert plies(page) == 1
+
+
+def test_a_look_back_at_the_computers_turn_says_how_to_continue(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe")
+    play_second(page)
+    page.click("#first")
+    expect(notice(page)).to_have_text("The computer moved here. Go forward to your turn.")
+    assert page.locator("#resume").is_hidden()
+    cell(page, "a1").click()
+    expect(notice(page)).to_have_text("The computer moved here. Go forward to your turn.")
+    assert plies(page) == 1
+
+
+def test_an_opponent_without_a_table_is_called_random(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}{SIX_MEN}")
+    set_computer(page, "top")
+    expect(notice(page)).to_contain_text("not solved, so the computer plays random moves")
 
 
 def test_an_extra_turn_is_announced(open_page: OpenPage, kinds_server: str) -> None:
@@ -354,14 +415,72 @@ def test_pieces_are_dragged(open_page: OpenPage, kinds_server: str) -> None:
     assert page.url.endswith("moves=c")
 
 
+RECORD_MOTIONS = """window.motions = [];
+const animate = Element.prototype.animate;
+Element.prototype.animate = function (frames, options) {
+  const piece = this.closest("[data-place]");
+  window.motions.push([this.getAttribute("class") ?? piece?.dataset.place, frames, options.delay ?? 0]);
+  return animate.call(this, frames, options);
+};"""
+
+
+def motions(page: Page, count: int) -> list[tuple[str, list[dict[str, object]], int]]:
+    """Wait until so many elements have been set in motion, and return their names, frames and delays."""
+    page.wait_for_function("count => window.motions.length >= count", arg=count)
+    found: list[tuple[str, list[dict[str, object]], int]] = page.evaluate("window.motions.splice(0)")
+    assert len(found) == count
+    return found
+
+
+def shift(frames: list[dict[str, object]]) -> tuple[float, float]:
+    """Where a motion begins, in pixels from its end."""
+    x, y = re.findall(r"(-?[\d.]+)px", str(frames[0]["transform"]))
+    assert frames[-1]["transform"] == "none"
+    return float(x), float(y)
+
+
 def test_pieces_move_from_source_to_target(open_page: OpenPage, kinds_server: str) -> None:
-    page = open_page(f"{kinds_server}/gobblet?position=L,.,./.,s,./.,.,.:orange", reduced_motion="no-preference")
-    animations = "() => document.querySelector('#board').getAnimations({ subtree: true }).length"
-    assert page.evaluate(animations) == 0
+    start = f"{kinds_server}/gobblet?position=L,.,./.,s,./.,.,.:orange"
+    page = open_page(start, reduced_motion="no-preference", before=RECORD_MOTIONS)
     play(page, "(0,0)→(1,1)")
+    [(place, frames, _)] = motions(page, 1)
+    assert place == "(1,1)"
+    x, y = shift(frames)
+    assert x == pytest.approx(y, abs=1)
+    assert x < -100, "the piece slides diagonally"
+    page.goto(kinds_server + CONNECT4)
+    play(page, "b")
+    [(place, frames, _)] = motions(page, 1)
+    assert place == "b1"
+    x, y = shift(frames)
+    assert x == 0
+    assert y < -200, "the stone falls"
+    page.goto(f"{kinds_server}{SIX_MEN}?moves=a1+e5+c1+d4")
+    play(page, "e1xd4")
+    assert [name for name, _, _ in motions(page, 2)] == ["e1", "cover fades"], "the captured man leaves"
     page.goto(kinds_server + KALAH)
     play(page, "b")
+    found = motions(page, 6)
+    assert [delay for name, _, delay in found if name == "flying-seed"] == [0, 140, 280]
+    assert len([name for name, _, _ in found if name == "cover"]) == 3
     expect(page.locator(".flying-seed, .cover")).to_have_count(0)  # the seeds have arrived
+    page.emulate_media(reduced_motion="reduce")
+    play(page, "A")
+    page.evaluate(FRAMES)
+    assert page.evaluate("window.motions.length") == 0
+
+
+def test_the_computer_waits_until_the_seeds_are_sown(open_page: OpenPage, kinds_server: str) -> None:
+    path = f"{kinds_server}{KALAH}?position=1,1,1/1,1,12/0-1:S"
+    page = open_page(path, reduced_motion="no-preference")
+    set_computer(page, "top")
+    stop_clock(page)
+    play(page, "c")
+    page.clock.run_for(1800)  # 12 seeds take 1,680 ms
+    wait_for_sent_requests(page)
+    assert plies(page) == 1
+    page.clock.run_for(1000)
+    expect(page.locator("#history li")).not_to_have_count(2)
 
 
 # ---- keys, settings and links ----

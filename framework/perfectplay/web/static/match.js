@@ -13,20 +13,27 @@ import {
   isNewest,
   isPlaying,
   isPuzzle,
+  isResigned,
   linkName,
   players,
   repetition,
   saveSettings,
   settings,
+  SOWING,
   state,
   valuesShown,
 } from "./state.js";
 import { bestMoves, vocabulary } from "./values.js";
-import { announce, draw, drawControls, drawPlaces, drawVerdict, notice, showLine } from "./view.js";
+import { advice, announce, draw, drawControls, drawPlaces, drawVerdict, notice, showLine } from "./view.js";
 import { openStart, replaceHistory, visit } from "./visits.js";
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
-const computerDelay = () => (reducedMotion.matches ? 250 : 650);
+
+/** The pause before the computer's move, in milliseconds. Seeds of the move before are sown until then. */
+function computerDelay() {
+  const seeds = state.replay.last?.path.length ?? 0;
+  return reducedMotion.matches ? 250 : Math.max(650, SOWING * seeds + 300);
+}
 
 let timer = null;
 let feedback = null; // on the user's last move; shown until the computer has answered
@@ -48,10 +55,20 @@ export const isThinking = () => timer !== null;
 /** Whether the user may move now; if not, the notice says why. */
 export function mayMove() {
   if (ending()) notice(`${ending()}. Undo, or start a new game.`);
-  else if (computerToMove()) {
-    notice(isThinking() ? "The computer is thinking." : "It is the computer's turn. Press “Computer, move”.", true);
-  } else return true;
+  else if (computerToMove() || isDefending()) notice(describeTurn(), true);
+  else return true;
   return false;
+}
+
+/** Whether the opponent is to move in a puzzle, which begins with the user's turn. */
+const isDefending = () => state.puzzle !== null && currentEntry().to_move !== state.replay.timeline[0].to_move;
+
+/** Why the user may not move while it is not the user's turn. */
+function describeTurn() {
+  if (isThinking()) return "The computer is thinking.";
+  if (state.puzzle) return "It is not your turn in this puzzle. Undo and try again.";
+  if (isResigned() || repetition()) return "The game is over. Undo, or start a new game.";
+  return isNewest() ? "It is the computer's turn. Press “Computer, move”." : advice();
 }
 
 /** The user's move. */
@@ -86,6 +103,7 @@ export function playNamed(name) {
 
 export function playBest() {
   const { moves } = currentPosition();
+  if (state.puzzle) return notice("Press Values to see the solution.", true);
   const [best] = bestMoves(moves);
   if (best) play(best);
   else notice(moves.length ? "No move here has a known value." : (ending() ?? "There is no move."));
@@ -228,8 +246,10 @@ export function toggleAuto() {
 }
 
 export function toggleHints() {
-  if (state.puzzle) saveSettings({ hints: true });
-  else if (isPlaying()) state.revealed = !state.revealed;
+  if (state.puzzle) {
+    if (!state.puzzle.failed) countStreak(false);
+    saveSettings({ hints: true });
+  } else if (isPlaying()) state.revealed = !state.revealed;
   else saveSettings({ hints: !settings.hints });
   state.puzzle = null;
   replaceHistory();

@@ -3,9 +3,9 @@
 
 import { h } from "./dom.js";
 import { pieceImage } from "./pieces.js";
+import { SOWING } from "./state.js";
 
 const SLIDE = 240; // milliseconds
-const SOW = 140; // for each seed
 const MAX_SOWN = 24;
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
@@ -47,8 +47,9 @@ function coverCell(field, element, piece, { delay, fades }) {
     .finished.finally(() => cover.remove());
 }
 
-/** Shows seeds that fly from a pit to each cell of the path; a cell shows its new number when its seed arrives. */
-function sow(field, before, { target, path }) {
+/** Shows seeds that fly from a pit to each cell of the path; a cell shows its new number when its seed arrives. Seeds are
+ *  captured at the end. */
+function sow(field, { target, path }, before, after) {
   const from = findPlace(target);
   const old = new Map(before.cells.map((cell) => [cell.id, cell.stack.at(-1)]));
   const arrivals = new Map(); // of the first seed in each cell
@@ -57,7 +58,7 @@ function sow(field, before, { target, path }) {
   path.slice(0, MAX_SOWN).forEach((id, index) => {
     const to = findPlace(id);
     if (!to) return;
-    if (!arrivals.has(id)) arrivals.set(id, (index + 1) * SOW);
+    if (!arrivals.has(id)) arrivals.set(id, (index + 1) * SOWING);
     const [x, y] = centreOf(to);
     const seed = h("span", { class: "flying-seed", "aria-hidden": "true" });
     Object.assign(seed.style, { left: `${x - origin.x}px`, top: `${y - origin.y}px` });
@@ -66,18 +67,23 @@ function sow(field, before, { target, path }) {
       { transform: `translate(${x0 - x}px, ${y0 - y}px)`, opacity: 1 },
       { transform: "none", opacity: 1 },
     ];
-    seed.animate(frames, { duration: SOW, delay: index * SOW }).finished.finally(() => seed.remove());
+    seed.animate(frames, { duration: SOWING, delay: index * SOWING }).finished.finally(() => seed.remove());
   });
+  const end = Math.min(path.length, MAX_SOWN) * SOWING;
+  for (const { id, stack } of after.cells) {
+    const isCaptured = id !== target && !arrivals.has(id) && stack.at(-1)?.label !== old.get(id)?.label;
+    if (isCaptured) arrivals.set(id, end);
+  }
   for (const [id, delay] of arrivals) coverCell(field, findPlace(id), old.get(id), { delay, fades: false });
 }
 
-/** Animates the last move; `before` is the board before it. */
-export function animateMove(container, last, before) {
+/** Animates the last move, from the board `before` to the board `after`. */
+export function animateMove(container, last, before, after) {
   const field = container.querySelector(".field");
   if (reducedMotion.matches || !last || !before || !field) return;
   const target = findPlace(last.target);
   if (!target) return;
-  if (last.path.length) return sow(field, before, last);
+  if (last.path.length) return sow(field, last, before, after);
   for (const [from, to] of last.shifts) slide(findPlace(from), findPlace(to));
   if (last.source !== null) slide(findPlace(last.source), target);
   else if (last.region.length) slide(findPlace(last.region[0]), target, { easing: "cubic-bezier(0.5, 0, 0.9, 0.6)" });

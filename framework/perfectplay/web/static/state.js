@@ -6,6 +6,9 @@ import { pathOf } from "./api.js";
 /** The start of the page's address. Embedded boards have separate addresses. */
 export const BASE = document.body.classList.contains("embed") ? "/embed/" : "/";
 
+/** The time in which one seed is sown, in milliseconds. */
+export const SOWING = 140;
+
 const STORAGE_KEY = "perfectplay";
 const DEFAULTS = { hints: true, shortcuts: true, strength: "perfect", streaks: {} };
 
@@ -84,6 +87,9 @@ export const isComputer = (owner) => owner !== null && state.roles[owner] !== "y
 export const computerToMove = () => isComputer(currentEntry().to_move);
 
 export const isNewest = () => state.ply === state.moves.length;
+
+/** Whether the position is the one in which a player resigned. */
+export const isResigned = () => state.resigned !== null && isNewest();
 
 /** Whether the user plays against the computer. */
 export const againstComputer = () => !isPuzzle() && (isComputer(0) || isComputer(1));

@@ -18,6 +18,7 @@ import {
   isNewest,
   isPlaying,
   isPuzzle,
+  isResigned,
   isTurned,
   listedGame,
   players,
@@ -52,9 +53,15 @@ function repetitionNotice() {
 
 /** The next step for the user, shown when there is no more important message. */
 export function advice() {
+  const isRandom = againstComputer() && !currentPosition().solved && !ending();
+  return `${isRandom ? "This game is not solved, so the computer plays random moves. " : ""}${nextStep()}`;
+}
+
+function nextStep() {
   const { board, moves } = currentPosition();
-  if (ending()) return "Undo to try something else, or start a new game.";
-  if (computerToMove()) return "It is the computer's turn.";
+  if (ending() || isResigned()) return "Undo to try something else, or start a new game.";
+  if (computerToMove())
+    return isNewest() ? "It is the computer's turn." : "The computer moved here. Go forward to your turn.";
   if (!board) return "Choose a move from the list.";
   if (state.selected !== null) return "Now choose a target.";
   if (moves.some((move) => move.source !== null)) return "Choose a piece, then a target.";
@@ -64,17 +71,18 @@ export function advice() {
 /** The sentence above the board; while values are hidden, only who is to move. */
 function verdictText() {
   if (ending()) return ending();
-  if (state.resigned !== null && isNewest()) return `Game over: ${players()[state.resigned]} resigned`;
+  if (isResigned()) return `Game over: ${players()[state.resigned]} resigned`;
   if (repetition()) return repetition();
   const { solved, headline, mover } = currentPosition();
   if (valuesShown() || !solved) return headline;
   const { task, question } = vocabulary();
-  return fillIn(state.puzzle?.ply === state.ply ? task : question, { mover });
+  const names = { mover: currentEntry().to_move === null ? "The player" : mover };
+  return fillIn(state.puzzle?.ply === state.ply ? task : question, names);
 }
 
 /** The details under the verdict: the distance in plies, or why there is none. */
 function detailText() {
-  if (!valuesShown() || ending() || repetition()) return "";
+  if (!valuesShown() || ending() || repetition() || isResigned()) return "";
   const { remoteness } = currentEntry();
   return remoteness && !isPuzzle() ? `${formatPlies(remoteness)} to the end` : outcomesNote();
 }
@@ -184,6 +192,7 @@ function setPlayerColours() {
 /** The winner under perfect play as shown: 0, 1, or null if there is none or it is hidden. */
 function shownWinner() {
   const { outcome, to_move: mover } = currentEntry();
+  if (isResigned()) return 1 - state.resigned;
   if (!(valuesShown() || ending()) || mover === null || isPuzzle()) return null;
   if (outcome === "win") return mover;
   return outcome === "loss" ? 1 - mover : null;
@@ -210,7 +219,7 @@ export function drawControls() {
   for (const name of ["last", "redo"]) $(name).disabled = state.ply === state.moves.length;
   for (const name of ["best", "auto", "advise"]) $(name).disabled = !canPlayBest;
   for (const element of document.querySelectorAll("[data-mode]")) {
-    element.hidden = element.dataset.mode !== (againstComputer() ? "play" : "analysis");
+    element.hidden = state.puzzle !== null || element.dataset.mode !== (againstComputer() ? "play" : "analysis");
   }
   $("resign").hidden ||= state.finished;
   $("resume").hidden = !isWaiting;
@@ -275,7 +284,8 @@ export function draw(fresh = false, before = null) {
 }
 
 // Motion and the summary are not needed before the first move, and are loaded later.
-const animate = async (last, before) => (await import("./motion.js")).animateMove($("board"), last, before);
+const animate = async (last, before) =>
+  (await import("./motion.js")).animateMove($("board"), last, before, currentPosition().board);
 
 async function showSummary() {
   if (!state.finished || !againstComputer()) return ($("summary").hidden = true);
