@@ -39,13 +39,16 @@ def check(facts: Facts, directory: str, cost_before: float) -> tuple[bool, float
     output = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
     cpu = used.ru_utime + used.ru_stime
-    print(f"    CPU {cpu:.1f} s, peak memory {used.ru_maxrss >> 10} MiB")
+    print(f"    CPU {cpu:.1f} s, {used.ru_stime / cpu:.1%} of it system time, peak memory {used.ru_maxrss >> 10} MiB")
     if status:
         print(f"    FAILED, with exit code {os.waitstatus_to_exitcode(status)}")
         return False, cost_before
     answer = json.loads(output)
     cost = cpu / answer["proven" if "prove" in command else "positions"]
     right = [_at_most("CPU-seconds", cpu, facts.max_cpu)]
+    right.append(_at_most("of the CPU time in the system", used.ru_stime / cpu, facts.max_system))
+    if (anonymous := answer.get("peak_anonymous")) is not None:
+        print(f"    {anonymous >> 20} MiB of anonymous memory, {1e9 * cpu / answer['positions']:.0f} ns per position")
     if answer.get("table") is not None:
         size = sum(file.stat().st_size for file in Path(answer["table"]).iterdir())
         print(f"    {used.ru_oublock * 512 >> 20} MiB written to disk, for a table of {size >> 20} MiB")

@@ -53,6 +53,7 @@ KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
     },
     ("connect4", "--width", "6", "--no-mirror"): {"positions": 94_910_577, "cpu": 20, "memory": 1085 * MIB},
     ("connect4", "--width", "5", "--height", "6", "--no-mirror"): {"positions": 1_044_334_437},
+    ("connect4", "--width", "6", "--height", "5"): {"positions": 1_409_488_535},
     ("kalah", "--pits", "4", "--seeds", "4", "--empty-capture", "--either-row"): {
         "positions": 36_950_397,
         "cpu": 44,

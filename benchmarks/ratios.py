@@ -2,7 +2,6 @@
 
 python benchmarks/ratios.py                          Gobblet, Quantik, Dōbutsu and Quixo 5×4: an hour, 3 GiB of disk
 python benchmarks/ratios.py --repeat 1 quantik       one run of one game
-python benchmarks/ratios.py --system                 the share of system time of Connect Four 5×5 on disk
 
 Verifying and compacting should take at most 1.5 times as long as solving, and a cold probe at most 50 µs. Each time is
 the least of several runs, because other processes can only make it longer.
@@ -33,26 +32,33 @@ GAMES = {
     "dobutsu": ("dobutsu",),
     "quixo": ("quixo", "--width", "5", "--height", "4"),
 }
-CONNECT4 = ("connect4", "--width", "5", "--height", "5", "--no-mirror", "--backend", "lmdb", "--memory", "400M")
+HASHES = {
+    "gobblet": "df622b445fd507bc",
+    "quantik": "b0804d02fd6664b9",
+    "dobutsu": "8e4b75d2a2d0c446",
+    "quixo": "2ff1daaff079cddf",
+}
 LIMITS = {"gobblet": 4.8, "quantik": 9.8, "dobutsu": 39.3}
 """The sizes in MiB that compact tables may exceed by 10 %."""
 
 PROBES = 3000
 
 
-def run_solve(*words: str) -> tuple[dict[str, object], float, float]:
-    """Run a command; return its output and its user and system seconds."""
+def run_solve(*words: str) -> tuple[dict[str, object], float]:
+    """Run a command; return its output and its CPU seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-m", "perfectplay", *words, "--json", "--quiet"], capture_output=True, check=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     reply: dict[str, object] = json.loads(done.stdout)
-    return reply, after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+    return reply, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def least_seconds(repeat: int, *words: str) -> float:
-    return min(sum(run_solve(*words)[1:]) for _ in range(repeat))
+def run_repeatedly(repeat: int, *words: str) -> tuple[dict[str, object], float]:
+    """Return the output of the last run and the least CPU seconds of all."""
+    runs = [run_solve(*words) for _ in range(repeat)]
+    return runs[-1][0], min(seconds for _, seconds in runs)
 
 
 def random_positions(table: Table, count: int) -> list[int]:
@@ -81,15 +87,17 @@ def probe_seconds(table: CompactTable, positions: list[int]) -> float:
 def compare(name: str, repeat: int, directory: Path) -> None:
     words = GAMES[name]
     place = ("--dir", str(directory))
-    solving = least_seconds(repeat, *words, *place, "--force")
-    verifying = least_seconds(repeat, "verify", *words, *place)
-    print(f"{name:8} solve {solving:6.1f} s   verify {verifying:6.1f} s, {verifying / solving:.2f} times", flush=True)
+    solution, solving = run_repeatedly(repeat, *words, *place, "--force")
+    proof, verifying = run_repeatedly(repeat, "verify", *words, *place)
+    print(f"{name:8} solve {solving:6.1f} s   verify {verifying:6.1f} s, {verifying / solving:.2f} times")
+    right = "as expected" if solution["hash"] == HASHES[name] else f"NOT {HASHES[name]}"
+    print(f"{'':8} hash {solution['hash']}, {right}; {proof['checked']:,} positions verified", flush=True)
     if name not in LIMITS:
         return
     compacting = []
     for number in range(repeat):
         target = str(directory / f"compact{number}")
-        compacting.append(sum(run_solve("compact", *words, *place, "--output", target)[1:]))
+        compacting.append(run_solve("compact", *words, *place, "--output", target)[1])
     game = load_game(name)
     with open_table(game, directory / name) as table:
         positions = random_positions(table, PROBES)
@@ -102,28 +110,13 @@ def compare(name: str, repeat: int, directory: Path) -> None:
     print(f"{'':8} cold probe {1e6 * probe:.0f} µs", flush=True)
 
 
-def measure_system_time(directory: Path) -> None:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock
-    _, user, system = run_solve(*CONNECT4, "--dir", str(directory))
-    written = 512 * (resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock - before)
-    table = sum(os.stat(path).st_size for path in directory.glob("*/data.mdb"))
-    share = system / (user + system)
-    print(
-        f"connect4 5×5: {user + system:.1f} CPU-seconds, {share:.1%} of them system time; "
-        f"{written / table:.2f} times the table written"
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="*", help=f"of {', '.join(GAMES)}; all of them by default")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each command")
-    parser.add_argument("--system", action="store_true", help="measure system time instead")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=os.environ.get("PERFECTPLAY_TABLES")) as folder:
-        if arguments.system:
-            measure_system_time(Path(folder))
-        for name in () if arguments.system else arguments.games or GAMES:
+        for name in arguments.games or GAMES:
             compare(name, arguments.repeat, Path(folder) / name)
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-HOST = ROOT / "framework" / "perfectplay"
 MAX_PARAMETERS = 8
-MIN_LINES = 80
 
 
 def tracked_files(*suffixes: str) -> list[Path]:
@@ -59,21 +56,3 @@ def test_functions_take_few_parameters() -> None:
             names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
             count = len(names) - (names[:1] in (["self"], ["cls"]))
             assert count <= MAX_PARAMETERS or is_click_callback(function), f"{path.name}: {function.name} has {count}"
-
-
-def test_small_modules_have_more_than_one_user_or_a_reason() -> None:
-    """A module with few lines that only one other imports belongs there, unless its first line gives a reason."""
-    users: Counter[str] = Counter()
-    for path in HOST.rglob("*.py"):
-        imported = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        users.update(imported)
-    for path in HOST.rglob("*.py"):
-        module = ".".join(path.relative_to(HOST.parent).with_suffix("").parts)
-        if path.name.startswith("__") or path.parent.name == "cli":  # cli/ has one file per command
-            continue
-        text = path.read_text(encoding="utf-8")
-        small = len(text.splitlines()) < MIN_LINES
-        assert not small or users[module] != 1, f"{module} is small and has one user"

@@ -17,7 +17,9 @@ class Facts:
     """Limit in CPU-seconds."""
     max_cost: float | None = None
     """Limit on the CPU time per position, relative to the previous solve."""
+    max_system: float | None = None
+    """Limit on the share of system time in the CPU time."""
 
 
-MAX_WRITTEN = 3.0
+MAX_WRITTEN = 1.5
 """Limit on the bytes written to disk, relative to the size of the table."""

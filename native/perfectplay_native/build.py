@@ -99,7 +99,7 @@ def engine_ffi(module: str, directory: Path, *, compile_args: Sequence[str] = ()
         source="".join(f'#include "{header.name}"\n' for header in headers),
         sources=sorted(str(path) for path in directory.glob("*.c")),
         include_dirs=[str(INCLUDE), str(directory)],
-        depends=sorted(str(path) for path in [INCLUDE / "perfectplay.h", *directory.glob("*.h")]),
+        depends=sorted(map(str, [*INCLUDE.rglob("*.h"), *directory.glob("*.h")])),
         extra_compile_args=[*COMPILE_ARGS, *compile_args],
     )
 

@@ -12,6 +12,8 @@ from tools import fuzz_compile
 SANITIZE = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-static-libubsan")
 
 FUNCTIONS = """
+ADD_THREE = (lambda number: lambda x: x + number)(3)
+
 def floor_division(position, move):
     return (position - 5) // (move - 3) + (position - 5) % (move - 3)
 
@@ -120,6 +122,61 @@ def signed(position, move):
     numbers.pop()
     numbers += [position // (-1 if move else 3)]
     return numbers[-1]
+
+def swapped_lists(position, move):
+    a, b = [x for x in range(position & 7)], [x + 1 for x in range(move & 7)]
+    for i in range(position % 9):
+        if i == 5:
+            a, b = [i] * i, a
+            continue
+        a, b = b, a
+    return sum(a) + 100 * sum(b) + 10000 * len(a)
+
+def swapped_and_changed(position, move):
+    a, b, c = [1, 2], [3, 4], [5, 6, 7]
+    for i in range(position & 15):
+        a, b, c = b, c, a
+        a[0] += i
+    return a[0] + 1000 * b[0] + 1000000 * len(c)
+
+def replaced_in_a_loop(position, move):
+    cells, best = [0, 1, 2, 3], []
+    for i in range(position & 15):
+        cells[i & 3] += 1
+        changed = cells[:]
+        changed[move & 3] = i
+        cells = changed
+        line = [x for x in range(i * move % 7)]
+        if len(line) > len(best):
+            best = line
+    return sum(cell * 100**i for i, cell in enumerate(cells)) + len(best)
+
+def popped_while_added(position, move):
+    cells = [1, 2, 3 + (move & 7)]
+    cells[-1] += cells.pop()
+    return cells[0] + 10 * cells[1] + 100 * len(cells)
+
+def wide_shift(position, move):
+    return (move >> position * move) + (position >> position * move)
+
+def set_of_numbers(position, move):
+    digits = {x & 7 for x in (position, move, 3)}
+    return sum(digits) + 100 * len(digits) + 1000 * sorted(digits)[0] + 10000 * max(digits) + (move in digits)
+
+def inner_lambda(position, move):
+    return ADD_THREE(move)
+
+def late_lambda(position, move):
+    functions = ()
+    for i in range(3):
+        functions = (*functions, lambda: i)
+    return functions[0]() + 10 * functions[1]()
+
+def lazy_generator(position, move):
+    k = position & 7
+    for x in (y + k for y in (1, 2, move & 7)):
+        k += x
+    return k
 
 def nested(position, move):
     return sum(x * y for x in range(position & 7) for y in range(x) if (x + y) % 3 != move % 3)

@@ -19,7 +19,7 @@ GROUPS = {
     "dihedral": (dihedral(6), 12),
     "relabelings": (relabelings(4, 4, among=(1, 2, 3)), 6),
     "D4 × colours": (SQUARE.d4() * relabelings(9, 3, among=(1, 2)), 16),
-    "side by side": (cyclic(3).beside(dihedral(4)), 24),
+    "side by side": (cyclic(3).direct_product(dihedral(4)), 24),
 }
 FAST = {name: group.canonicalizer(bits=2) for name, (group, _) in GROUPS.items()}
 

@@ -121,7 +121,9 @@ def test_a_hook_that_hangs_only_in_a_new_process_is_stopped(tmp_path: Path, monk
     body = "import os\n    while position == 3 and os.environ['PYTHONHASHSEED'] != '0': pass\n    "
     file.write_text(patience + zoo.read("subtraction", {"def moves(position): ": f"def moves(position):\n    {body}"}))
     breach = run_checks(load_game(str(file)), Effort(seconds=0)).breaches["pure"]
-    assert "in a new process, hook 'moves' did not return within 3 seconds" in breach
+    assert (
+        "in a new process, hook 'moves' did not return within 3 seconds in position 3 during the check 'pure'" in breach
+    )
 
 
 # ---- single laws ----

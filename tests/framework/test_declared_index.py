@@ -278,6 +278,20 @@ def test_an_index_of_six_kinds_on_64_cells_does_not_fit_a_position():
         Index(cells, kinds, torus_symmetries(8))
 
 
+@pytest.mark.parametrize(
+    ("cells", "kinds", "most", "group"),
+    [
+        (24, 2, 12, dihedral(24)),
+        (32, 2, 7, dihedral(32)),
+        (25, 2, 10, torus_symmetries(5)),
+        (64, 1, 5, torus_symmetries(8)),
+    ],
+)
+def test_the_rings_and_tori_of_the_docs_fit(cells, kinds, most, group):
+    bits = [[cell + kind * cells for kind in range(kinds)] for cell in range(cells)]
+    Index(bits, {1 + kind: (0, most) for kind in range(kinds)}, group).layout()
+
+
 def test_tables_beyond_the_limits_are_refused():
     cells = [(cell,) for cell in range(64)]
     swaps = [Symmetry((*range(i), i + 1, i, *range(i + 2, 64))) for i in range(0, 26, 2)]
@@ -326,6 +340,17 @@ def test_a_solve_names_a_move_that_does_not_fit():
 
     with pytest.raises(PluginError, match=r"move \d+ leads .* 3 pieces of kind [12], but the index allows 0 to 2"):
         solve_game(make_game(Wrong()), save=False)
+
+
+def test_a_solve_compares_every_position_of_a_small_tier_with_its_images():
+    """The rules forbid one placement, and so they lack symmetries of the index."""
+    source, _ = indexed_example("tictactoe")
+    legal = "if owner == 0]"
+    assert source.count(legal) == 1
+    position = GRID.pack([1, 2, 0, 0, 0, 0, 0, 0, 0])
+    source = source.replace(legal, f"if owner == 0 and (position, cell) != ({position}, 4)]")
+    with pytest.raises(PluginError, match=r"a symmetry of 'index' maps position .* different moves"):
+        solve_game(make_game(module(source)), save=False)
 
 
 def test_built_in_kernels_have_their_own_index():

@@ -19,7 +19,7 @@ from .. import zoo
 def test_game_calls_the_plugins_rules(subtraction):
     assert subtraction.moves(7) == [1, 2]
     assert subtraction.apply(7, 2) == 5
-    assert subtraction.undo(5, 2) == 7
+    assert subtraction.undo_moves(7) == [(1, 7), (2, 7)]
     assert subtraction.status(0) is Status.LOST
     assert subtraction.kernel is None
     assert subtraction.identity == "subtraction"
@@ -106,7 +106,7 @@ def test_every_method_rejects_anything_but_a_position(subtraction, position):
         ),
         ("position - move", "2**64 - 1", ("apply", 5, 1), r"from 0 to 2\*\*64-2"),
         ("position - move", "None", ("apply", 5, 1), "returned None in position 5: a position is an int"),
-        ("position + move", "'x'", ("undo", 5, 1), "hook 'undo' returned 'x' in position 5"),
+        ("position + move", "'x'", ("undo_moves", 5), "hook 'undo' returned 'x' in position 4"),
         ("if taken <= position]", "] if position != 5 else None", ("moves", 5), "expected a list of moves"),
         ("if taken <= position]", "] if position != 5 else [1 << 32]", ("moves", 5), "a move must fit 32 bits"),
         (
@@ -289,7 +289,7 @@ def test_a_kernel_alone_is_a_whole_game(kernel_plugin, subtraction):
         assert game.status(position) is subtraction.status(position)
         for move in game.moves(position):
             assert game.apply(position, move) == subtraction.apply(position, move)
-            assert game.undo(game.apply(position, move), move) == position
+        assert game.undo_moves(position) == [(move, position) for move in game.moves(position)]
     assert game.has_parents
     assert not game.has_tier
     assert game.parents(5) == [6, 7]
@@ -329,7 +329,7 @@ def test_a_game_has_a_mover_and_a_score():
     assert (game.status(end), game.score(end)) == (Status.LOST, -5)
     assert game.canonicalize(end) == end
     with pytest.raises(PluginError, match="no hook 'undo'; check `has_undo` first"):
-        game.undo(end, 1)
+        game.undo_moves(end)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`solve plan` and the warnings of a solve: positions are counted or estimated, sizes follow, nothing takes long."""
+"""`solve plan` and the warnings of a solve: positions are counted or estimated, sizes follow, planning is quick."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class _Enough(Exception):
     pass
 
 
-def test_explorers_go_on_from_what_was_counted():
-    """Kalah has many tiers and some rare ways: from the start a sample this small finds a third of its positions."""
+def test_an_estimate_starts_from_the_counted_positions():
+    """From the start alone, a sample this small estimates less than half of Kalah's positions: some tiers are rare."""
     kernel = game_kernel(load_game("kalah", pits=5, seeds=2, empty_capture=True, either_row=True))
     store = MemoryStore(TableInfo(game="kalah", options={}, rules_version=0, host_version="", indexing="enumerated"))
 
@@ -93,9 +93,7 @@ def test_explorers_go_on_from_what_was_counted():
             raise _Enough
 
     with closing(store), ThreadPool(1) as pool:
-        enumeration = Enumeration(
-            kernel, store, "kalah", SpillBudget(None, None), pool, stop_after_a_million, lambda: None
-        )
+        enumeration = Enumeration(kernel, store, SpillBudget(None, None), pool, stop_after_a_million, lambda: None)
         with pytest.raises(_Enough):
             enumeration.run()
         counted = sum(record.size for record in store.key_records().values())
@@ -105,7 +103,7 @@ def test_explorers_go_on_from_what_was_counted():
     assert estimate_from_start(kernel, sample=300).tiers.slots < 12_706_262 / 2
 
 
-def test_a_sample_that_holds_everything_is_a_count():
+def test_a_sample_of_all_positions_is_a_count():
     count = estimate_from_start(game_kernel(load_game("connect4")), sample=10**6)
     assert (count.kind, count.tiers.slots) == ("exact", 80_541)
 
@@ -127,13 +125,13 @@ def test_a_game_in_python_with_cycles_is_counted(tic_tac_toe):
     assert (count.kind, count.tiers.slots) == ("exact", 765)
 
 
-def test_a_game_too_slow_to_sample_has_at_least_what_was_counted(tic_tac_toe):
+def test_the_count_is_a_lower_bound_if_a_game_is_too_slow_to_sample(tic_tac_toe):
     count = count_positions(game_kernel(tic_tac_toe), game="tic_tac_toe", seconds=0.001, memory=1 << 30)
     assert count.kind == "lower bound"
     assert 1 <= count.tiers.slots < 765
 
 
-def test_the_rules_fault_is_said_as_a_solve_says_it(codes):
+def test_a_mistake_in_the_rules_is_reported_as_by_a_solve(codes):
     stuck = codes.subtraction.replace("if position else Status.LOST", "")
     with pytest.raises(PluginError, match="hook 'moves' returned no move"):
         plan_solve(make_game(codes.module_of(stuck), name="stuck"))
@@ -150,7 +148,7 @@ SHAPE = Shape(
 )
 
 
-def test_sizes_grow_with_what_has_to_be_kept():
+def test_sizes_grow_with_the_stored_data():
     assert SHAPE.memory_backend > 10**9 > SHAPE.lmdb_backend > 10**8
     assert replace(SHAPE, enumerated=True).table_bytes == SHAPE.table_bytes + 8 * 10**9
     assert replace(SHAPE, retracts=False).component_bytes > SHAPE.component_bytes
@@ -158,11 +156,11 @@ def test_sizes_grow_with_what_has_to_be_kept():
     assert replace(SHAPE, scored=True, tiers=0).table_bytes == 4 * 10**9
 
 
-def test_the_free_space_of_a_directory_that_is_not_there_is_that_around_it(tmp_path):
+def test_free_space_is_found_for_a_directory_that_does_not_exist_yet(tmp_path):
     assert free_disk(tmp_path / "not" / "yet") > 0
 
 
-def test_plan_says_what_fits_and_how_to_begin():
+def test_the_command_prints_sizes_and_a_recommended_command():
     done = solve("plan", "connect4", "--dir", "tables")
     assert "80,541" in done.stdout
     assert "`solve connect4 --dir tables`" in done.stdout
@@ -177,7 +175,7 @@ def test_plan_says_what_fits_and_how_to_begin():
         ("dots", "--rows", "4", "--columns", "4"),
     ],
 )
-def test_plan_of_a_game_too_large_to_estimate_gives_no_time_and_no_advice(game):
+def test_a_game_too_large_to_estimate_gets_no_time_and_no_recommendation(game):
     text = solve("plan", *game, "--seconds", "1").stdout
     assert "unknown, probably far more than" in text
     assert "time       unknown\n" in text
@@ -187,19 +185,19 @@ def test_plan_of_a_game_too_large_to_estimate_gives_no_time_and_no_advice(game):
     assert {plan[key] for key in ("cpu_seconds", "seconds", "method", "values", "command")} == {None}
 
 
-def test_opening_of_a_game_with_cycles_may_take_two_bytes_per_value():
+def test_the_opening_of_a_game_with_cycles_may_take_two_bytes_per_value():
     """Of nine men's morris, values of the opening are as remote as those of the sub-spaces that it leads to."""
     assert replace(SHAPE, cyclic_slots=1).table_bytes == SHAPE.table_bytes
     assert replace(SHAPE, cyclic_slots=0).table_bytes < SHAPE.table_bytes
 
 
-def test_plan_as_json():
+def test_the_command_prints_json():
     plan = json.loads(solve("plan", "dots", "--json", "--quiet").stdout)
     assert (plan["positions"], plan["counted"], plan["method"]) == (756, "exact", "memory")
     assert plan["memory"]["available"] > plan["memory"]["memory"] > 0
 
 
-def test_what_does_not_fit_is_advised_against(monkeypatch):
+def test_the_recommendation_depends_on_free_memory_and_disk_space(monkeypatch):
     game = load_game("morris", men="nine")
     monkeypatch.setattr(planning, "available_memory", lambda: Available(8 << 30, "the machine's memory"))
     monkeypatch.setattr(planning, "free_disk", lambda path: 100 << 30)
@@ -212,7 +210,7 @@ def test_what_does_not_fit_is_advised_against(monkeypatch):
     assert plan_solve(game, seconds=0.2).method == "prove"
 
 
-def test_a_solve_warns_once_of_a_disk_that_is_too_small(tmp_path, monkeypatch):
+def test_a_solve_warns_once_if_the_disk_is_too_small(tmp_path, monkeypatch):
     monkeypatch.setattr("perfectplay.solve.solve.free_disk", lambda path: 1000)
     warnings: list[str] = []
     solve_game(load_game("quixo", width=3, height=3), directory=tmp_path, warn=warnings.append).table.close()
@@ -222,13 +220,13 @@ def test_a_solve_warns_once_of_a_disk_that_is_too_small(tmp_path, monkeypatch):
     )
 
 
-def test_a_solve_that_fits_is_not_warned_of(tmp_path):
+def test_a_solve_that_fits_gives_no_warning(tmp_path):
     warnings: list[str] = []
     solve_game(load_game("connect4"), directory=tmp_path, warn=warnings.append).table.close()
     assert warnings == []
 
 
-def test_the_command_warns_on_stderr_unless_it_is_to_be_quiet(monkeypatch):
+def test_the_command_warns_on_stderr_except_with_quiet(monkeypatch):
     monkeypatch.setattr("perfectplay.solve.solve.free_disk", lambda path: 10)
     output = solve("dots", "--json", "--force")
     assert output.stderr.startswith("warning: the table takes about")

@@ -19,9 +19,9 @@ from perfectplay import prove_position as prove_with_options
 from perfectplay.errors import Interrupted, TableError
 from perfectplay.prove import proof_path, read_proof
 from perfectplay.table.gbl2 import entries, read_gbl2, read_header, write_gbl2
-from perfectplay.table.lmdb_store import LmdbStore
 
 from ..cli import assert_refused, solve
+from .damage import stop_after_tiers
 
 SOLVE = str(Path(sys.executable).with_name("solve"))
 DRAWN_GOBBLET = 43980465112106
@@ -282,18 +282,8 @@ def test_ctrl_c_saves_and_prints_the_command_that_resumes(gobblet, tmp_path):
 
 def solve_partly(game, directory, tiers, monkeypatch):
     """Solve to disk, and stop after this many tiers."""
-    stop, written, write = threading.Event(), [0], LmdbStore.write_values
-
-    def write_some(store, record, values):
-        write(store, record, values)
-        written[0] += 1
-        if written[0] >= tiers:
-            stop.set()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(LmdbStore, "write_values", write_some)
-        with pytest.raises(Interrupted):
-            solve_game(game, backend="lmdb", directory=directory, stop=stop)
+    with monkeypatch.context() as patch, pytest.raises(Interrupted):
+        solve_game(game, backend="lmdb", directory=directory, stop=stop_after_tiers(patch, tiers))
 
 
 @pytest.mark.parametrize(("tiers", "limit"), [(45, 10**6), (70, 10**5), (77, 10)])

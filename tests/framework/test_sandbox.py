@@ -19,6 +19,7 @@ from perfectplay.testing import BrokenLaws, check_game, checks, run_checks, sand
 from perfectplay.testing.sandbox import CallLog
 
 from .. import zoo
+from ..cli import assert_refused
 from .seeded import TAPATAN, TAPATAN_KERNEL, build_kernel
 
 PLUGIN = """
@@ -99,6 +100,12 @@ def test_a_crash_while_the_game_is_loaded_is_reported(tapatan):
     assert process.stderr.count("\n") == 1
     assert process.stderr.startswith("error: tapatan: hook 'kernel' crashed with SIGABRT while the game was loaded; ")
     assert "tier_size" in process.stderr
+
+
+def test_a_crash_while_a_file_is_imported_is_reported_once(tmp_path):
+    (tmp_path / "mygame.py").write_text("import os; os.abort()")
+    command = [sys.executable, "-m", "perfectplay", "check", "./mygame.py"]
+    assert_refused(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True), 1, "mygame: ", "SIGABRT")
 
 
 @pytest.fixture

@@ -100,7 +100,10 @@ three men's morris and tapatan: 8 symmetries, 971 slots
 mu torere: 16 symmetries, 46 slots
 three kinds on a ring of 20: 40 symmetries, 177868 slots
 64 cells: 124 symmetries, 670871 slots
-5x5 torus: 200 symmetries, 24570 slots
+two kinds on a ring of 22: 44 symmetries, 666701650 slots
+5x5 torus: 200 symmetries, 8027141 slots
+three kinds on a 5x5 torus: 200 symmetries, 732768 slots
+8x8 torus: 512 symmetries, 3262397 slots
 six kinds on an 8x8 torus: 512 symmetries, 105523425 slots
 six kinds on a cube of four dimensions: 384 symmetries, 3913794 slots
 a cube of five dimensions: 3840 symmetries, 8856 slots

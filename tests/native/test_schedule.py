@@ -96,7 +96,7 @@ class RecordingSolver:
         ([2000, 2000], [], [0, 1]),  # too large for one
     ],
 )
-def test_large_components_are_shared_unless_every_worker_can_have_its_own(
+def test_large_components_are_shared_if_there_are_fewer_than_workers(
     sizes: list[int], single: list[int], shared: list[int]
 ):
     solver = RecordingSolver(dict(enumerate(sizes)))

@@ -103,7 +103,7 @@ def test_remoteness_beyond_one_byte_widens_all_units_of_a_tier(plugin: type[Coun
     )
 
 
-def test_units_are_dealt_out_in_turn():
+def test_units_alternate_between_workers():
     layout = Layout((4, 7), (150, 70), unit_bits=6, workers=2)
     assert layout.units(0) == [(4, 0, 64), (4, 128, 22), (7, 64, 6)]
     assert layout.units(1) == [(4, 64, 64), (7, 0, 64)]

@@ -91,6 +91,18 @@ def test_clients_that_vanish_without_reading_their_answers_are_not_logged(tmp_pa
         assert (server.returncode, errors) == (0, "")
 
 
+def test_a_client_that_vanishes_in_the_middle_of_a_body_is_not_logged(tmp_path: Path) -> None:
+    with running_server(tmp_path) as (server, port):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            head = "POST /api/gobblet/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            client.sendall(f'{head}Content-Length: 999\r\n\r\n{{"move"'.encode())
+            list_games(port)
+        list_games(port)
+        server.terminate()
+        _, errors = server.communicate(timeout=60)
+        assert (server.returncode, errors) == (0, "")
+
+
 SLOW_TEXTS = """
 @hookimpl
 def decode(position): return str(position)

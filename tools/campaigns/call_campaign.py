@@ -57,7 +57,7 @@ TABLE_METHODS = (
     "__contains__",
 )
 GAME_METHODS = (
-    *("valid", "moves", "apply", "follow", "move_classes", "undo", "canonicalize", "status", "score", "tier"),
+    *("valid", "moves", "apply", "follow", "move_classes", "undo_moves", "canonicalize", "status", "score", "tier"),
     *("parents", "mover", "movers", "keeps_turn", "position", "encode", "decode", "notations", "format_move"),
     *("format_moves", "parse_move", "board", "command_line"),
 )

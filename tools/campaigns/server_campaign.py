@@ -101,6 +101,8 @@ HEADERS = (
 )
 COMPLETE = (b"\r\n\r\n", b"}", b"]", b"null", b"\xff", b"[")
 """How a request ends, unless it is cut off."""
+LONG_BODY = b"Content-Length: 99999999"
+"""A header that promises more than any request here contains."""
 SECONDS = 30
 """Time for one answer."""
 BODIES = (
@@ -189,13 +191,14 @@ def _random_request(dice: random.Random) -> bytes:
 
 def _send(port: int, raw: bytes) -> str:
     """Return the status; or that the connection was closed, or that the server waits for the rest of the request."""
+    complete = raw.endswith(COMPLETE) and LONG_BODY not in raw
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.settimeout(SECONDS if raw.endswith(COMPLETE) else 0.2)
+        connection.settimeout(SECONDS if complete else 0.2)
         try:
             connection.sendall(raw)
             answer = connection.recv(64)
         except TimeoutError:
-            return "no answer to a complete request" if raw.endswith(COMPLETE) else "waits for the rest"
+            return "no answer to a complete request" if complete else "waits for the rest"
         except OSError:
             return "closed"
     match = re.match(rb"HTTP/1.1 (\d+)", answer)

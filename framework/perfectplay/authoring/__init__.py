@@ -109,7 +109,7 @@ class Group:
     def __mul__(self, other: Group) -> Group:
         return Group(self.generators + other.generators)
 
-    def beside(self, other: Group) -> Group:
+    def direct_product(self, other: Group) -> Group:
         """Return the direct product on separate places: those of this group, then those of the other."""
         first, second = tuple(range(self.places)), tuple(range(self.places, self.places + other.places))
         generators = [Symmetry(each.places + second, each.labels) for each in self.generators]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from perfectplay.game.plugins import Plugin
     from perfectplay.solve.options import Cluster
     from perfectplay.table.table import Table
+    from perfectplay_native.kernel import Kernel
 
 # Keys of `click.Context.meta`.
 _PLUGIN = "perfectplay.plugin"
@@ -68,6 +69,7 @@ class GameCommand(click.Command):
         ctx.meta[_LINE] = shlex.join([*ctx.command_path.split(), *args])
         # The options depend on the game, so the game is loaded before the line is parsed.
         if name := self.game_name or self._find_game(args):
+            _report_crashes(name)
             with redirect_stdout(sys.stderr):  # standard output is for the command's output only
                 plugin = ctx.meta[_PLUGIN] = self.load(name)
             ctx.meta[_OPTIONS] = [GameOption(option) for option in plugin.options]
@@ -105,14 +107,12 @@ class GameCommand(click.Command):
         options = {name: value for name, value in values.items() if value is not None}
         with redirect_stdout(sys.stderr):
             game = ctx.params["game"] = self.build(plugin, options)
+        _report_crashes(game.command_word, game.kernel)
         game.compile_rules = ctx.meta.get(_COMPILE, True)
         return super().invoke(ctx)
 
     def load(self, name: str) -> Plugin:
         """Import the plugin of a game, and call its hook `options`."""
-        from perfectplay_native.kernel import report_crashes
-
-        report_crashes(name)
         plugin = plugins.load_plugin(name)
         _ = plugin.options
         return plugin
@@ -120,11 +120,15 @@ class GameCommand(click.Command):
     def build(self, plugin: Plugin, options: dict[str, Any]) -> Game:
         """Create the variant of the game that these options choose."""
         from perfectplay.game.loading import build_game
-        from perfectplay_native.kernel import report_crashes
 
-        game = build_game(plugin, options)
-        report_crashes(game.command_word, game.kernel)
-        return game
+        return build_game(plugin, options)
+
+
+def _report_crashes(game: str, kernel: Kernel | None = None) -> None:
+    """From now on, name the game in one line if the process crashes. `solve check` has its own report."""
+    from perfectplay_native.kernel import report_crashes
+
+    report_crashes(game, kernel)
 
 
 def complete_game(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

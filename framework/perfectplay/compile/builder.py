@@ -18,7 +18,7 @@ from typing import Any
 from perfectplay.compile import ir, ranges
 from perfectplay.compile.ranges import BOOL, I64, U64, WIDE, Range
 from perfectplay.compile.source import Untranslatable
-from perfectplay.compile.values import Int, constant_int, truth
+from perfectplay.compile.values import Int, constant_int, is_plain, truth
 
 MAX_TABLE = 1 << 17
 """The largest constant table that is written into the C text."""
@@ -54,7 +54,7 @@ _DECIDED: dict[str, tuple[Callable[[Range, Range], bool], Callable[[Range, Range
 
 def are_ints(objects: Iterable[Any]) -> bool:
     """Whether all objects are integers."""
-    return all(issubclass(kind, int) for kind in set(map(type, objects)))
+    return all(issubclass(kind, int) and is_plain(kind, int) for kind in set(map(type, objects)))
 
 
 @lru_cache(maxsize=10_000)
@@ -261,10 +261,10 @@ class Builder:
         return Int(ir.number(int(_FOLD[op](a, b))), kind)
 
     def _count(self, count: Int) -> Int:
-        """Return a shift count that is not negative."""
-        if count.range.lo >= 0:
-            return count
-        return self.narrow(count, Range(0, max(count.range.hi, 0)), "count")
+        """Return a shift count that is not negative and fits 64 bits."""
+        if count.range.lo < 0:
+            count = self.narrow(count, Range(0, max(count.range.hi, 0)), "count")
+        return count if count.range in U64 else self.extreme("min", count, constant_int(U64.hi))
 
     def _shift_left(self, a: Int, count: Int) -> Int:
         limits = ranges.shl(a.range, count.range)

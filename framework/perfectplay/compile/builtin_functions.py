@@ -11,8 +11,10 @@ from typing import Any
 from perfectplay.compile import ir
 from perfectplay.compile.calls import Builtin, Library, Translator
 from perfectplay.compile.ranges import Range
+from perfectplay.compile.sequences import describe, is_sequence
 from perfectplay.compile.source import Untranslatable
 from perfectplay.compile.values import (
+    FALSE,
     UNSEEN,
     Array,
     Closure,
@@ -34,7 +36,10 @@ def new_library() -> Library:
 def _len(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
     if isinstance(a[0], Constant) and hasattr(a[0].object, "__len__"):
         return constant_int(len(a[0].object))
-    length = t.view(a[0]).length
+    value = t.unordered(a[0])
+    if not is_sequence(value):
+        raise Untranslatable(f"the length of {describe(value)}")
+    length = t.view(value).length
     if isinstance(length.expr, ir.Variable) and isinstance(a[0], Array):  # it may change later
         copy = t.builder.variable("length", length.range)
         t.builder.emit(ir.Assign(copy, length.expr))
@@ -52,22 +57,20 @@ def _range(t: Translator, a: list[Value], named: dict[str, Value], site: Hashabl
     return t.range_view(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else constant_int(1))
 
 
-def _gathered(t: Translator, value: Value, site: Hashable) -> Value:
-    return t.gather(value, list, (site, "gathered")) if isinstance(value, Generator) else value
-
-
 def _enumerate(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
     start = t.as_integer(named.get("start", a[1] if len(a) > 1 else constant_int(0)))
-    view = t.view(_gathered(t, a[0], site))
+    view = t.view(a[0])
     return replace(view, element=lambda i: Tuple((t.builder.binary("add", i, start), view.element(i))), kind=Iterator)
 
 
 def _zip(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
-    views = [t.view(_gathered(t, value, (site, i))) for i, value in enumerate(a)]
+    views = [t.view(value) for value in a]
     length = views[0].length
-    strict = named.get("strict")
+    strict = named.get("strict", FALSE)
+    if not isinstance(strict, Int) or not isinstance(strict.expr, ir.Number):
+        raise Untranslatable("a variable argument 'strict'")
     for view in views[1:]:
-        if isinstance(strict, Int) and isinstance(strict.expr, ir.Number) and strict.expr.value:
+        if strict.expr.value:
             t.builder.fail_if(t.builder.compare("ne", length, view.length))
         length = t.builder.keep(t.builder.extreme("min", length, view.length), "length")
     return _view_of_all(views, length, lambda i: Tuple(tuple(view.element(i) for view in views)))
@@ -80,6 +83,8 @@ def _view_of_all(views: Sequence[View], length: Int, element: Callable[[Int], Va
 
 def _reversed(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
     view = t.view(a[0])
+    if view.is_iterator:
+        raise Untranslatable("an iterator in 'reversed'")
     last = t.builder.keep(t.builder.binary("sub", view.length, constant_int(1)), "last")
 
     def element(i: Int) -> Value:
@@ -93,7 +98,7 @@ def _reversed(t: Translator, a: list[Value], named: dict[str, Value], site: Hash
 
 
 def _map(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
-    function, views = a[0], [t.view(_gathered(t, value, (site, i))) for i, value in enumerate(a[1:])]
+    function, views = a[0], [t.view(value) for value in a[1:]]
     length = views[0].length
     for view in views[1:]:
         length = t.builder.keep(t.builder.extreme("min", length, view.length), "length")
@@ -113,15 +118,15 @@ def _map(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
 
 def _sum(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
     start = t.as_integer(named.get("start", a[1] if len(a) > 1 else constant_int(0)))
-    return t.total(a[0], lambda element: element, site, 5, start)
+    return t.total(t.unordered(a[0]), lambda element: element, site, 5, start)
 
 
 def _any(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
-    return t.find(a[0], t.truth_of, site, 5)
+    return t.find(t.unordered(a[0]), t.truth_of, site, 5)
 
 
 def _all(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
-    return t.builder.negate(t.find(a[0], lambda element: t.builder.negate(t.truth_of(element)), site, 5))
+    return t.builder.negate(t.find(t.unordered(a[0]), lambda element: t.builder.negate(t.truth_of(element)), site, 5))
 
 
 def _extreme(op: str) -> Builtin:
@@ -140,7 +145,7 @@ def _extreme(op: str) -> Builtin:
             for value in a[1:]:
                 best = t._kept(better(best, value))
             return best
-        return t.fold(a[0], better, site, named.get("default"))
+        return t.fold(t.unordered(a[0]), better, site, named.get("default"))
 
     return run
 
@@ -150,7 +155,9 @@ def _sorted(t: Translator, a: list[Value], named: dict[str, Value], site: Hashab
     if set(named) - {"reverse"} or not isinstance(reverse, Int) or not isinstance(reverse.expr, ir.Number):
         raise Untranslatable("'sorted' with a key")
     op = ("max", "min") if reverse.expr.value else ("min", "max")
-    value = _gathered(t, a[0], site)
+    value = t.unordered(a[0])
+    if isinstance(value, Generator):
+        value = t.gather(value, list, (site, "gathered"))
     items = t.items(value)
     if items is None or len(items) > 10 or not all(isinstance(item, Int) for item in items):
         return _sort_array(t, value, descending=bool(reverse.expr.value), site=site)
@@ -214,6 +221,8 @@ def _tuple(t: Translator, a: list[Value], named: dict[str, Value], site: Hashabl
 
 
 def _int(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
+    if len(a) > 1:
+        raise Untranslatable("'int' with a base")
     return Int(t.as_integer(a[0]).expr) if a else constant_int(0)
 
 
@@ -245,7 +254,9 @@ def _isinstance(t: Translator, a: list[Value], named: dict[str, Value], site: Ha
         kind = a[0].kind if isinstance(a[0], Int | Tuple | Array) else None
         if isinstance(a[0], Constant):
             return constant_int(isinstance(a[0].object, a[1].object))
-        if kind is not None and kind is not object:
+        if kind is int and not issubclass(int, a[1].object):  # it may be a bool
+            kind = None if isinstance(True, a[1].object) else int
+        if kind is not None and kind not in (object, set):
             return constant_int(issubclass(kind, a[1].object))
     raise Untranslatable("'isinstance' of this value")
 

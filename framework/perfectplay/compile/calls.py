@@ -34,6 +34,8 @@ from perfectplay.compile.values import (
     Value,
     View,
     constant_int,
+    is_object,
+    is_plain,
 )
 
 INLINE_COST = 60
@@ -150,7 +152,7 @@ class Translator(Expressions):
             return self._construct(function, positional, named, node)
         if isinstance(function, BuiltinMethodType | BuiltinFunctionType):
             receiver = getattr(function, "__self__", None)
-            if isinstance(receiver, list | tuple | range | dict):
+            if is_object(receiver, list, tuple, range, dict):
                 return self._constant_method(receiver, function.__name__, positional, (self.path, node))
             raise Untranslatable(f"the function {function.__name__}")
         return self.call_function(function, arguments, node)
@@ -159,11 +161,14 @@ class Translator(Expressions):
         fields = getattr(kind, "_fields", None)
         if issubclass(kind, tuple) and fields is not None:
             names = dict(zip(fields, positional, strict=False)) | named
+            creator = next(each for each in kind.__mro__ if "__new__" in vars(each))
+            if not is_plain(kind, tuple) or "_fields" not in vars(creator):
+                raise Untranslatable(f"the class {kind.__name__}, which changes methods of a named tuple,")
             defaults = {name: wrap(value) for name, value in getattr(kind, "_field_defaults", {}).items()}
             values = {**defaults, **names}
-            if set(values) != set(fields) or len(positional) > len(fields):
+            if set(values) != set(fields) or len(names) != len(positional) + len(named):
                 raise Untranslatable("wrong arguments of a named tuple")
-            return Tuple(tuple(values[name] for name in fields), kind)
+            return Tuple(tuple(self.require_reusable(values[name]) for name in fields), kind)
         if issubclass(kind, enum.IntEnum) and len(positional) == 1 and isinstance(positional[0], Int):
             numbers = tuple(int(member) for member in kind)
             number = self.builder.keep(positional[0])
@@ -266,11 +271,14 @@ class Translator(Expressions):
         return self._run(frame, source.node, node)
 
     def _call_closure(self, function: Closure, arguments: Arguments, node: ast.AST) -> Value:
+        _check_closure(function.node)
         names = [argument.arg for argument in function.node.args.args]
         positional, named = arguments
         values = dict(zip(names, positional, strict=False)) | named
-        if set(values) != set(names) or len(positional) > len(names):
+        if set(values) != set(names) or len(values) != len(positional) + len(named):
             raise Untranslatable("default arguments of an inner function")
+        for value in values.values():
+            self.require_reusable(value)
         if len(self.frames) > MAX_DEPTH:
             raise Untranslatable("recursion in an inner function")
         frame = Frame(function.frame.source, _local_names(function.node), dict(values), function.frame)
@@ -296,6 +304,8 @@ class Translator(Expressions):
             raise Untranslatable(f"the method '{name}' of an int")
         if isinstance(value, Tuple) and hasattr(value.kind, "_fields") and name == "_replace":
             fields = value.kind._fields
+            if positional or set(named) - set(fields):
+                raise Untranslatable("wrong arguments of '_replace'")
             return Tuple(tuple(named.get(f, item) for f, item in zip(fields, value.items, strict=True)), value.kind)
         return self._sequence_method(value, name, positional, (self.path, node))
 
@@ -559,6 +569,16 @@ def _is_fields(value: object) -> bool:
 def _check_function(source: FunctionSource) -> None:
     if source.function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise Untranslatable(f"the generator {source.function.__name__}", source.file, source.line)
+
+
+def _check_closure(node: ast.FunctionDef | ast.Lambda) -> None:
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+        raise Untranslatable("these parameters of an inner function")
+    if isinstance(node, ast.FunctionDef) and node.decorator_list:
+        raise Untranslatable("a decorator of an inner function")
+    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)):
+        raise Untranslatable("'yield'")
 
 
 def _local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:

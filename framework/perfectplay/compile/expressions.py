@@ -15,6 +15,7 @@ from perfectplay.compile.values import (
     FALSE,
     TRUE,
     Array,
+    Choice,
     Closure,
     Constant,
     Generator,
@@ -22,6 +23,8 @@ from perfectplay.compile.values import (
     Tuple,
     Value,
     constant_int,
+    is_int,
+    is_object,
 )
 
 _BINARY: dict[type, str] = {
@@ -113,7 +116,9 @@ class Expressions(Statements):
                 return self._make_set([self.expression(each) for each in elts])
             case ast.NamedExpr(target=target, value=value):
                 return self._store_name(target.id, self.expression(value))
-            case ast.Lambda():
+            case ast.Lambda(body=body):
+                if any(isinstance(each, ast.Name) and each.id in self.scopes for each in ast.walk(body)):
+                    raise Untranslatable("a lambda with the variable of a comprehension")
                 return Closure(node, self.frame)
         raise Untranslatable(_UNSUPPORTED.get(type(node), f"the expression '{type(node).__name__}'"))
 
@@ -273,6 +278,9 @@ class Expressions(Statements):
 
     def _repeat_sequence(self, sequence: Value, count: Int, site: Hashable) -> Value:
         items, kind = self.items(sequence), self.view(sequence).kind
+        if not issubclass(kind, list | tuple):
+            raise Untranslatable(f"repeating {describe(sequence)}")
+        kind = list if kind is list else tuple
         if items is None:
             raise Untranslatable("repeating a list of unknown length")
         if isinstance(count.expr, ir.Number):
@@ -295,7 +303,10 @@ class Expressions(Statements):
 
     def _compare(self, left: Value, ops: Sequence[ast.cmpop], comparators: Sequence[ast.expr]) -> Value:
         op, node = ops[0], comparators[0]
-        right = self.sequence(node) if isinstance(op, ast.In | ast.NotIn) else self.expression(node)
+        if isinstance(op, ast.In | ast.NotIn) and isinstance(node, ast.Set):
+            right = self._display(node.elts, tuple, (self.path, node))
+        else:
+            right = self.sequence(node) if isinstance(op, ast.In | ast.NotIn) else self.expression(node)
         if len(ops) == 1:
             return self.compare(op, left, right)
         if isinstance(right, Int):
@@ -338,25 +349,20 @@ class Expressions(Statements):
                 return self.builder.compare("eq", a, b)
             if a.kind is not b.kind and int not in (a.kind, b.kind):
                 return FALSE
-        elif _is_none(a) != _is_none(b):
+        elif _is_none(a) != _is_none(b) and not isinstance(a, Choice) and not isinstance(b, Choice):
             return FALSE
-        raise Untranslatable("'is' with ints")
+        raise Untranslatable(f"'is' with {describe(a)} and {describe(b)}")
 
     # ---- sequences ----
 
     def sequence(self, node: ast.expr) -> Value:
         """Return a sequence that is only read here, so that a list display need not become an array."""
-        if isinstance(node, ast.List | ast.Set):
-            return self._display(node.elts, tuple if isinstance(node, ast.Set) else list, (self.path, node))
-        return self.expression(node)
+        return self._display(node.elts, list, (self.path, node)) if isinstance(node, ast.List) else self.expression(node)
 
     def iterable(self, node: ast.expr) -> Value:
         if isinstance(node, ast.GeneratorExp):
             return Generator(node, self.frame)
-        value = self.sequence(node) if not isinstance(node, ast.Set | ast.SetComp) else self.expression(node)
-        if isinstance(value, Tuple | Array) and value.kind is set:
-            raise Untranslatable("the order of a set")
-        return value
+        return self.sequence(node)
 
     def _display(self, nodes: Sequence[ast.expr], kind: type, site: Hashable) -> Value:
         """Return a list or tuple display, with starred parts expanded."""
@@ -367,7 +373,7 @@ class Expressions(Statements):
                 items = self.items(part)
                 parts.append(part if items is None else items)
             else:
-                value = self.expression(node)
+                value = self.require_reusable(self.expression(node))
                 parts.append([self.builder.keep(value) if isinstance(value, Int) else value])
         if all(isinstance(part, list) for part in parts):
             return self.collect([item for part in parts if isinstance(part, list) for item in part], kind, site)
@@ -389,7 +395,7 @@ class Expressions(Statements):
 
     def item(self, value: Value, index: Value) -> Value:
         """Return `value[index]`."""
-        if isinstance(value, Constant) and isinstance(value.object, dict):
+        if isinstance(value, Constant) and is_object(value.object, dict):
             return self._lookup(value.object, index)
         if not is_sequence(value) or not isinstance(index, Int):
             raise Untranslatable(f"an index of {describe(value)}")
@@ -398,7 +404,7 @@ class Expressions(Statements):
 
     def _lookup(self, mapping: dict[Any, Any], key: Value) -> Value:
         """Return an entry of a constant dict. Fails at run time if there is none."""
-        if not isinstance(key, Int) or not all(isinstance(each, int) for each in mapping) or not mapping:
+        if not isinstance(key, Int) or not all(map(is_int, mapping)) or not mapping:
             raise Untranslatable("a dict")
         if isinstance(key.expr, ir.Number) and key.expr.value in mapping:
             return wrap(mapping[key.expr.value])
@@ -452,7 +458,7 @@ class Expressions(Statements):
     def _make_set(self, values: Sequence[Value]) -> Value:
         if not all(isinstance(value, Int) and isinstance(value.expr, ir.Number) for value in values):
             raise Untranslatable("a set")
-        return Constant(frozenset(value.expr.value for value in values))  # type: ignore[union-attr]
+        return Tuple(tuple({value.expr.value: value for value in values}.values()), set)  # type: ignore[union-attr]
 
 
 def _is_none(value: Value) -> bool:

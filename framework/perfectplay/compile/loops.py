@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from perfectplay.compile import ir
@@ -23,7 +24,6 @@ from perfectplay.compile.values import (
     Int,
     Jump,
     LoopTarget,
-    Origin,
     Tuple,
     Value,
     View,
@@ -87,6 +87,16 @@ def _in_loop(arrays: Sequence[Array]) -> Iterator[None]:
     finally:
         for array in arrays:
             array.loops -= 1
+
+
+@dataclass(slots=True)
+class _EndOfRound:
+    """What the variables of a loop get at the end of a round."""
+
+    env: Env
+    """The variables that the next round can read."""
+    ints: list[tuple[ir.Variable, ir.Expr]] = field(default_factory=list)
+    lists: list[tuple[Array, Value]] = field(default_factory=list)
 
 
 class Loops(Merging):
@@ -348,17 +358,20 @@ class Loops(Merging):
         target.continue_label, target.continues = builder.label("next"), []
         outer = self.multiplicity
         self.multiplicity = min(outer * max(rounds, 1), MAX_LIST)
+        self.clock += 1
+        self.repeated.append(self.clock)
         with builder.inside(block):
             body()
             paths = [*target.continues, *([Jump(frame.env, ir.Block())] if frame.reachable else [])]
             for jump in paths:
                 with builder.inside(jump.block):
-                    self._carry(carried, jump.env, key)
+                    self._carry(carried, header, jump.env, key)
             if frame.reachable:
                 builder.emit(ir.Nested(paths[-1].block))
             if target.continues:
                 builder.emit(ir.Label(target.continue_label))
         self.multiplicity = outer
+        self.repeated.pop()
         builder.emit(make(block))
         frame.env, frame.reachable = header, True
 
@@ -392,32 +405,37 @@ class Loops(Merging):
 
     def _enter_array(self, name: str, value: Value, key: Hashable) -> Array:
         target = self.new_array((key, "carried"), self.view(value).kind)
-        if self._is_shared(value, name):
-            target.frozen = True
-            if isinstance(value, Array):
-                value.frozen = True
-        frozen, target.frozen = target.frozen, False
         self.extend(target, value)
-        target.frozen = frozen
+        if self.is_shared(value, name, self.frame.env):
+            for array in (target, value):
+                if isinstance(array, Array):
+                    self.freeze(array)
+        target.frozen |= (key, "frozen") in self.builder.facts.known
         return target
 
-    def _carry(self, carried: Env, env: Env, key: Hashable) -> None:
+    def _carry(self, carried: Env, header: Env, env: Env, key: Hashable) -> None:
         """Assign the values at the end of a round to the variables of the loop, all at once."""
-        assignments: list[tuple[ir.Variable, ir.Expr]] = []
+        end = _EndOfRound({name: value for name, value in env.items() if name in header})
         for name, target in carried.items():
             value = env.get(name, target)
             if value is not target:
-                self._carry_value(name, target, value, (key, name), assignments)
-        if len(assignments) > 1:
+                self._carry_value(name, target, value, (key, name), end)
+        ints, lists = end.ints, end.lists
+        for i, (list_target, new) in enumerate(lists):
+            if any(new is other for other, _ in lists):  # two variables swap their lists
+                lists[i] = list_target, self.to_array(new, (key, "swapped", i))
+        for list_target, new in lists:
+            self.refill(list_target, new)
+        if len(ints) > 1:
             copies: list[tuple[ir.Variable, ir.Expr]] = []
-            for variable, expr in assignments:
+            for variable, expr in ints:
                 if not isinstance(expr, ir.Number):
                     copy = self.builder.variable(variable.name, expr.range)
                     self.builder.emit(ir.Assign(copy, expr))
                     expr = copy
                 copies.append((variable, expr))
-            assignments = copies
-        for variable, expr in assignments:
+            ints = copies
+        for variable, expr in ints:
             self.builder.emit(ir.Assign(variable, expr))
 
     def _carry_value(
@@ -426,7 +444,7 @@ class Loops(Merging):
         target: Value | Conflict,
         value: Value | Conflict,
         key: Hashable,
-        assignments: list[tuple[ir.Variable, ir.Expr]],
+        end: _EndOfRound,
     ) -> None:
         facts = self.builder.facts
         if isinstance(target, Conflict) or value is target:
@@ -439,19 +457,20 @@ class Loops(Merging):
             new = limits if value.range in limits else widen(limits, value.range)
             facts.record(key, (new, new_kind)) if (new, new_kind) != (target.range, target.kind) else None
             assert isinstance(target.expr, ir.Variable)
-            assignments.append((target.expr, self.builder.narrow(value, target.range).expr))
+            end.ints.append((target.expr, self.builder.narrow(value, target.range).expr))
         elif isinstance(target, Tuple) and isinstance(value, Tuple) and len(target.items) == len(value.items):
             for i, (one, other) in enumerate(zip(target.items, value.items, strict=True)):
-                self._carry_value(name, one, other, (key, i), assignments)
+                self._carry_value(name, one, other, (key, i), end)
         elif is_sequence(target) and is_sequence(value):
             if (key, "array") not in facts.known:
                 facts.record((key, "array"), True)
             elif isinstance(target, Array):
                 if isinstance(value, Tuple):
                     self.require_array(value)
-                if isinstance(target.length, ir.Variable):
-                    self.builder.emit(ir.Assign(target.length, ir.number(0)))
-                target.origin = Origin(None, self.multiplicity)
-                self.extend(target, value)
+                if self.is_shared(value, name, end.env):
+                    facts.record((key, "frozen"), True)
+                    if isinstance(value, Array):
+                        self.freeze(value)
+                end.lists.append((target, value))
         else:
             raise Untranslatable(f"the variable '{name}', which is {describe(target)} or {describe(value)},")

@@ -10,7 +10,7 @@ from perfectplay.compile import ir
 from perfectplay.compile.builder import Builder
 from perfectplay.compile.sequences import Sequences, describe, is_sequence
 from perfectplay.compile.source import Untranslatable
-from perfectplay.compile.values import Array, Conflict, Constant, Env, Frame, Int, Jump, Origin, Tuple, Value
+from perfectplay.compile.values import Array, Conflict, Constant, Env, Frame, Int, Jump, Tuple, Value
 
 
 class Merging(Sequences):
@@ -20,6 +20,8 @@ class Merging(Sequences):
         self.builder = builder
         self.path: tuple[Hashable, ...] = ()
         self.multiplicity = 1
+        self.clock = 0
+        self.repeated: list[int] = []
         self.frames: list[Frame] = []
         self.scopes: dict[str, str] = {}
         self._temporaries = 0
@@ -88,11 +90,11 @@ class Merging(Sequences):
             values = [
                 jump.env.get(name, Conflict(f"the variable '{name}', which may have no value,")) for jump in jumps
             ]
-            env[name] = self.merge(name, values, [jump.block for jump in jumps], (key, name))
+            env[name] = self.merge(name, values, jumps, (key, name))
         return env
 
     def merge(
-        self, name: str, values: Sequence[Value | Conflict], blocks: Sequence[ir.Block], key: Hashable
+        self, name: str, values: Sequence[Value | Conflict], jumps: Sequence[Jump], key: Hashable
     ) -> Value | Conflict:
         first = values[0]
         if all(value is first for value in values):
@@ -101,15 +103,15 @@ class Merging(Sequences):
             if isinstance(value, Conflict):
                 return value
         if all(isinstance(value, Int) for value in values):
-            return self._merge_ints(name, values, blocks)  # type: ignore[arg-type]
+            return self._merge_ints(name, values, jumps)  # type: ignore[arg-type]
         if all(isinstance(value, Constant) and value.object is first.object for value in values):  # type: ignore[union-attr]
             return first
         if all(is_sequence(value) for value in values):  # type: ignore[arg-type]
-            return self._merge_sequences(name, values, blocks, key)  # type: ignore[arg-type]
+            return self._merge_sequences(name, values, jumps, key)  # type: ignore[arg-type]
         described = " or ".join(dict.fromkeys(describe(value) for value in values))  # type: ignore[arg-type]
         return Conflict(f"a value that is {described}")
 
-    def _merge_ints(self, name: str, values: Sequence[Int], blocks: Sequence[ir.Block]) -> Int:
+    def _merge_ints(self, name: str, values: Sequence[Int], jumps: Sequence[Jump]) -> Int:
         if all(value.expr == values[0].expr and value.kind is values[0].kind for value in values):
             return values[0]
         limits = values[0].range
@@ -118,51 +120,45 @@ class Merging(Sequences):
             limits = limits.join(value.range)
         kinds = {value.kind for value in values}
         target = self.builder.variable(name, limits)
-        for value, block in zip(values, blocks, strict=True):
-            block.statements.append(ir.Assign(target, value.expr))
+        for value, jump in zip(values, jumps, strict=True):
+            jump.block.statements.append(ir.Assign(target, value.expr))
         return Int(target, kinds.pop() if len(kinds) == 1 else int)
 
     def _merge_sequences(
-        self, name: str, values: Sequence[Value], blocks: Sequence[ir.Block], key: Hashable
+        self, name: str, values: Sequence[Value], jumps: Sequence[Jump], key: Hashable
     ) -> Value | Conflict:
         kinds = {self.view(value).kind for value in values}
         kind = kinds.pop() if len(kinds) == 1 else object
-        columns = self._columns(values, blocks)
+        columns = self._columns(values, jumps)
         if columns is not None:
-            merged = [self.merge(name, column, blocks, (key, i)) for i, column in enumerate(columns)]
+            merged = [self.merge(name, column, jumps, (key, i)) for i, column in enumerate(columns)]
             for each in merged:
                 if isinstance(each, Conflict):
                     return each
             sites = frozenset(site for value in values if isinstance(value, Tuple) for site in value.sites)
             return Tuple(tuple(merged), kind, sites)  # type: ignore[arg-type]
-        shared = any(self._is_shared(value, name) for value in values)
-        target: Array | None = None
+        shared = any(self.is_shared(value, name, jump.env) for value, jump in zip(values, jumps, strict=True))
         try:
             with self.builder.inside(ir.Block()):  # each path sets the length to 0
                 target = self.new_array((key, "merged"), kind)
-            length = target.length
-            for value, block in zip(values, blocks, strict=True):
-                with self.builder.inside(block):
-                    if isinstance(length, ir.Variable):
-                        self.builder.emit(ir.Assign(length, ir.number(0)))
-                    target.origin = Origin(None, self.multiplicity)
-                    self.extend(target, value)
+            for value, jump in zip(values, jumps, strict=True):
+                with self.builder.inside(jump.block):
+                    self.refill(target, value)
+            if shared or kind is object:
+                for array in (target, *values):
+                    if isinstance(array, Array):
+                        self.freeze(array)
         except Untranslatable as error:
             return Conflict(error.construct)
-        if shared or kind is object:
-            target.frozen = True
-            for value in values:
-                if isinstance(value, Array):
-                    value.frozen = True
         return target
 
-    def _columns(self, values: Sequence[Value], blocks: Sequence[ir.Block]) -> list[list[Value]] | None:
+    def _columns(self, values: Sequence[Value], jumps: Sequence[Jump]) -> list[list[Value]] | None:
         """Return the values to merge for each element, if all sequences have the same known length."""
         if any(isinstance(value, Array) for value in values):
             return None
         rows = []
-        for value, block in zip(values, blocks, strict=True):
-            with self.builder.inside(block):
+        for value, jump in zip(values, jumps, strict=True):
+            with self.builder.inside(jump.block):
                 items = self.items(value)
             if items is None:
                 return None
@@ -171,21 +167,22 @@ class Merging(Sequences):
             return None
         return [list(column) for column in zip(*rows, strict=True)]
 
-    def _is_shared(self, shared: Value, name: str) -> bool:
-        """Whether another variable or a loop may refer to the same list."""
+    def is_shared(self, shared: Value, name: str, env: Env) -> bool:
+        """Whether a loop, or a variable beside `name` in `env` or in a caller, may have the same list."""
         sites = shared.sites if isinstance(shared, Tuple) and shared.kind is list else frozenset()
         if not sites and not isinstance(shared, Array):
             return False
 
-        def mentions(value: object) -> bool:
+        def count(value: object) -> int:
             if isinstance(value, Tuple):
-                return bool(sites & value.sites) or any(map(mentions, value.items))
+                return bool(sites & value.sites) + sum(map(count, value.items))
             return value is shared
 
-        own = self.frame.env
-        return (isinstance(shared, Array) and shared.loops > 0) or any(
-            mentions(value)
-            for frame in self.frames
-            for n, value in frame.env.items()
-            if (frame.env is not own or n != name)
+        callers = (value for frame in self.frames[:-1] for value in frame.env.values())
+        others = (value for n, value in env.items() if n != name)
+        return (
+            (isinstance(shared, Array) and (shared.loops > 0 or shared.frozen))
+            or any(map(count, others))
+            or any(map(count, callers))
+            or count(env.get(name)) > 1
         )

@@ -6,8 +6,9 @@ list changes, if an index is not constant, or if the length depends on the posit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 from perfectplay.compile import ir
@@ -30,6 +31,8 @@ from perfectplay.compile.values import (
     Value,
     View,
     constant_int,
+    is_int,
+    is_object,
 )
 
 MAX_LIST = 4096
@@ -37,6 +40,12 @@ MAX_LIST = 4096
 
 MAX_STATIC = 128
 """Longer sequences are arrays even if their length is known."""
+
+
+_CONTAINERS = (list, tuple, range, dict, set, frozenset)
+
+
+_TWO_NAMES = "changing a list that may have two names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,7 @@ class ArrayFact:
 
 def wrap(value: Any) -> Value:
     """Return a live object as a value."""
-    return constant_int(value) if isinstance(value, int) else Constant(value)
+    return constant_int(value) if is_int(value) else Constant(value)
 
 
 def choose(builder: Builder, objects: Sequence[Any], index: ir.Expr) -> Value:
@@ -72,12 +81,14 @@ def choose(builder: Builder, objects: Sequence[Any], index: ir.Expr) -> Value:
 def is_sequence(value: Value) -> bool:
     """Whether the value has a length and elements in order."""
     match value:
-        case Tuple() | Array() | View():
-            return True
+        case Tuple(kind=kind) | Array(kind=kind):
+            return kind is not set
+        case View():
+            return not value.is_iterator
         case Constant(obj):
-            return isinstance(obj, list | tuple | range)
+            return is_object(obj, list, tuple, range)
         case Choice(objects, _):
-            return all(isinstance(each, list | tuple | range) for each in objects)
+            return all(is_object(each, list, tuple, range) for each in objects)
     return False
 
 
@@ -89,6 +100,10 @@ class Sequences:
     """Distinguishes the copies of an unrolled or inlined piece of code."""
     multiplicity: int
     """How often the present code runs at most, for one run of the function; MAX_LIST means any number of times."""
+    clock: int
+    """Counts what the translator does with arrays."""
+    repeated: list[int]
+    """When the translation of each surrounding loop began, by `clock`."""
 
     def loop_over(self, view: View, body: Callable[[Value], None], key: Hashable, carried: Sequence[str]) -> None:
         raise NotImplementedError
@@ -96,12 +111,14 @@ class Sequences:
     # ---- reading ----
 
     def view(self, value: Value) -> View:
-        """Return a sequence as a view. Raises Untranslatable for other values."""
+        """Return a sequence or an iterator as a view. Raises Untranslatable for other values."""
         builder = self.builder
         match value:
             case View():
                 return value
-            case Constant(obj) if isinstance(obj, list | tuple | range | dict | set | frozenset | str):
+            case Tuple(kind=kind) | Array(kind=kind) if kind is set:
+                raise Untranslatable("the order of a set")
+            case Constant(obj) if is_object(obj, *_CONTAINERS, str):
                 objects = obj if isinstance(obj, range | list | tuple) else list(obj)
                 number, uniform = constant_int(len(objects)), _is_uniform(objects)
                 return View(number, lambda i: choose(builder, objects, i.expr), _kind(obj), uniform)
@@ -114,13 +131,20 @@ class Sequences:
                 return self._view_choice(objects, index)
         raise Untranslatable(f"iterating over {describe(value)}")
 
+    def unordered(self, value: Value) -> Value:
+        """Return a value for a use that does not depend on the order of its elements."""
+        if isinstance(value, Tuple) and value.kind is set:
+            return Tuple(value.items)
+        if isinstance(value, Array) and value.kind is set:
+            return self.view(replace(value, kind=tuple))
+        return value
+
     def _view_choice(self, objects: Sequence[Any], index: ir.Expr) -> View:
         builder, longest = self.builder, max(map(len, objects))
         index = builder.keep(Int(index), "row").expr
         length = builder.keep(builder.table([len(each) for each in objects], index), "length")
-        flat = [row[i] if i < len(row) else row[-1] if row else None for row in objects for i in range(longest)]
-        filler = next((each for each in flat if each is not None), 0)
-        flat = [filler if each is None else each for each in flat]
+        filler = next((each for row in objects for each in row), 0)
+        flat = [row[i] if i < len(row) else row[-1] if row else filler for row in objects for i in range(longest)]
 
         def element(i: Int) -> Value:
             if isinstance(i.expr, ir.Number):
@@ -128,7 +152,8 @@ class Sequences:
             start = builder.binary("mul", Int(index), constant_int(longest))
             return choose(builder, flat, builder.keep(builder.binary("add", start, i), "place").expr)
 
-        return View(length, element, _kind(objects[0]), _is_uniform(flat))
+        kinds = set(map(_kind, objects))
+        return View(length, element, kinds.pop() if len(kinds) == 1 else object, _is_uniform(flat))
 
     def _item(self, value: Tuple, index: Int) -> Value:
         if not value.items:
@@ -150,7 +175,7 @@ class Sequences:
         """Return the elements if their number is known, else None."""
         if isinstance(value, Tuple):
             return list(value.items)
-        if not is_sequence(value):
+        if not is_sequence(value) and not isinstance(value, View):
             return None
         view = self.view(value)
         if isinstance(view.length.expr, ir.Number) and view.length.expr.value <= MAX_STATIC:
@@ -186,6 +211,8 @@ class Sequences:
         return _assemble(array.shape, iter(values))
 
     def slice(self, value: Value, start: Int | None, stop: Int | None, step: Int | None, site: Hashable) -> Value:
+        if not is_sequence(value):
+            raise Untranslatable(f"a slice of {describe(value)}")
         view, builder = self.view(value), self.builder
         parts = [None if part is None else part.expr for part in (start, stop, step)]
         if isinstance(view.length.expr, ir.Number) and all(p is None or isinstance(p, ir.Number) for p in parts):
@@ -193,7 +220,7 @@ class Sequences:
             indices = range(view.length.expr.value)[bounds]
             if isinstance(value, Constant) and not isinstance(value.object, list):
                 return Constant(value.object[bounds])
-            return self.collect([view.element(constant_int(i)) for i in indices], view.kind, site)
+            return self.collect([view.element(constant_int(i)) for i in indices], _comparable(view.kind), site)
         size = 1 if step is None else step.expr.value if isinstance(step.expr, ir.Number) else 0
         if size < 1 and not (size == -1 and start is None and stop is None):
             raise Untranslatable("a slice with this step")
@@ -229,7 +256,7 @@ class Sequences:
         elif isinstance(value, Tuple):
             array = self.to_array(value, (site, "base"))
             return self.slice(array, start, stop, step, site)
-        return self.copy(part, view.kind, site)
+        return self.copy(part, _comparable(view.kind), site)
 
     # ---- building ----
 
@@ -280,7 +307,8 @@ class Sequences:
             length = builder.variable("length", Range(0, fact.capacity))
             builder.emit(ir.Assign(length, ir.number(0)))
         origin = Origin(builder.context, self.multiplicity)
-        return Array(site, kind, fact.shape, leaves, fact.capacity, length, origin)
+        self.clock += 1
+        return Array(site, kind, fact.shape, leaves, fact.capacity, length, origin, made=self.clock)
 
     def append(self, array: Array, value: Value) -> None:
         """Append an element. Fails at run time if the list is full and has no known limit."""
@@ -339,13 +367,30 @@ class Sequences:
 
     def require_reusable(self, value: Value) -> Value:
         """Return a value that a variable may hold. Python would consume an iterator only once, and when it is read."""
-        if isinstance(value, Generator) or (isinstance(value, View) and value.kind is Iterator):
+        if isinstance(value, Generator) or (isinstance(value, View) and value.is_iterator):
             raise Untranslatable("an iterator in a variable")
         return value
 
     def require_mutable(self, array: Array) -> None:
         if array.frozen:
-            raise Untranslatable("changing a list that may have two names")
+            raise Untranslatable(_TWO_NAMES)
+        self.clock += 1
+        array.changed = self.clock
+
+    def freeze(self, array: Array) -> None:
+        """Refuse all changes of a list that gets a second name here, in C a copy."""
+        if any(array.made < start < array.changed for start in self.repeated):  # a change in the next round
+            raise Untranslatable(_TWO_NAMES)
+        array.frozen = True
+
+    def refill(self, array: Array, value: Value) -> None:
+        """Give an array the elements of another list that its variable has now. No list changes."""
+        frozen, changed = array.frozen, array.changed
+        if isinstance(array.length, ir.Variable):
+            self.builder.emit(ir.Assign(array.length, ir.number(0)))
+        array.origin, array.frozen = Origin(None, self.multiplicity), False
+        self.extend(array, value)
+        array.frozen, array.changed = frozen, changed
 
     def require_resizable(self, array: Array) -> None:
         self.require_mutable(array)
@@ -397,6 +442,8 @@ class Sequences:
             return builder.compare("eq", a, b)
         if is_sequence(a) and is_sequence(b):
             first, second = self.view(a), self.view(b)
+            if object in (first.kind, second.kind):
+                raise Untranslatable("comparing a list or tuple")
             if _comparable(first.kind) is not _comparable(second.kind):
                 return FALSE
             one, other = self.items(a), self.items(b)
@@ -410,8 +457,8 @@ class Sequences:
             return self._equal_arrays(a, b)
         if isinstance(a, Constant) and isinstance(b, Constant):
             return TRUE if a.object == b.object else FALSE
-        if (isinstance(a, Int | Constant) and isinstance(b, Int | Constant)) or is_sequence(a) != is_sequence(b):
-            return FALSE
+        if all(isinstance(each, Int) or is_sequence(each) or _is_simple(each) for each in (a, b)):
+            return FALSE  # of different types
         raise Untranslatable(f"comparing {describe(a)} with {describe(b)}")
 
     def _equal_arrays(self, a: Value, b: Value) -> Int:
@@ -437,7 +484,7 @@ class Sequences:
         if isinstance(a, Int) and isinstance(b, Int):
             return builder.compare("le" if or_equal else "lt", a, b)
         one, other = self.items(a), self.items(b)
-        if one is None or other is None:
+        if one is None or other is None or not self._can_be_ordered(a, b):
             raise Untranslatable(f"ordering {describe(a)} and {describe(b)}")
         result = TRUE if len(one) < len(other) or (or_equal and len(one) == len(other)) else FALSE
         for x, y in reversed(list(zip(one, other, strict=False))):
@@ -445,10 +492,16 @@ class Sequences:
             result = builder.keep(builder.either(self.less(x, y), tie), "less")
         return result
 
+    def _can_be_ordered(self, a: Value, b: Value) -> bool:
+        kinds = {_comparable(self.view(value).kind) for value in (a, b) if is_sequence(value)}
+        return is_sequence(a) and is_sequence(b) and kinds in ({list}, {tuple})
+
     def contains(self, value: Value, item: Value) -> Int:
         """Return `item in value`."""
-        builder = self.builder
-        if isinstance(value, Constant) and isinstance(item, Int):
+        builder, value = self.builder, self.unordered(value)
+        if isinstance(value, Constant) and isinstance(value.object, str):
+            raise Untranslatable("'in' with a text")
+        if isinstance(value, Constant) and isinstance(item, Int) and is_object(value.object, *_CONTAINERS):
             if isinstance(value.object, range) and value.object.step == 1:
                 low = builder.compare("ge", item, constant_int(value.object.start))
                 return builder.both(low, builder.compare("lt", item, constant_int(value.object.stop)))
@@ -498,11 +551,17 @@ def _comparable(kind: type) -> type:
     return tuple if issubclass(kind, tuple) else kind
 
 
+def _is_simple(value: Value) -> bool:
+    """Whether this is a constant that never equals an int or a sequence."""
+    kinds = (type(None), str, bytes, dict, set, frozenset, FunctionType)
+    return isinstance(value, Constant) and type(value.object) in kinds
+
+
 def _is_uniform(objects: Sequence[Any]) -> bool:
     """Whether an element can be chosen at run time: integers, or sequences of such."""
     if isinstance(objects, range) or are_ints(objects):
         return True
-    if not all(isinstance(each, list | tuple) for each in objects):
+    if not all(is_object(each, list, tuple) for each in objects):
         return False
     if all(map(are_ints, objects)):
         return True

@@ -18,6 +18,8 @@ from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.Lambda
 
+_CACHE = type(lru_cache(lambda: None))
+
 
 class Untranslatable(Exception):
     """A construct that the translator does not support."""
@@ -45,28 +47,32 @@ class FunctionSource:
     text: str
     """The source lines of the definition."""
     changing: frozenset[str]
-    """Global names that some function of the module assigns."""
+    """Global and nonlocal names that some function of the module assigns."""
 
     def lookup(self, name: str) -> Any:
         """Return the value of a name that is not local. Raises NameError."""
         code, closure = self.function.__code__, self.function.__closure__ or ()
         if name in code.co_freevars:
+            self._require_fixed(name)
             try:
                 return closure[code.co_freevars.index(name)].cell_contents
             except ValueError:
                 raise NameError(name) from None
         if name in self.function.__globals__:
-            if name in self.changing:
-                raise Untranslatable(f"the global variable '{name}', which functions assign,")
+            self._require_fixed(name)
             return self.function.__globals__[name]
         if hasattr(builtins, name):
             return getattr(builtins, name)
         raise NameError(name)
 
+    def _require_fixed(self, name: str) -> None:
+        if name in self.changing:
+            raise Untranslatable(f"the variable '{name}', which functions assign,")
+
 
 def plain_function(function: Callable[..., Any]) -> FunctionType:
-    """Return the Python function behind caches and decorators that keep `__wrapped__`."""
-    while not isinstance(function, FunctionType) and hasattr(function, "__wrapped__"):
+    """Return the Python function behind a cache of functools. Other decorators may change results."""
+    if isinstance(function, _CACHE):
         function = function.__wrapped__
     if not isinstance(function, FunctionType):
         raise Untranslatable(f"the function {getattr(function, '__name__', type(function).__name__)}")
@@ -125,7 +131,7 @@ def _read_module(text: str, name: str) -> _Module:
             definitions.setdefault(first, []).append(node)
         elif isinstance(node, ast.Lambda):
             definitions.setdefault(node.lineno, []).append(node)
-        elif isinstance(node, ast.Global):
+        elif isinstance(node, ast.Global | ast.Nonlocal):
             changing.update(node.names)
     code = frozenset(_all_code(compile(text, name, "exec", dont_inherit=True)))
     return _Module(text.splitlines(), code, definitions, frozenset(changing))
@@ -139,9 +145,9 @@ def _all_code(code: CodeType) -> Iterator[CodeType]:
 
 
 def _find_node(definitions: Sequence[FunctionNode], code: CodeType) -> FunctionNode | None:
-    """Find the definition whose code this is. Lambdas on one line differ in their columns."""
+    """Find the definition whose code this is. Lambdas on one line differ in their columns, inner ones come first."""
     places = {(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None}
-    for node in definitions:
+    for node in reversed(definitions):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             return node
         if isinstance(node, ast.Lambda) and code.co_name == "<lambda>":

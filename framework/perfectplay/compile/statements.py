@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from perfectplay.compile import ir
 from perfectplay.compile.loops import MAX_ROUNDS, Loops, assigned_names, count_nodes
 from perfectplay.compile.ranges import Range
-from perfectplay.compile.sequences import MAX_LIST, describe
+from perfectplay.compile.sequences import MAX_LIST, describe, is_sequence
 from perfectplay.compile.source import Untranslatable
 from perfectplay.compile.values import (
     NONE,
@@ -82,6 +82,8 @@ class Statements(Loops):
             new = self.expression(value)
             if isinstance(op, ast.Add) and isinstance(old, Array | Tuple) and old.kind is list:
                 self.extend(old, new)
+            elif is_sequence(old) and not issubclass(self.view(old).kind, tuple):  # Python changes the list itself
+                raise Untranslatable(f"this augmented assignment to {describe(old)}")
             else:
                 self.assign(target, self.operate(op, old, new, (self.path, node)))
         elif isinstance(target, ast.Subscript):
@@ -92,6 +94,8 @@ class Statements(Loops):
             place = self.builder.keep(place, "index")
             old = self.view(base).element(place)
             new = self.operate(op, old, self.expression(value), (self.path, node))
+            if any(isinstance(each, ast.Call) for each in ast.walk(value)):  # it may have changed the length
+                place = self.index(index, self.view(base).length)
             self.store_item(base, place, new)
         else:
             raise Untranslatable("changing an attribute")
@@ -164,12 +168,14 @@ class Statements(Loops):
 
     def leave(self, value: Value) -> None:
         """Return from the present function."""
+        if _returns_closure(value, self.frame):
+            raise Untranslatable("an inner function as a result")
         block = ir.Block()
         if isinstance(value, Int):
             value = self.builder.keep(value, "result")
         self.builder.emit(ir.Nested(block))
         self.builder.goto(self.frame.end_label)
-        self.frame.returns.append((value, block))
+        self.frame.returns.append(Jump({"result": value}, block))
         self.frame.reachable = False
 
     def run_body(self, frame: Frame, body: Sequence[ast.stmt] | ast.expr) -> Value:
@@ -186,15 +192,21 @@ class Statements(Loops):
                 builder.fail()  # Python would return None here
             elif frame.reachable:
                 return NONE
-            values, blocks = [value for value, _ in frame.returns], [block for _, block in frame.returns]
-            if not values:
+            if not frame.returns:
                 return constant_int(0)  # it always raises
-            result = self.merge("result", values, blocks, (self.path, "result"))
+            result = self.join(frame.returns, (self.path, "result"))["result"]
             builder.emit(ir.Label(frame.end_label))
             self.restore_context(context, first_jump, {frame.end_label})
             return self.read(result)
         finally:
             self.frames.pop()
+
+
+def _returns_closure(value: Value, frame: Frame) -> bool:
+    """Whether a value has a function that is defined in this frame. Its variables may change on other paths."""
+    if isinstance(value, Tuple):
+        return any(_returns_closure(item, frame) for item in value.items)
+    return isinstance(value, Closure) and value.frame is frame
 
 
 _STATEMENTS: dict[type, str] = {

@@ -210,10 +210,12 @@ def _result(translator: Translator, name: str, result: Value) -> tuple[list[str]
 
 def _list_result(translator: Translator, name: str, result: Value) -> tuple[list[str], int]:
     builder, limits = translator.builder, _RESULTS[name]
+    if name == "parents":
+        result = translator.unordered(result)
     if not is_sequence(result):
         raise Untranslatable("a result that is not a list")
     view = translator.view(result)
-    if not issubclass(view.kind, list | tuple | range) and not (name == "parents" and view.kind is set):
+    if not issubclass(view.kind, list | tuple | range):
         raise Untranslatable("a result that is not a list")
     cast = "pp_move" if name == "moves" else "pp_position"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from perfectplay.compile import ir
@@ -82,6 +83,9 @@ class Array:
     """Another list may be the same object in Python but not in C, so neither may change."""
     loops: int = 0
     """The loops over this list that are being translated. They have a fixed number of rounds."""
+    made: int = 0
+    changed: int = 0
+    """When the translator made and last changed it, by `Sequences.clock`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +114,10 @@ class Generator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A sequence whose elements are computed when they are needed: a range, a slice, zip, enumerate, map."""
+    """A sequence whose elements are computed when they are needed: a range, a slice, zip, enumerate, map.
+
+    Its kind is Iterator if Python has an iterator here, which has no length and no index.
+    """
 
     length: Int
     element: Callable[[Int], Value]
@@ -120,8 +127,42 @@ class View:
     arrays: tuple[Array, ...] = ()
     """The lists that `element` reads."""
 
+    @property
+    def is_iterator(self) -> bool:
+        return self.kind is Iterator
+
 
 Value = Constant | Int | Tuple | Array | Choice | Closure | Generator | View
+
+
+_METHODS = """
+    __getitem__ __iter__ __len__ __contains__ __reversed__ __missing__ __bool__ __int__ __index__ __neg__ __pos__
+    __abs__ __invert__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__
+    __floordiv__ __rfloordiv__ __mod__ __rmod__ __divmod__ __rdivmod__ __pow__ __rpow__ __lshift__ __rlshift__
+    __rshift__ __rrshift__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__ index count copy get keys values items
+    bit_count bit_length
+"""
+
+
+@cache
+def is_plain(kind: type, base: type) -> bool:
+    """Whether a class is `base`, bool, or a subclass that changes no operator or method that the translator knows."""
+
+    def find(cls: type, name: str) -> object:
+        return next((vars(each)[name] for each in cls.__mro__ if name in vars(each)), None)
+
+    names = [name for name in _METHODS.split() if name.startswith("__") or find(base, name)]
+    return kind is bool or (issubclass(kind, base) and all(find(kind, name) is find(base, name) for name in names))
+
+
+def is_int(obj: Any) -> bool:
+    """Whether an object is an integer with the arithmetic of int."""
+    return isinstance(obj, int) and is_plain(type(obj), int)
+
+
+def is_object(obj: Any, *kinds: type) -> bool:
+    """Whether an object is of one of these classes, or of a subclass that does not change their behaviour."""
+    return any(isinstance(obj, kind) and is_plain(type(obj), kind) for kind in kinds)
 
 
 def truth(expr: ir.Expr) -> Int:
@@ -175,5 +216,6 @@ class Frame:
     parent: Frame | None = None
     reachable: bool = True
     end_label: str = ""
-    returns: list[tuple[Value, ir.Block]] = field(default_factory=list)
+    returns: list[Jump] = field(default_factory=list)
+    """The paths that return. Their only variable is the result."""
     loops: list[LoopTarget] = field(default_factory=list)

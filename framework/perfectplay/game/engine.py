@@ -120,8 +120,7 @@ def _check_shortcuts(game: Game, position: int, *, ongoing: bool) -> None:
     """Call the hooks that not every engine call uses. They come last, so that a fault of the rules has priority."""
     game.tier(position)
     if ongoing and game.has_undo:
-        for move in game.moves(position):
-            game.undo(game.apply(position, move), move)
+        game.undo_moves(position)
     if ongoing and game.has_parents:
         game.parents(position)
 

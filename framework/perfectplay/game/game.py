@@ -140,10 +140,10 @@ class Game:
 
     @property
     def index_kind(self) -> str | None:
-        """`declared` for an index of the hook `index`, `own` for one of the kernel itself; None without an index."""
+        """`declared` for an index of the hook `index`, `built-in` for one of the kernel; None without an index."""
         if self.index is not None:
             return "declared"
-        return "own" if self.kernel is not None and self.kernel.ranked else None
+        return "built-in" if self.kernel is not None and self.kernel.ranked else None
 
     # ---- rules ----
 
@@ -193,10 +193,15 @@ class Game:
             classes.setdefault(call(hooks.CANONICALIZE, call(hooks.APPLY, position, move)), []).append(move)
         return list(classes.values())
 
-    def undo(self, position: SupportsIndex, move: SupportsIndex) -> int:
-        """Return the position before `move`, which led to this one. Requires `has_undo`."""
+    def undo_moves(self, position: SupportsIndex) -> list[tuple[int, int]]:
+        """Return the legal moves, each with the result of `undo` after it, which should be this position.
+
+        Requires `has_undo`. Single moves cannot be undone, because nothing checks whether a move led to a position, and
+        a kernel may crash if it did not.
+        """
         self._require_hook("undo")
-        return self._hooks.call(hooks.UNDO, self._checked(position), index(move))
+        call = self._hooks.call
+        return [(move, call(hooks.UNDO, child, move)) for move, child in self.follow(position)]
 
     def canonicalize(self, position: SupportsIndex) -> int:
         """Return the canonical form: the representative of all positions that are equal up to symmetry."""

@@ -21,7 +21,7 @@ MAX_NUMBERS = 8
 MAX_NUMBER_BITS = 16
 POSITION_BITS = 64
 
-ORDER_VERSION = 1
+ORDER_VERSION = 2
 """Raised when include/perfectplay/index.h numbers the slots in another order, because tables depend on it."""
 
 

@@ -77,7 +77,7 @@ def count_positions(
             raise _TimeUp
 
     with closing(store), ThreadPool(1) as pool:
-        enumeration = Enumeration(kernel, store, game, SpillBudget(None, None), pool, record, check)
+        enumeration = Enumeration(kernel, store, SpillBudget(None, None), pool, record, check)
         unfinished: dict[int, Positions] | None = None
         try:
             enumeration.run()

@@ -147,7 +147,6 @@ def enumerate_tiers(state: SolveState, expand: Expand | None = None) -> None:
             enumerate_positions(
                 state.kernel,
                 store,
-                game=state.game.name,
                 threads=state.options.threads,
                 budget=SpillBudget(limit, scratch),
                 report=count,

@@ -324,7 +324,8 @@ def main() -> None:
     try:
         plugin = load_in_subprocess(word, lambda: load_plugin(word))
         game = load_in_subprocess(word, lambda: build_game(plugin, options))
-        subject, log = GameUnderTest(game), CallLog()
+        log = CallLog()
+        subject = GameUnderTest(game, log)
 
         def work(send: Send) -> None:
             send(compare_in_new_process(subject, snapshots) or _compare_variants(plugin, game, snapshots))

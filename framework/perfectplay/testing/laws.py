@@ -123,9 +123,9 @@ def _sample(moves: list[int]) -> list[int]:
 
 def check_undo(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
-    for move, child in game.follow(position):
-        restored = game.undo(child, move)
+    for move, restored in game.undo_moves(position):
         if restored != position:
+            child = game.apply(position, move)
             return (
                 f"move {move} leads from {subject.name(position)} to {child}, but 'undo' leads from there to "
                 f"{restored}; undo(apply(p, m), m) must be p, so a move must contain everything needed to undo it"

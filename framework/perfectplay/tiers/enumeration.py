@@ -14,10 +14,15 @@ The work is done in rounds. In a round all threads expand portions of frontiers 
 merges these children, one range of keys per thread, and removes positions that are in one of the other sets. A round
 may continue over several tiers, so thousands of small tiers cost little more than their positions. The resulting sets
 do not depend on the scheduling.
+
+A large tier that does not seem to lead to itself skips `known`: its frontier is written to the store while it is
+expanded, so that it need not be spilled. If a move stays in the tier after all, the tier is enumerated again, as after
+an interruption.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
@@ -48,6 +53,15 @@ ROUND_BYTES = range(64 << 20, 256 << 20)
 SMALL_ROUND_BYTES = 16 << 20
 """A round with fewer bytes than this continues with the next tier."""
 
+STREAMING_BYTES = 96 << 20
+"""The smallest budget with which a tier is written while it is expanded; the blocks on their way take 32 MiB."""
+
+STREAMED_SHARE = 8
+"""Such a tier takes more than one part in this many of the budget."""
+
+SAMPLED_POSITIONS = 1 << 10
+"""Positions of such a tier that are expanded first, to see whether their children stay in the tier."""
+
 MAX_LEVELS = 1 << 14
 """The largest number of levels of a tier; a table cannot store a larger remoteness either."""
 
@@ -62,7 +76,6 @@ def enumerate_positions(
     kernel: Kernel,
     store: Store,
     *,
-    game: str,
     threads: int | None,
     budget: SpillBudget,
     report: Callable[[int, int], None],
@@ -75,8 +88,12 @@ def enumerate_positions(
     `expand` finds the children; by default, threads of this process do.
     """
     with ThreadPool(threads if kernel.parallel else 1) as pool:
-        Enumeration(kernel, store, game, budget, pool, report, check, expand).run()
+        Enumeration(kernel, store, budget, pool, report, check, expand).run()
     budget.pool.free.clear()  # before the engine needs the memory
+
+
+class _StaysInTier(Exception):
+    """A move stays in a tier that is written while it is expanded."""
 
 
 class Enumeration:
@@ -86,15 +103,15 @@ class Enumeration:
         self,
         kernel: Kernel,
         store: Store,
-        game: str,
         budget: SpillBudget,
         pool: ThreadPool,
         report: Callable[[int, int], None],
         check: Callable[[], None],
         expand: Expand | None = None,
     ) -> None:
-        self.kernel, self.store, self.game, self.budget, self.pool = kernel, store, game, budget, pool
+        self.kernel, self.store, self.budget, self.pool = kernel, store, budget, pool
         self.report, self.check = report, check
+        self.game = store.info.game
         self.expand = expand or self._expand_with_threads
         self.written = store.key_records()
         self.groups = TierGroups(kernel)
@@ -108,6 +125,8 @@ class Enumeration:
             self.room = min(ROOM, budget.limit // (64 * pool.count))
             self.chunk = min(self.chunk, max(1, self.room // 8))
         self.total = 0
+        self.streams = True
+        """Whether large tiers may be written while they are expanded; not after one has led to itself."""
 
     @property
     def round_bytes(self) -> int:
@@ -116,8 +135,6 @@ class Enumeration:
         return size if self.budget.limit is None else min(size, self.budget.limit // 4)
 
     def run(self) -> None:
-        start = self.kernel.canonicalize(self.kernel.start())
-        self._add_incoming(self.kernel.tier(start), [np.array([start], dtype=np.uint64)])
         self._resume()
         while tiers := self.incoming.keys() | self.gathered.keys():
             self._enumerate_group(self.groups.of(min(tiers, key=self.groups.turn)))
@@ -131,7 +148,10 @@ class Enumeration:
         return {tier: union(arrays) for tier, arrays in positions.items() if tier not in self.written}
 
     def _resume(self) -> None:
-        """Expand again the tiers of an earlier run that lead to tiers which that run did not write."""
+        """Add the start, and expand again the written tiers that lead to tiers which are not written."""
+        self.total = 0
+        start = self.kernel.canonicalize(self.kernel.start())
+        self._add_incoming(self.kernel.tier(start), [np.array([start], dtype=np.uint64)])
         for tier, record in sorted(self.written.items()):
             if not set(record.children) <= set(self.written):
                 blocks = (np.frombuffer(block, np.uint64) for block in self.store.key_blocks(record))
@@ -142,10 +162,19 @@ class Enumeration:
     def _enumerate_group(self, group: tuple[int, ...]) -> None:
         """Enumerate mutually reachable tiers, starting with the positions that arrived from earlier tiers."""
         tiers = [tier for tier in group if tier not in self.written]
+        self._join(tiers)
+        if len(tiers) == 1 and self._is_streamed(tiers[0]):
+            self._stream_tier(tiers[0])
+        else:
+            self._enumerate_levels(tiers)
+        if self.gathered_bytes > SMALL_ROUND_BYTES:
+            self._join(list(self.gathered))
+
+    def _enumerate_levels(self, tiers: list[int]) -> None:
+        """Enumerate tiers by the number of moves within them, and write them."""
         self.known = {tier: ExternalSet(self.budget) for tier in tiers}
         children: dict[int, set[int]] = {tier: set() for tier in tiers}
         levels = 0
-        self._join(tiers)
         while frontiers := {tier: self.incoming.pop(tier) for tier in tiers if tier in self.incoming}:
             if levels == MAX_LEVELS:
                 raise _endless_error(self.game, int(next(next(iter(frontiers.values())).iter_sorted())[0]))
@@ -160,17 +189,61 @@ class Enumeration:
                 self.budget.discard(frontier)
         for tier, known in self.known.items():
             if known:
-                self._write_tier(tier, known, children[tier])
+                self._write_tier(tier, iter_batches(known.drain_sorted(), BLOCK_SLOTS), children[tier])
             self.budget.discard(known)
         self.known = {}
-        if self.gathered_bytes > SMALL_ROUND_BYTES:
-            self._join(list(self.gathered))
+
+    # ---- a tier written while it is expanded ----
+
+    def _is_streamed(self, tier: int) -> bool:
+        """Return whether the incoming positions of a tier take much memory and seem to be the whole tier."""
+        limit, incoming = self.budget.limit or 0, self.incoming.get(tier)
+        if not self.streams or incoming is None or limit < STREAMING_BYTES:
+            return False
+        if 8 * incoming.max_length < limit // STREAMED_SHARE:
+            return False
+        sample = incoming.sample(SAMPLED_POSITIONS)
+        return all(child_tier != tier for child_tier, _ in children_by_tier(self.kernel, sample))
+
+    def _stream_tier(self, tier: int) -> None:
+        """Write a tier while it is expanded; if a move stays in it, expand the tiers before it again."""
+        frontier, children = self.incoming.pop(tier), set[int]()
+        expanding: deque[Array] = deque()
+
+        def take() -> Iterator[Array]:
+            for block in iter_batches(frontier.drain_sorted(), BLOCK_SLOTS):
+                expanding.append(block)
+                yield block
+
+        def blocks() -> Iterator[Array]:
+            for _ in self._expand_portions(tier, take(), frontier.max_length, children):
+                if tier in children:
+                    raise _StaysInTier
+                while len(expanding) > 1:
+                    yield expanding.popleft()
+            yield from expanding
+
+        try:
+            self._write_tier(tier, blocks(), children)
+        except _StaysInTier:
+            self.streams = False
+        self.budget.discard(frontier)
+        if not self.streams:
+            self._resume()
 
     # ---- one round ----
 
     def _expand_tier(self, tier: int, parts: Iterable[Positions], size: int) -> set[int]:
         """Gather the children of a tier's positions; return the tiers of the children."""
-        child_tiers: set[int] = set()
+        children: set[int] = set()
+        for _ in self._expand_portions(tier, parts, size, children):
+            pass
+        return children
+
+    def _expand_portions(
+        self, tier: int, parts: Iterable[Positions], size: int, child_tiers: set[int]
+    ) -> Iterator[None]:
+        """Gather the children of a tier's positions, add their tiers to `child_tiers`, and pause after each portion."""
         for portion, children in self.expand(parts, size):
             self.check()
             for child_tier, positions in children:
@@ -184,7 +257,7 @@ class Enumeration:
             self.report(tier, self.total)
             if self.gathered_bytes > self.round_bytes:
                 self._join(list(self.gathered))
-        return child_tiers
+            yield
 
     def _expand_with_threads(self, parts: Iterable[Positions], size: int) -> Iterator[tuple[Positions, TierPositions]]:
         portions = (part[at : at + self.chunk] for part in parts for at in range(0, len(part), self.chunk))
@@ -212,13 +285,13 @@ class Enumeration:
 
     # ---- a finished tier ----
 
-    def _write_tier(self, tier: int, keys: ExternalSet, children: set[int]) -> None:
+    def _write_tier(self, tier: int, batches: Iterable[Array], children: set[int]) -> None:
         checksums: list[int] = []
         size = 0
 
         def blocks() -> Iterator[Array]:
             nonlocal size
-            for block in iter_batches(keys.drain_sorted(), BLOCK_SLOTS):
+            for block in batches:
                 self.check()
                 checksums.append(checksum(block))
                 size += len(block)

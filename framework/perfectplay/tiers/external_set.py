@@ -100,6 +100,11 @@ class SortedRun:
     def __len__(self) -> int:
         return self._length
 
+    @property
+    def size_in_memory(self) -> int:
+        """Bytes that are not released yet."""
+        return sum(array.nbytes for array in self.arrays)
+
     def __getitem__(self, part: slice) -> Positions:
         """Return positions from `part.start` to `part.stop`, or to the end of an array before that."""
         if part.start >= self._length:
@@ -131,11 +136,14 @@ class ExternalSet:
     def _replace_runs(self, runs: list[SortedRun]) -> list[SortedRun]:
         """Replace the runs in memory, update the accounts, and return the previous runs."""
         previous, self._in_memory = self._in_memory, runs
-        size = 8 * sum(map(len, runs))
+        self._update_accounts()
+        return previous
+
+    def _update_accounts(self) -> None:
+        size = sum(run.size_in_memory for run in self._in_memory)
         self._budget.memory_bytes += size - self.memory_bytes
         self.memory_bytes = size
         self._budget.trim_pool()
-        return previous
 
     def __bool__(self) -> bool:
         return bool(self._in_memory or self._in_files)
@@ -149,6 +157,11 @@ class ExternalSet:
     def arrays(self) -> list[Positions]:
         """The arrays of all runs."""
         return [array for run in (*self._in_files, *self._in_memory) for array in run.arrays]
+
+    def sample(self, count: int) -> Positions:
+        """Return about `count` positions from all parts of the set, sorted."""
+        step = max(1, self.max_length // count)
+        return union([array[step // 2 :: step].copy() for array in self.arrays])
 
     @property
     def arrays_in_memory(self) -> list[Positions]:
@@ -181,8 +194,9 @@ class ExternalSet:
         self._replace_runs(runs)
 
     def spill(self, directory: Path) -> None:
-        """Write the runs in memory to one file, except for positions that are in a file already."""
-        runs = self._replace_runs([])
+        """Write the longest run in memory to a file, except for positions that are in a file already."""
+        runs = self._in_memory[:1]
+        self._replace_runs(self._in_memory[1:])
         files = [array for run in self._in_files for array in run.arrays]
         parts = (difference(part, files) for part in _merge_runs(runs, self._budget.merge_bytes, release=True))
         self._in_files.append(SortedRun.in_file(parts, directory))
@@ -197,10 +211,17 @@ class ExternalSet:
             self.pinned = False
 
     def drain_sorted(self) -> Iterator[Positions]:
-        """Empty the set and yield its positions as `iter_sorted` does; each array is valid until the next one."""
-        runs = [*self._in_files, *self._replace_runs([])]
+        """Empty the set and yield its positions as `iter_sorted` does; each array is valid until the next one.
+
+        The set's memory is freed behind the reader, so that other sets can use it. This set is not spilled meanwhile.
+        """
+        self.pinned = True
+        for part in _merge_runs([*self._in_files, *self._in_memory], self._budget.merge_bytes, release=True):
+            yield part
+            self._update_accounts()
         self._in_files = []
-        return _merge_runs(runs, self._budget.merge_bytes, release=True)
+        self._replace_runs([])
+        self.pinned = False
 
 
 class SpillBudget:
@@ -226,7 +247,7 @@ class SpillBudget:
         return self.directory is None and self.limit is not None and self.memory_bytes > self.limit
 
     def enforce(self) -> None:
-        """Spill the largest sets until the limit is kept or nothing more can be spilled."""
+        """Spill runs of the largest sets until the limit is kept or nothing more can be spilled."""
         while self.directory is not None and self.limit is not None and self.memory_bytes > self.limit:
             candidates = [each for each in self.sets if each.memory_bytes and not each.pinned]
             if not candidates:
@@ -234,8 +255,8 @@ class SpillBudget:
             max(candidates, key=lambda each: each.memory_bytes).spill(self.directory)
 
     def prepare_iteration(self, subject: ExternalSet) -> None:
-        """Spill a set that is about to be pinned if it would leave the others less than half of the budget."""
-        if self.directory is not None and self.limit is not None and subject.memory_bytes > self.limit // 2:
+        """Spill runs of a set about to be pinned while it would leave the others less than half of the budget."""
+        while self.directory is not None and self.limit is not None and subject.memory_bytes > self.limit // 2:
             subject.spill(self.directory)
 
     def discard(self, subject: ExternalSet) -> None:

@@ -6,6 +6,7 @@ Routes and the OpenAPI document are made from them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -33,7 +34,12 @@ async def summary(request: Request, query: NoInput) -> Response:
 
 
 async def openapi(request: Request, query: NoInput) -> Response:
-    return JSONAnswer(describe(OPERATIONS))
+    return JSONAnswer(_document())
+
+
+@cache
+def _document() -> dict[str, Any]:
+    return describe(OPERATIONS)  # takes 8 ms
 
 
 def _get_position(path: str, name: str, summary: str, handler: handlers.Handler, answer: type[Answer]) -> Operation:

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -284,10 +284,13 @@ def read_query(request: Request, kind: type[Input]) -> Input:
 async def read_body(request: Request, kind: type[Input], limit: int) -> Input:
     """Return the body of a request, a JSON object. Raises Refusal if it is too long or not as expected."""
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise Refusal(413, f"the body is too long: at most {limit:,} bytes are allowed")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > limit:
+                raise Refusal(413, f"the body is too long: at most {limit:,} bytes are allowed")
+    except ClientDisconnect:  # there is nobody to answer, and nothing to log
+        raise Refusal(400, "the body is incomplete") from None
     names = kind.__struct_fields__
     if not body and not names:
         return kind()

@@ -5,7 +5,7 @@
 #include "perfectplay/masks.h"
 #include "perfectplay/orbits.h"
 
-uint64_t gobblet_planes_of_cell[64];
+uint64_t gobblet_planes_of_pair[4096];
 uint16_t gobblet_line_completions[512];
 uint16_t gobblet_common_line_cells[512];
 uint16_t gobblet_ternary[512];
@@ -30,9 +30,10 @@ uint32_t *gobblet_inner_offset[SUBGROUPS][TYPES][TYPES];
 static const uint16_t lines[8] = {0007, 0070, 0700, 0111, 0222, 0444, 0421, 0124};
 
 static void build_masks(void) {
-    for (unsigned bits = 0; bits < 64; bits++)
+    for (unsigned bits = 0; bits < 4096; bits++)
         for (unsigned plane = 0; plane < 6; plane++)
-            gobblet_planes_of_cell[bits] |= (uint64_t)(bits >> plane & 1) << (9 * plane);
+            gobblet_planes_of_pair[bits] |=
+                (uint64_t)(bits >> plane & 1) << (9 * plane) | (uint64_t)(bits >> (6 + plane) & 1) << (9 * plane + 1);
     for (unsigned mask = 0; mask < 512; mask++) {
         gobblet_common_line_cells[mask] = ALL_CELLS;
         for (int i = 0; i < 8; i++) {

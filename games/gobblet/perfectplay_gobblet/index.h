@@ -51,7 +51,7 @@ typedef uint8_t layer_type;
 typedef uint8_t subgroup;
 
 /* ---- masks ---- */
-extern uint64_t gobblet_planes_of_cell[64];     /* a cell's six bits, spread nine bits apart */
+extern uint64_t gobblet_planes_of_pair[4096];   /* six bits of a cell and six of the next, spread nine bits apart */
 extern uint16_t gobblet_line_completions[512];  /* cells that would complete a line of the mask */
 extern uint16_t gobblet_common_line_cells[512]; /* cells common to all lines of the mask; all cells without a line */
 extern uint16_t gobblet_ternary[512];           /* the mask as a number in base 3 with digits 0 and 1 */

@@ -40,15 +40,18 @@ static inline void put_layer(board *b, int size, unsigned mover, unsigned other)
     b->open[size] = uncovered & ~(mover | other);
 }
 
-static inline board board_of(pp_position position) {
-    uint64_t planes = 0;
-    for (int cell = 0; cell < CELLS; cell++) planes |= gobblet_planes_of_cell[position >> (6 * cell) & 63] << cell;
+/* Fills in the board of the caller. A returned board would be copied in vector registers right after it was written in
+ * parts, which stalls the processor. */
+static inline void read_board(pp_position position, board *b) {
+    const uint64_t cells = position & (((uint64_t)1 << SIDE_BIT) - 1);
+    uint64_t planes = gobblet_planes_of_pair[cells >> 48] << 8; /* the last cell has no neighbour */
+    for (int cell = 0; cell < CELLS - 1; cell += 2)
+        planes |= gobblet_planes_of_pair[cells >> (6 * cell) & 4095] << cell;
     const int side = (int)(position >> SIDE_BIT & 1);
-    board b = {.mover_visible = 0};
+    b->mover_visible = b->other_visible = 0;
     for (int size = 2; size >= 0; size--)
-        put_layer(&b, size, (unsigned)(planes >> (9 * (2 * size + side))) & ALL_CELLS,
+        put_layer(b, size, (unsigned)(planes >> (9 * (2 * size + side))) & ALL_CELLS,
                   (unsigned)(planes >> (9 * (2 * size + 1 - side))) & ALL_CELLS);
-    return b;
 }
 
 /* Returns the cells where lifting a piece of this size uncovers a piece of `mine`. */
@@ -91,7 +94,8 @@ static pp_position start(const pp_kernel *self) {
 static int valid(const pp_kernel *self, pp_position position) {
     (void)self;
     if (position >> (SIDE_BIT + 1)) return 0;
-    const board b = board_of(position);
+    board b;
+    read_board(position, &b);
     for (int size = 0; size < 3; size++)
         if ((b.mover[size] & b.other[size]) || __builtin_popcount(b.mover[size]) > 2 ||
             __builtin_popcount(b.other[size]) > 2)
@@ -101,13 +105,15 @@ static int valid(const pp_kernel *self, pp_position position) {
 
 static int status(const pp_kernel *self, pp_position position) {
     (void)self;
-    const board b = board_of(position);
+    board b;
+    read_board(position, &b);
     return has_line(b.other_visible) || !has_move(&b) ? PP_LOST : PP_ONGOING;
 }
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
     (void)self;
-    const board b = board_of(position);
+    board b;
+    read_board(position, &b);
     if (has_line(b.other_visible)) return 0;
     size_t count = 0;
     for (int size = 2; size >= 0; size--) {
@@ -188,13 +194,15 @@ static inline int can_win(const board *b) {
 
 static int wins_now(const pp_kernel *self, pp_position position) {
     (void)self;
-    const board b = board_of(position);
+    board b;
+    read_board(position, &b);
     return can_win(&b);
 }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     (void)self;
-    const board b = board_of(position);
+    board b;
+    read_board(position, &b);
     return tier_of_masks(b.mover, b.other);
 }
 
@@ -225,7 +233,8 @@ static uint64_t tier_size(const pp_kernel *self, uint32_t tier_number) {
 
 static pp_slot rank(const pp_kernel *self, pp_position position) {
     (void)self;
-    const board b = board_of(position);
+    board b;
+    read_board(position, &b);
     const layer_set layers = layers_of(b.mover, b.other);
     int symmetric;
     return slot_of_layers(&layers, &symmetric);
@@ -275,7 +284,8 @@ static inline size_t expand_board(const board *b, pp_slot *slots) {
 
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
-    const board b = board_of(position);
+    board b;
+    read_board(position, &b);
     return expand_board(&b, slots);
 }
 
@@ -319,7 +329,8 @@ static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t 
  * hold it, and before that neither player had a line. */
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
     (void)self;
-    const board now = board_of(position);
+    board now;
+    read_board(position, &now);
     if (!(now.mover[0] | now.mover[1] | now.mover[2])) return 0; /* nothing to slide back into this tier */
     board b = now;                                               /* from the side of the player who moved */
     for (int size = 0; size < 3; size++) {

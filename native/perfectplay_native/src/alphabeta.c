@@ -34,10 +34,10 @@
  *         among these positions for ever, and a player who leaves them loses by it. So no player can force a win. Draws
  *         that depend on p and on other positions no longer depend on p.
  *
- * Null window. With a holder, the search proves only whether this player can avoid a loss: a draw is as good as a win
- * for him, and ends the visit of a position where he moves. A draw then means that the holder does not lose. Decisive
- * outcomes still follow from decisive ones only. Of (*) the part for the holder remains: if he moves, some child is
- * drawn as stated there; if the opponent moves, every child is won by the holder or drawn as stated. So if p is drawn
+ * Null window. With a holder, the search proves only whether this player can avoid a loss. For the holder, a draw is as
+ * good as a win, and it ends the visit of a position where the holder moves. A draw then means that the holder does not
+ * lose. Decisive outcomes still follow from decisive ones only. Of (*) the part for the holder remains: where the holder
+ * moves, some child is drawn as stated there; elsewhere every child is won by the holder or drawn as stated. If p is drawn
  * and depends on nothing above, the holder can stay among these positions for ever, or leave them for a certain draw or
  * win. In a drawn game two such searches, one for each player, visit far fewer positions than one for the outcome.
  *

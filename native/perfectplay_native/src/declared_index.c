@@ -17,7 +17,7 @@
 #include "moves.h"
 #include "perfectplay/index.h"
 
-enum { NO_BIT = 255, NO_TURN = 64, MAX_NUMBERS = 8, MAX_PLANES = 8 };
+enum { NO_BIT = 255, NO_TURN = 64, MAX_NUMBERS = 8, MAX_PLANES = 8, SMALL_TIER = 1024 };
 
 struct pp_layout {
     pp_index index;
@@ -167,7 +167,7 @@ static size_t child_slots(const pp_kernel *kernel, pp_position position, pp_slot
  * number, under the colour swap. */
 static pp_position image_of(const declared_kernel *d, pp_position position, unsigned generator) {
     const pp_layout *l = d->layout;
-    placement p;
+    placement p = {0};
     uint64_t images[PP_INDEX_KINDS];
     read_position(d, position, &p);
     if (generator == l->generators) {
@@ -211,10 +211,11 @@ static int scan_slots(const pp_kernel *kernel, pp_slot first, uint64_t count, ui
                       const scan_room *room) {
     const pp_layout *l = declared_of(kernel)->layout;
     const unsigned images = l->generators + (l->turn_bit != NO_TURN);
+    const bool small = count <= SMALL_TIER && count == declared_tier_size(kernel, pp_slot_tier(first));
     pp_position positions[RUN_SLOTS];
     for (uint64_t done = 0; done < count; done += RUN_SLOTS) {
         const size_t some = count - done < RUN_SLOTS ? (size_t)(count - done) : RUN_SLOTS;
-        bool compared = !images; /* one position of each run */
+        bool compared = !images; /* one position of each run, and all of a small tier */
         declared_unrank(kernel, first + done, some, positions);
         pp_memo_prefill(kernel, positions, some);
         for (size_t i = 0; i < some; i++) {
@@ -225,7 +226,7 @@ static int scan_slots(const pp_kernel *kernel, pp_slot first, uint64_t count, ui
                 fault[1] = image_of(declared_of(kernel), positions[i], image);
                 if (!is_symmetric(kernel, positions[i], fault[1], room)) return PP_SCAN_ASYMMETRIC;
             }
-            compared = true;
+            compared = !small;
         }
     }
     return PP_SCAN_OK;

@@ -10,12 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perfectplay import load_game, open_table, solve_game
+from perfectplay import load_game, make_game, open_table, solve_game
+from perfectplay.compile.kernel import solving_kernel
 from perfectplay.memory import SAMPLE_SECONDS, MemoryWatch
 from perfectplay.plan.sizes import FIXED_MEMORY, SMALLEST_BUDGET
 from perfectplay.solve import options
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import TableInfo, TierRecord, table_hash
+from perfectplay.table.store import MemoryStore
+from perfectplay.tiers import enumeration
+from perfectplay.tiers.enumeration import enumerate_positions
+from perfectplay.tiers.external_set import ExternalSet, SortedRun, SpillBudget
+
+from ... import zoo
 
 MEBIBYTES = 48
 
@@ -59,6 +66,56 @@ def test_enumerating_and_solving_stay_within_the_budget(run_solve, tmp_path, thr
     done = run_solve("connect4", *board, *budget, "--dir", str(tmp_path), "--json", "-q")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["peak_anonymous"] <= SMALLEST_BUDGET
+
+
+def enumerate_game(game, store, directory=None, limit=None):
+    """Enumerate into `store` and return its tiers."""
+    enumerate_positions(
+        solving_kernel(game),
+        store,
+        game=game.name,
+        threads=2,
+        budget=SpillBudget(limit, directory),
+        report=lambda tier, positions: None,
+        check=lambda: None,
+    )
+    return sorted(map(str, store.key_records().values()))
+
+
+class RecordingStore(MemoryStore):
+    """A table in memory that lists the tiers in the order in which they were written."""
+
+    def __init__(self):
+        super().__init__(TableInfo(game="g", options={}, rules_version=1, host_version="0", indexing="enumerated"))
+        self.attempts = []
+
+    def write_key_blocks(self, tier, blocks, record):
+        self.attempts.append(tier)
+        super().write_key_blocks(tier, blocks, record)
+
+
+def test_few_positions_are_written_to_temporary_files(tmp_path, monkeypatch):
+    """The budget has room for the largest tier and a part of the next one, but not for both."""
+    spilled, in_file = [], SortedRun.in_file
+    monkeypatch.setattr(SortedRun, "in_file", lambda *run: spilled.append(in_file(*run)) or spilled[-1])
+    monkeypatch.setattr(enumeration, "STREAMING_BYTES", 0)
+    game, positions = load_game("connect4", mirror=False), 161_029
+    tiers = enumerate_game(game, RecordingStore(), tmp_path, 3 * positions // 2)
+    assert sum(map(len, spilled)) < positions / 4
+    assert tiers == enumerate_game(game, RecordingStore())
+
+
+@pytest.mark.parametrize(("seen", "attempts"), [(True, 1), (False, 2)])
+def test_large_tier_with_moves_inside_is_not_written_before_they_are_made(tmp_path, monkeypatch, seen, attempts):
+    monkeypatch.setattr(enumeration, "STREAMING_BYTES", 0)
+    rules = zoo.EXAMPLES / "tapatan" / "perfectplay_tapatan" / "rules.py"
+    game = make_game(zoo.module_of(rules.read_text(encoding="utf-8")), name="tapatan")
+    tiers = enumerate_game(game, RecordingStore())
+    store, moving = RecordingStore(), 15
+    if not seen:
+        monkeypatch.setattr(ExternalSet, "sample", lambda *count: np.empty(0, dtype=np.uint64))
+    assert enumerate_game(game, store, tmp_path, 2000) == tiers
+    assert store.attempts.count(moving) == attempts
 
 
 def test_index_of_a_solved_table_stays_within_the_budget(tmp_path, monkeypatch):

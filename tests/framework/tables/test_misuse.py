@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
+import signal
 import threading
+from contextlib import suppress
+from itertools import product
 
 import numpy as np
 import pytest
 from tools.campaigns import ladder
+from tools.campaigns.campaign import RIGHT, in_child
 
-from perfectplay import open_table, solve_game
-from perfectplay.errors import NotInTable, TableError, UsageError
+from perfectplay import Game, load_game, open_table, solve_game
+from perfectplay.errors import NotInTable, PerfectPlayError, TableError, UsageError
 
 SLOTS = ladder.RING * ladder.RUNGS
 
@@ -21,6 +26,29 @@ def table(request, game, solved, compacted):
     if request.param == "memory":
         return solve_game(game, save=False).table
     return open_table(game, solved if request.param == "disk" else compacted)
+
+
+@pytest.mark.parametrize("name", ["connect4", "dobutsu", "dots", "gobblet", "kalah", "morris", "quantik", "quixo"])
+def test_an_illegal_move_never_crashes_a_kernel(name):
+    """Kernels need not check moves, so every method that takes one must."""
+    game = load_game(name)
+    taking_moves = [
+        method for method, function in vars(Game).items() if "move" in getattr(signature_of(function), "parameters", ())
+    ]
+    assert {"apply", "format_move"} <= {*taking_moves}
+
+    def call_all() -> int:
+        signal.alarm(60)  # a kernel may also loop for ever
+        for method, move in product(taking_moves, [0, 31, 999, 2**31, 2**32 - 1, -1, 2**64, "a1", None]):
+            with suppress(PerfectPlayError, TypeError):
+                getattr(game, method)(game.start(), move)
+        return RIGHT
+
+    assert in_child(call_all) == RIGHT
+
+
+def signature_of(function: object) -> inspect.Signature | None:
+    return inspect.signature(function) if inspect.isfunction(function) else None
 
 
 queries = pytest.mark.parametrize(

@@ -13,10 +13,14 @@ from hypothesis import given
 from perfectplay import Status
 from perfectplay_dobutsu.notation import encode
 from perfectplay_dobutsu.rules import FINISHED, LION_CAN_BE_TAKEN, RANKED, UNFINISHED
+from perfectplay_native.kernel import slot_of
+from perfectplay_native.limits import NO_POSITION
 
+from ..indexes import IndexContract
 from . import reference
 from .positions import positions, random_placements, random_symmetric_placements
 
+INDEX = IndexContract(RANKED)
 SLOTS = RANKED.tier_size(UNFINISHED)
 RUN = 200
 
@@ -70,19 +74,6 @@ def unfinished_codes(seed: int) -> list[int]:
     return [code for code in codes if RANKED.tier(code) == UNFINISHED]
 
 
-def children_of(code: int) -> Counter[tuple[int, int]]:
-    """Count the slots that `expand` lists, and check that the turn always passes."""
-    edges = RANKED.expand(code)
-    assert not any(edge.keeps_turn for edge in edges)
-    return Counter(edge.slot for edge in edges)
-
-
-def parents_of(code: int) -> Counter[tuple[int, int]]:
-    edges = RANKED.retract(code)
-    assert not any(edge.keeps_turn for edge in edges)
-    return Counter(edge.slot for edge in edges)
-
-
 def test_there_is_a_slot_for_each_placement_of_the_pieces():
     assert SLOTS == lion_pairs() * ways_beside_lions() == 249_442_767
     assert RANKED.tier_size(LION_CAN_BE_TAKEN) == RANKED.tier_size(FINISHED) == 1
@@ -94,25 +85,15 @@ def test_the_example_in_index_h_has_the_index_worked_out_there():
 
 
 def test_rank_and_unrank_are_inverse_on_runs_of_slots():
-    positions = 0
-    for run in random_runs(60, seed=3):
-        for index in run:
-            position = RANKED.unrank(UNFINISHED, index)
-            if position is not None:
-                positions += 1
-                assert RANKED.valid(position)
-                assert RANKED.rank(position) == (UNFINISHED, index)
+    positions = sum(INDEX.check_slots(UNFINISHED, run.start, RUN) for run in random_runs(60, seed=3))
     assert 0.4 < positions / (62 * RUN) < 0.6
 
 
 def test_unranking_a_run_agrees_with_unranking_each_slot():
-    from perfectplay_dobutsu._kernel import ffi
-
-    buffer = ffi.new("pp_position[]", RUN)
     for run in random_runs(20, seed=4):
-        RANKED.c.unrank(RANKED.c, run.start, RUN, buffer)
         singles = [RANKED.unrank(UNFINISHED, index) for index in run]
-        assert [None if code == 2**64 - 1 else code for code in buffer] == singles
+        together = INDEX.unrank(slot_of(UNFINISHED, run.start), RUN)
+        assert [None if code == NO_POSITION else code for code in together] == singles
 
 
 @given(positions())
@@ -141,27 +122,14 @@ def test_slots_outside_the_index_hold_a_position_of_their_value():
 
 def test_expand_lists_the_slots_of_all_children():
     for code in unfinished_codes(seed=5):
-        if RANKED.status(code) == Status.ONGOING:
-            slots = Counter(RANKED.rank(RANKED.apply(code, move)) for move in RANKED.moves(code))
-            expanded = children_of(code)
-            assert set(expanded) == set(slots)
-            assert expanded <= slots
+        INDEX.check_expand(code)
 
 
 def test_expand_and_retract_list_each_other_equally_often():
     sample = [RANKED.unrank(UNFINISHED, run[0]) for run in random_runs(1500, seed=6)]
     for code in [*unfinished_codes(seed=7), *(code for code in sample if code is not None)]:
-        slot = RANKED.rank(code)
-        if RANKED.status(code) == Status.ONGOING:
-            for child_slot, times in children_of(code).items():
-                if child_slot[0] == UNFINISHED:
-                    child = RANKED.unrank(*child_slot)
-                    assert child is not None
-                    assert parents_of(child)[slot] == times
-        for parent_slot, times in parents_of(code).items():
-            parent = RANKED.unrank(*parent_slot)
-            assert parent is not None
-            assert children_of(parent)[slot] == times
+        INDEX.check_children(code)
+        INDEX.check_parents(code)
 
 
 def test_retract_lists_nothing_outside_the_unfinished_tier():

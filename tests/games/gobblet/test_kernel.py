@@ -9,7 +9,6 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 import pytest
@@ -20,8 +19,10 @@ from perfectplay.values import Status
 from perfectplay_gobblet.plugin import kernel as plugin_kernel
 from perfectplay_gobblet.rules import side, stack, swap_colours
 from perfectplay_native.build_engine import ffi
+from perfectplay_native.limits import INDEX_BITS, NO_POSITION
 from perfectplay_native.positions import movers_of_many
 
+from ..indexes import IndexContract, tier_of
 from ..playouts import playouts
 from . import reference
 from .positions import positions, random_placements, random_reveals, random_symmetric_placements
@@ -29,9 +30,8 @@ from .reference import CELLS, MEDIUM, SMALL, START, Move, Piece, Position
 from .test_reference import PERFT, REVEALS
 
 KERNEL = plugin_kernel()
-C = KERNEL.c
-INDEX_BITS = 40
-NO_POSITION = 2**64 - 1
+INDEX = IndexContract(KERNEL)
+C, rank, unrank = KERNEL.c, INDEX.rank, INDEX.unrank
 SIDE_BIT = 1 << 54
 RESERVE = 15
 
@@ -44,40 +44,6 @@ MANY = 20_000
 def kernel_move(move: Move) -> int:
     source = RESERVE if move.source is None else CELLS.index(move.source)
     return move.size << 8 | source << 4 | CELLS.index(move.target)
-
-
-def rank(code: int) -> int:
-    return int(C.rank(C, code))
-
-
-def unrank(first: int, count: int) -> list[int]:
-    buffer = ffi.new("pp_position[]", count)
-    C.unrank(C, first, count, buffer)
-    return list(buffer)
-
-
-def expand(code: int) -> list[int]:
-    slots = ffi.new("pp_slot[]", C.max_moves)
-    return list(slots[0 : C.expand(C, code, slots)])
-
-
-def retract(code: int) -> list[int]:
-    slots = ffi.new("pp_slot[]", C.max_parents)
-    return list(slots[0 : C.retract(C, code, slots)])
-
-
-@cache
-def tier_children(tier: int) -> frozenset[int]:
-    tiers = ffi.new("uint32_t[]", C.tier_count)
-    return frozenset(tiers[0 : C.tier_children(C, tier, tiers)])
-
-
-def tier_of(slot: int) -> int:
-    return slot >> INDEX_BITS
-
-
-def can_return(parent_tier: int, child_tier: int) -> bool:
-    return parent_tier in tier_children(child_tier)
 
 
 def exchange_colours(code: int) -> int:
@@ -231,28 +197,15 @@ def test_wins_now_detects_every_move_that_makes_a_line() -> None:
 # ---- the index ----
 
 
-def test_rank_inverts_unrank_on_all_slots_of_small_tiers() -> None:
-    for tier in range(C.tier_count):
-        size = C.tier_size(C, tier)
-        if size <= 600:
-            check_slots(tier << INDEX_BITS, size)
-
-
-def test_rank_inverts_unrank_on_sampled_slots_of_large_tiers() -> None:
+def test_rank_inverts_unrank_on_all_slots_of_small_tiers_and_sampled_ones_of_large_tiers() -> None:
     generator = random.Random(10)
     for tier in range(C.tier_count):
         size = C.tier_size(C, tier)
-        count = min(50, size)
-        for index in (0, size - count, generator.randrange(size - count + 1)):
-            check_slots(tier << INDEX_BITS | index, count)
-
-
-def check_slots(first: int, count: int) -> None:
-    for slot, code in enumerate(unrank(first, count), start=first):
-        if code != NO_POSITION:
-            assert KERNEL.valid(code), slot
-            assert rank(code) == slot
-            assert KERNEL.tier(code) == tier_of(slot)
+        if size <= 600:
+            INDEX.check_slots(tier, 0, size)
+            continue
+        for index in (0, size - 50, generator.randrange(size - 49)):
+            INDEX.check_slots(tier, index, 50)
 
 
 def test_a_slot_holds_one_position_up_to_symmetry_and_colours() -> None:
@@ -313,33 +266,17 @@ def test_a_tier_holds_every_position_of_its_pieces_once(blue_smalls: int) -> Non
 
 def test_expand_lists_the_slots_of_all_children() -> None:
     for code in sample(MANY // 2, seed=13):
-        if KERNEL.status(code) == Status.ONGOING:
-            slots = [rank(KERNEL.apply(code, move)) for move in KERNEL.moves(code)]
-            expanded = Counter(expand(code))
-            assert set(expanded) == set(slots), code
-            assert expanded <= Counter(slots), code
-            assert {tier_of(slot) for slot in expanded} <= tier_children(KERNEL.tier(code)), code
+        INDEX.check_expand(code)
 
 
 def test_retract_lists_each_parent_as_often_as_expand_lists_the_child() -> None:
     for code in edge_test_positions(seed=14):
-        if KERNEL.status(code) == Status.ONGOING:
-            slot = rank(code)
-            for child_slot, times in Counter(expand(code)).items():
-                if can_return(tier_of(slot), tier_of(child_slot)):
-                    (child,) = unrank(child_slot, 1)
-                    assert retract(child).count(slot) == times, (code, child)
+        INDEX.check_children(code)
 
 
 def test_expand_lists_each_child_as_often_as_retract_lists_the_parent() -> None:
     for code in edge_test_positions(seed=15):
-        slot = rank(code)
-        for parent_slot, times in Counter(retract(code)).items():
-            (parent,) = unrank(parent_slot, 1)
-            assert KERNEL.valid(parent), (code, parent_slot)
-            assert KERNEL.status(parent) == Status.ONGOING, (code, parent)
-            assert can_return(tier_of(parent_slot), tier_of(slot)), (code, parent)
-            assert expand(parent).count(slot) == times, (code, parent)
+        INDEX.check_parents(code)
 
 
 def edge_test_positions(seed: int) -> Iterator[int]:
@@ -384,7 +321,7 @@ def test_survey_of_a_run_agrees_with_the_functions_for_single_slots() -> None:
             status = 4 if code == NO_POSITION else C.status(C, code)
             won = status == 0 and C.wins_now(C, code)
             expected[0].append(7 if won else status)
-            expected[1].append(expand(code) if status == 0 and not won else [])
+            expected[1].append(INDEX.expand(code) if status == 0 and not won else [])
             still_open |= (status == 0 and not won) << place
         assert survey(slot, count, wanted) == expected
         if still_open:

@@ -19,7 +19,9 @@ from perfectplay import Status
 from perfectplay_morris.plugin import configure
 from perfectplay_native.engine import Engine
 from perfectplay_native.kernel import Kernel
+from perfectplay_native.limits import NO_POSITION
 
+from ..indexes import IndexContract, tier_of
 from . import reference
 from .positions import place_men, positions, positions_of_all_variants
 from .reference import BLACK, VARIANTS, WHITE, Position, Variant
@@ -149,26 +151,10 @@ def slots_of(kernel: Kernel, tier: int) -> list[int]:
         engine.close()
 
 
-def tier_of(kernel: Kernel, variant: Variant, white: int, black: int) -> int:
+def tier_with(kernel: Kernel, variant: Variant, white: int, black: int) -> int:
     """Return the tier with these men on the board and none in hand, White to move."""
     order = variant.points[::2] + variant.points[1::2]  # avoids mills
     return kernel.tier(reference.encode(place_men(variant, order, white, black, WHITE)))
-
-
-NO_POSITION = 2**64 - 1
-
-
-def children_of(kernel: Kernel, code: int) -> list[tuple[int, int]]:
-    """Return the slots that `expand` lists, and check that every move passes the turn."""
-    edges = kernel.expand(code)
-    assert not any(edge.keeps_turn for edge in edges)
-    return [edge.slot for edge in edges]
-
-
-def parents_of(kernel: Kernel, code: int) -> list[tuple[int, int]]:
-    edges = kernel.retract(code)
-    assert not any(edge.keeps_turn for edge in edges)
-    return [edge.slot for edge in edges]
 
 
 def test_the_example_in_index_c_has_the_index_worked_out_there() -> None:
@@ -181,15 +167,12 @@ def test_the_example_in_index_c_has_the_index_worked_out_there() -> None:
 @pytest.mark.parametrize("key", [("three", False), ("six", False)])
 def test_every_slot_is_empty_or_holds_a_position_of_that_rank(key: tuple[str, bool]) -> None:
     kernel = kernel_of(VARIANTS[key])
-    sample = random.Random(1)
+    contract, sample = IndexContract(kernel), random.Random(1)
     for tier in range(kernel.tier_count):
         codes = slots_of(kernel, tier)
         for index in sample.sample(range(len(codes)), min(len(codes), 300)):
-            code = codes[index]
-            assert kernel.unrank(tier, index) == (None if code == NO_POSITION else code)
-            if code != NO_POSITION:
-                assert kernel.valid(code)
-                assert kernel.rank(code) == (tier, index)
+            assert kernel.unrank(tier, index) == (None if codes[index] == NO_POSITION else codes[index])
+            contract.check_slots(tier, index, 1)
 
 
 @settings(max_examples=300)
@@ -237,7 +220,7 @@ def test_a_tier_has_a_position_for_each_orbit(men: str, white: int, black: int) 
     variant = VARIANTS[men, True]
     kernel = kernel_of(variant)
     expected = orbits(variant, white, black, reference.symmetries(variant))
-    for tier in (tier_of(kernel, variant, white, black), tier_of(kernel, variant, black, white)):
+    for tier in (tier_with(kernel, variant, white, black), tier_with(kernel, variant, black, white)):
         assert sum(code != NO_POSITION for code in slots_of(kernel, tier)) == expected
 
 
@@ -258,7 +241,7 @@ def test_the_sub_spaces_of_nine_mens_have_as_many_slots_as_gassers_index() -> No
         representatives = orbits(variant, more, 0, symmetries)
         for fewer in range(3, more + 1):
             for mover, other in {(more, fewer), (fewer, more)}:
-                slots = kernel.tier_size(tier_of(kernel, variant, mover, other))
+                slots = kernel.tier_size(tier_with(kernel, variant, mover, other))
                 assert slots == representatives * math.comb(24 - more, fewer)
                 total += slots
     assert total == 9_074_932_579
@@ -270,11 +253,7 @@ def test_the_sub_spaces_of_nine_mens_have_as_many_slots_as_gassers_index() -> No
 @settings(max_examples=200)
 @given(positions_of_all_variants())
 def test_expand_lists_the_slots_of_the_children(position: Position) -> None:
-    kernel, code = kernel_of(position.variant), reference.encode(position)
-    if reference.status(position) == "ONGOING":
-        children = {kernel.rank(kernel.apply(code, move)) for move in kernel.moves(code)}
-        assert set(children_of(kernel, code)) == children
-        assert {tier for tier, _ in children} <= set(kernel.tier_children(kernel.tier(code)) or [])
+    IndexContract(kernel_of(position.variant)).check_expand(reference.encode(position))
 
 
 @pytest.mark.parametrize(
@@ -290,21 +269,20 @@ def test_expand_lists_the_slots_of_the_children(position: Position) -> None:
 def test_expand_and_retract_agree_in_a_whole_tier(key: tuple[str, bool], white: int, black: int) -> None:
     variant = VARIANTS[key]
     kernel = kernel_of(variant)
-    parent_tier, child_tier = tier_of(kernel, variant, white, black), tier_of(kernel, variant, black, white)
+    index = IndexContract(kernel)
+    parent_tier, child_tier = tier_with(kernel, variant, white, black), tier_with(kernel, variant, black, white)
     parent_codes = [code for code in slots_of(kernel, parent_tier) if code != NO_POSITION]
     forward: Counter[tuple[int, int]] = Counter()
     for code in parent_codes:
         if Status(kernel.status(code)) is Status.ONGOING:
-            index = kernel.rank(code)[1]
-            forward.update((index, child) for tier, child in children_of(kernel, code) if tier == child_tier)
-    ranks = {kernel.rank(code)[1] for code in parent_codes}
+            forward.update((index.rank(code), child) for child in index.expand(code) if tier_of(child) == child_tier)
+    ranks = {index.rank(code) for code in parent_codes}
     backward: Counter[tuple[int, int]] = Counter()
     for code in slots_of(kernel, child_tier):
         if code != NO_POSITION:
-            child = kernel.rank(code)[1]
-            parents = parents_of(kernel, code)
-            assert {tier for tier, _ in parents} <= {parent_tier}
-            backward.update((parent, child) for _, parent in parents if parent in ranks)
+            parents = index.retract(code)
+            assert {tier_of(parent) for parent in parents} <= {parent_tier}
+            backward.update((parent, index.rank(code)) for parent in parents if parent in ranks)
     assert forward == backward
     assert forward
 
@@ -312,18 +290,11 @@ def test_expand_and_retract_agree_in_a_whole_tier(key: tuple[str, bool], white: 
 @settings(max_examples=200)
 @given(positions(VARIANTS["nine", True]))
 def test_expand_and_retract_agree_in_nine_mens(position: Position) -> None:
-    kernel, code = kernel_of(position.variant), reference.encode(position)
-    if reference.status(position) != "ONGOING" or any(position.in_hand):
-        return
-    mine = kernel.rank(code)
-    for slot, times in Counter(children_of(kernel, code)).items():
-        child = kernel.unrank(*slot)
-        assert child is not None
-        if mine[0] in (kernel.tier_children(slot[0]) or []):
-            assert parents_of(kernel, child).count(mine) == times
+    if not any(position.in_hand):
+        IndexContract(kernel_of(position.variant)).check_children(reference.encode(position))
 
 
 @given(positions_of_all_variants())
 def test_retract_lists_nothing_while_men_are_placed(position: Position) -> None:
     if any(position.in_hand):
-        assert parents_of(kernel_of(position.variant), reference.encode(position)) == []
+        assert kernel_of(position.variant).retract(reference.encode(position)) == []

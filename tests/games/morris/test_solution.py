@@ -12,8 +12,9 @@ import pytest
 from perfectplay import Outcome, Table, Value, load_game, open_table, solve_game, verify_table
 from perfectplay_native.engine import Engine
 
+from ..playouts import solve_plainly
 from . import reference
-from .reference import VARIANTS, Position
+from .reference import VARIANTS
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs" / "morris.md"
@@ -60,37 +61,9 @@ def test_the_results_are_those_of_the_docs(tables, key, start: Value, positions:
 # ---- independent solutions ----
 
 
-def solve_plainly(start: Position) -> dict[int, Value]:
-    """Return the values of all reachable positions, computed by repeated scans."""
-    children: dict[int, list[int]] = {}
-    unexplored = [start]
-    while unexplored:
-        position = unexplored.pop()
-        code = reference.encode(position)
-        if code not in children:
-            after = [reference.apply(position, move) for move in reference.moves(position)]
-            children[code] = [reference.encode(each) for each in after]
-            unexplored += after
-    values: dict[int, Value] = {}
-    depth, progress = 0, True
-    while progress:
-        decided = {}
-        for code, after in children.items():
-            if code in values:
-                continue
-            replies = [values[child] for child in after if child in values]
-            if any(value.outcome is Outcome.LOSS for value in replies):
-                decided[code] = Value(Outcome.WIN, depth)
-            elif len(replies) == len(after):
-                decided[code] = Value(Outcome.LOSS, depth)
-        values |= decided
-        progress, depth = bool(decided), depth + 1
-    return values | {code: ENDLESS for code in children if code not in values}
-
-
 @pytest.mark.parametrize("flying", [False, True])
 def test_three_mens_agrees_with_brute_force(tables, flying: bool) -> None:
-    values = solve_plainly(reference.start(VARIANTS["three", flying]))
+    values = solve_plainly(reference, reference.start(VARIANTS["three", flying]), reference.encode)
     assert len(values) > 1000
     table = tables["three", flying]
     assert {code: table.probe(code) for code in values} == values

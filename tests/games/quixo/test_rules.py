@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perfectplay import Game, Status, load_game
-from perfectplay_native.kernel import Edge
 
+from ..indexes import IndexContract
 from ..playouts import playouts
 from . import reference
 from .reference import Position
@@ -52,8 +52,7 @@ def check_against_reference(position: Position) -> None:
     expected = Counter(reference.text(reference.apply(position, move)) for move in reference.moves(position))
     children = [game.apply(code, move) for move in game.moves(code)]
     assert Counter(map(game.decode, children)) == expected
-    for move, child in zip(game.moves(code), children, strict=True):
-        assert game.undo(child, move) == code
+    assert game.undo_moves(code) == [(move, code) for move in game.moves(code)]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -137,32 +136,17 @@ def test_rank_inverts_unrank_on_random_slots(size: tuple[int, int]) -> None:
     generator = random.Random(2)
     for _ in range(200):
         tier = generator.randrange(kernel.tier_count)
-        index = generator.randrange(kernel.tier_size(tier))
-        code = kernel.unrank(tier, index)
-        assert kernel.rank(code) == (tier, index)
-        assert kernel.tier(code) == tier
-
-
-def slots(edges: list[Edge]) -> list[tuple[int, int]]:
-    return [edge.slot for edge in edges]
+        assert IndexContract(kernel).check_slots(tier, generator.randrange(kernel.tier_size(tier)), 1) == 1
 
 
 @settings(max_examples=300, deadline=None)
 @given(any_board)
 def test_expand_lists_the_children_and_retract_inverts_it(position: Position) -> None:
-    kernel, code = game_of(position).kernel, code_of(position)
-    mine = kernel.rank(code)
-    children = {kernel.rank(kernel.apply(code, move)) for move in kernel.moves(code)}
-    if kernel.status(code) == Status.ONGOING:
-        expanded = Counter(slots(kernel.expand(code)))
-        assert set(expanded) == children
-        for slot, times in expanded.items():
-            if mine[0] in kernel.tier_children(slot[0]):
-                assert slots(kernel.retract(kernel.unrank(*slot))).count(mine) == times
-        for slot, times in Counter(slots(kernel.retract(code))).items():
-            parent = kernel.unrank(*slot)
-            assert kernel.status(parent) == Status.ONGOING
-            assert slots(kernel.expand(parent)).count(mine) == times
+    index, code = IndexContract(game_of(position).kernel), code_of(position)
+    index.check_expand(code)
+    if index.kernel.status(code) == Status.ONGOING:
+        index.check_children(code)
+        index.check_parents(code)
 
 
 @settings(max_examples=300, deadline=None)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 import pytest
 
 from perfectplay import Game, Outcome, Table, Value, load_game, solve_game, verify_table
 
 from ...propagation import solve_by
+from ..playouts import solve_plainly
 from . import reference
-from .reference import Position
 
 
 @pytest.fixture(scope="module")
@@ -44,46 +43,8 @@ def test_every_propagation_method_gives_the_same_table(propagation: str) -> None
 
 
 def test_three_by_three_agrees_with_a_plain_retrograde_analysis() -> None:
-    """The analysis scans all reachable positions repeatedly and uses only the reference's rules."""
     game = load_game("quixo", width=3, height=3)
-    start = reference.start(3, 3)
-    children = {position: plain_children(position) for position in reachable_from(start)}
-    plies = {position: 0 for position in children if reference.status(position) != "ONGOING"}
-    won = {position for position in plies if reference.status(position) == "WON"}
-    level = 0
-    while True:
-        level += 1
-        decided = {}
-        for position, after in children.items():
-            if position in plies:
-                continue
-            if any(child in plies and child not in won for child in after):
-                decided[position] = True
-            elif all(child in won for child in after):
-                decided[position] = False
-        if not decided:
-            break
-        plies |= dict.fromkeys(decided, level)
-        won |= {position for position, wins in decided.items() if wins}
-    assert (start in won, plies[start]) == (True, 7)
+    values = solve_plainly(reference, reference.start(3, 3), reference.text)
     with solve_game(game, save=False).table as table:
-        for position in children:
-            value = table.probe(game.encode(reference.text(position)))
-            if position not in plies:
-                assert value.outcome is Outcome.DRAW
-            else:
-                outcome = Outcome.WIN if position in won else Outcome.LOSS
-                assert value == Value(outcome, plies[position])
-
-
-@cache
-def plain_children(position: Position) -> frozenset[Position]:
-    return frozenset(reference.apply(position, move) for move in reference.moves(position))
-
-
-def reachable_from(start: Position) -> set[Position]:
-    seen = frontier = {start}
-    while frontier:
-        frontier = {child for position in frontier for child in plain_children(position)} - seen
-        seen = seen | frontier
-    return seen
+        assert table.probe(game.start()) == Value(Outcome.WIN, 7)
+        assert {name: table.probe(game.encode(name)) for name in values} == values

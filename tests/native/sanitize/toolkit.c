@@ -48,6 +48,9 @@ static void check_subsets(void) {
         CHECK(!(masks[0] & masks[1]) && !((masks[0] | masks[1]) & masks[2]) && (masks[0] | masks[1] | masks[2]) < 512);
         CHECK(pp_placement_rank(&s, 9, 3, masks) == number);
     }
+    CHECK(!pp_placement_size(&s, 5, 3, counts) && pp_placement_size(&s, 64, 2, (uint8_t[]){32, 16}) == UINT64_MAX);
+    CHECK(pp_subset_first(64) == UINT64_MAX && !pp_subset_next(UINT64_MAX) && !pp_subset_next(0));
+    CHECK(pp_subset_unrank(&s, 64, 64, 0) == UINT64_MAX && !pp_subset_rank(&s, UINT64_MAX, 8));
     pp_subsets_free(&s);
 }
 
@@ -60,10 +63,15 @@ static uint32_t turn_mask(const void *context, unsigned symmetry, uint32_t confi
     return mask;
 }
 
+static const char *const grid_images[8] = {"012345678", "210543876", "678345012", "876543210",
+                                           "036147258", "258147036", "630741852", "852741630"};
+
 static void check_orbits(void) {
     uint8_t image[8][64];
-    CHECK(pp_grid_symmetries(3, 3, image) == 8 && pp_grid_symmetries(4, 2, image) == 4);
-    pp_grid_symmetries(3, 3, image);
+    CHECK(pp_grid_symmetries(4, 2, image) == 4 && image[1][0] == 3 && image[2][1] == 5 && image[3][0] == 7);
+    CHECK(pp_grid_symmetries(3, 3, image) == 8);
+    for (unsigned cell = 0; cell < 72; cell++)
+        CHECK(image[cell / 9][cell % 9] == (uint8_t)(grid_images[cell / 9][cell % 9] - '0'));
     pp_orbits o;
     CHECK(pp_orbits_build(&o, 512, 8, turn_mask, image));
     CHECK(o.orbits == 102); /* colourings of the 3 × 3 board with two colours, by Burnside's lemma */
@@ -77,6 +85,10 @@ static void check_orbits(void) {
     pp_permutation turn[8];
     CHECK(pp_subsets_build(&s, 9));
     for (unsigned i = 0; i < 8; i++) pp_permutation_fill(&turn[i], 9, image[i]);
+    CHECK(pp_least_image(turn, 8, 0400, 2) == 1 && pp_least_image(turn, 8, 0220, 2) == 022);
+    memset(&o, 255, sizeof o); /* too many configurations: an error, and nothing to free */
+    CHECK(!pp_orbits_of_subsets(&o, &s, 64, 32, 8, turn));
+    pp_orbits_free(&o);
     uint32_t orbits = 0;
     for (unsigned count = 0; count <= 9; count++) {
         CHECK(pp_orbits_of_subsets(&o, &s, 9, count, 8, turn));
@@ -301,7 +313,7 @@ static void check_random_groups(unsigned wanted) {
             check_index(&x);
             built++;
             largest = x.group > largest ? x.group : largest;
-            split += pp_index_shares_orbit(&x, 0) != 0;
+            split += !x.whole;
         } else CHECK(result == PP_INDEX_LARGE_GROUP);
         pp_index_free(&x);
     }
@@ -350,7 +362,10 @@ int main(int count, char **arguments) {
     check_ring("mu torere", 8, (pp_index_spec){.cells = 9, .kinds = 2, .least = {4, 4}, .most = {4, 4}});
     check_ring("three kinds on a ring of 20", 20, (pp_index_spec){.cells = 21, .kinds = 3, .most = {2, 2, 2}});
     check_ring("64 cells", 62, (pp_index_spec){.cells = 64, .kinds = 2, .most = {3, 2}});
-    check_torus("5x5 torus", 5, (pp_index_spec){.kinds = 2, .most = {3, 3}});
+    check_ring("two kinds on a ring of 22", 22, (pp_index_spec){.cells = 22, .kinds = 2, .most = {11, 11}});
+    check_torus("5x5 torus", 5, (pp_index_spec){.kinds = 2, .most = {5, 5}});
+    check_torus("three kinds on a 5x5 torus", 5, (pp_index_spec){.kinds = 3, .most = {3, 2, 2}});
+    check_torus("8x8 torus", 8, (pp_index_spec){.kinds = 2, .most = {3, 3}});
     check_torus("six kinds on an 8x8 torus", 8,
                 (pp_index_spec){.kinds = 6, .least = {1, 1, 1, 1, 1, 1}, .most = {1, 1, 1, 1, 1, 1}});
     check_cube("six kinds on a cube of four dimensions", 4, (pp_index_spec){.kinds = 6, .most = {2, 2, 2, 1, 1, 1}});

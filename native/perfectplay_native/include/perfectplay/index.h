@@ -22,9 +22,10 @@
  *     One X in a corner and one O on an adjacent edge: the least corner pattern has the X in the first corner. Only the
  *     reflection through that corner keeps it. It swaps the two edges next to the corner, so they are one slot.
  *
- * An orbit that has too many patterns of all kinds is decided kind by kind, with the stabiliser of the kinds so far. So an
- * orbit may have any number of cells, as long as the patterns of each kind on it fit into memory: C(cells, pieces) entries
- * of 8 bytes for each number of pieces.
+ * An orbit that has too many patterns of all kinds is decided kind by kind. Pieces of the first kind usually break the
+ * symmetry. If a subgroup is left, it exchanges fewer cells, and its orbits are decided one after another. So an orbit may
+ * have any number of cells, as long as the patterns of each kind on it fit into memory: C(cells, pieces) entries of 8 bytes
+ * for each number of pieces.
  *
  * Two things are up to the caller. Pieces in hand are part of the tier: number the tiers by the pieces on the board and
  * in hand. If positions with swapped colours and the other player to move have the same value, pass the mover's pieces as
@@ -50,6 +51,7 @@ enum {
     PP_INDEX_GROUP = 4096,          /* symmetries, at most */
     PP_INDEX_LEAF = PP_INDEX_GROUP, /* in pp_index_entry */
     PP_INDEX_CODES = 1 << 16,       /* patterns of several kinds on an orbit, at most */
+    PP_INDEX_FEW_CODES = 1 << 10,   /* the same for several orbits in one table */
     PP_INDEX_TIERS = 1 << 16,       /* tiers, at most */
     PP_INDEX_MEMORY = 256 << 20,    /* default bound for all tables, in bytes */
 };
@@ -73,18 +75,17 @@ typedef struct {
 
 /* ---- the tables ---- */
 
-/* A step decides which cells of one orbit hold which kinds. The pattern of these kinds on the orbit has a code. If all kinds
- * together have few patterns, there is one step, and the code is a number in base kinds + 1 with one digit per cell.
- * Otherwise there is a step for each kind, and the code is the number of a subset of the cells that earlier kinds left
- * free, in order of size. */
+/* A step decides which cells of one orbit hold which kinds. If all kinds together form few patterns on the orbit, there is
+ * one step for it, and a pattern's code is a number in base kinds + 1 with one digit per cell. Otherwise there is a step for
+ * each kind from which on kinds are to be placed, and its folds decide the orbit part by part. */
 typedef struct {
     uint8_t start, cells;      /* the orbit, in the internal numbering of cells */
     uint8_t first_kind, kinds; /* kinds first_kind … first_kind + kinds - 1 */
     uint64_t from, after;      /* the cells of this and later orbits, and of later orbits only */
     uint64_t orbit;            /* the cells of the orbit, moved to bit 0 */
-    /* With all kinds, by subset of the orbit: the sum of (kinds + 1)^i over its cells i. With one kind: NULL. */
+    /* For all kinds, by subset of the orbit: the sum of (kinds + 1)^i over its cells i. Otherwise NULL. */
     uint32_t *spread;
-    /* With one kind, by free cells and number of pieces: the first code; last, the number of codes. */
+    /* Otherwise, for one kind by number of open cells and pieces: the first code; last, the number of codes. */
     uint32_t (*first_code)[PP_INDEX_CELLS + 2];
 } pp_index_step;
 
@@ -94,17 +95,27 @@ typedef struct {
     uint32_t place;  /* of the representative within its class */
 } pp_index_entry;
 
-/* The patterns of a step up to a subgroup, given the cells taken. A representative is the least code of its orbit.
- * Representatives with the same number of pieces of each kind and the same stabiliser have equally many completions; they
- * form a class. But if the next step decides more kinds on the same orbit under a nontrivial stabiliser, it depends on the
- * cells that are taken, and so each representative is a class. */
+/* The patterns of a step up to a subgroup, given the cells of the orbit that are decided; the others are open. A
+ * representative is the least code of its orbit. Representatives with the same number of pieces of each kind, the same
+ * stabiliser and alike open cells afterwards have equally many completions; they form a class.
+ *
+ * A fold of a step for one kind decides one of two things:
+ *
+ *     this kind on all open cells          the code is the number of a subset, in order of size
+ *     this and all later kinds on some     the code is a number in base kinds + 1; the cells are
+ *     open cells, the others stay open     orbits under the subgroup, if these have few patterns
+ *
+ * Its cells and masks refer to the open cells moved together. So it serves all sets of decided cells that leave open cells
+ * which the subgroup moves alike. */
 typedef struct {
-    uint64_t taken;        /* cells of the orbit that earlier steps have filled */
-    uint32_t codes, next;  /* number of codes; another fold of the same step and subgroup + 1, or 0 */
-    pp_index_entry *entry; /* by code */
-    uint64_t *masks;       /* the representatives, class by class: a mask for each kind of the step */
-    uint32_t *first;       /* by class: its first representative */
-    uint32_t *stabilizer;  /* by class: the subgroup that keeps a representative */
+    uint64_t decided, cells; /* the decided cells, and those that a fold for several kinds decides */
+    uint8_t open, kinds;     /* number of open cells; kinds that the fold decides */
+    uint8_t one_kind;        /* whether it decides one kind on all open cells */
+    uint32_t codes, next;    /* number of codes; another fold of the same step and subgroup + 1, or 0 */
+    pp_index_entry *entry;   /* by code */
+    uint64_t *masks;         /* the representatives, class by class: a mask for each kind of the fold */
+    uint32_t *first;         /* by class: its first representative */
+    uint32_t *stabilizer;    /* by class: the subgroup that keeps a representative */
     uint32_t classes;
 } pp_index_fold;
 
@@ -124,7 +135,7 @@ typedef struct {
     uint8_t leaf;
     uint64_t choices[PP_INDEX_KINDS]; /* of a leaf: subsets for each kind, given those of the kinds before it */
     uint8_t left[PP_INDEX_KINDS];
-    uint64_t taken;          /* cells of the orbit that earlier steps have filled; at a leaf only their number */
+    uint64_t decided;        /* cells of the orbit; at a leaf only their number */
     uint32_t fold, branches; /* places of the fold, or while building of the subgroup, and of the first branch */
     uint64_t padding;        /* to 128 bytes */
 } pp_index_node;
@@ -193,13 +204,6 @@ static inline uint64_t pp_index_on_orbit(const pp_index_step *step, uint64_t mas
     return mask >> step->start & step->orbit;
 }
 
-/* The cells on the step's orbit that kinds of earlier steps hold. */
-static inline uint64_t pp_index_taken(const pp_index_step *step, const uint64_t *at) {
-    uint64_t taken = 0;
-    for (unsigned kind = 0; kind < step->first_kind; kind++) taken |= at[kind];
-    return taken & step->orbit << step->start;
-}
-
 /* The code of the pattern that the masks of all kinds form on the orbit of a step for all kinds. */
 static inline uint32_t pp_index_whole_code(const pp_index_step *step, const uint64_t *at, unsigned kinds) {
     uint32_t code = 0;
@@ -207,15 +211,31 @@ static inline uint32_t pp_index_whole_code(const pp_index_step *step, const uint
     return code;
 }
 
-/* The same for any step. */
-static inline uint32_t pp_index_code(const pp_index *x, const pp_index_step *step, const uint64_t *at) {
+/* The same for any fold of a step, given the cells that are decided. */
+static inline uint32_t pp_index_code(const pp_index *x, const pp_index_step *step, const pp_index_fold *fold,
+                                     const uint64_t *at, uint64_t decided) {
     if (step->spread) return pp_index_whole_code(step, at, x->kinds);
-    const uint64_t free = pp_index_on_orbit(step, ~pp_index_taken(step, at));
-    const uint64_t mine = pp_index_on_orbit(step, at[step->first_kind]);
-    const uint64_t subset = pp_gather(&x->subsets, mine, free, x->bytes);
-    const unsigned cells = pp_subset_size(&x->subsets, free, x->bytes);
-    const unsigned size = pp_subset_size(&x->subsets, subset, x->bytes);
-    return step->first_code[cells][size] + (uint32_t)pp_subset_rank(&x->subsets, subset, x->bytes);
+    const uint64_t open = pp_index_on_orbit(step, ~decided);
+    uint64_t subset[PP_INDEX_KINDS];
+    for (unsigned i = 0; i < fold->kinds; i++)
+        subset[i] = pp_gather(&x->subsets, pp_index_on_orbit(step, at[step->first_kind + i]), open, x->bytes);
+    if (fold->one_kind) {
+        const unsigned size = pp_subset_size(&x->subsets, *subset, x->bytes);
+        return step->first_code[fold->open][size] + (uint32_t)pp_subset_rank(&x->subsets, *subset, x->bytes);
+    }
+    uint32_t code = 0, power = 1;
+    for (uint64_t cells = fold->cells; cells; cells &= cells - 1, power *= fold->kinds + 1u)
+        for (unsigned i = 0; i < fold->kinds; i++)
+            if (subset[i] & cells & -cells) code += (i + 1) * power;
+    return code;
+}
+
+/* The decided cells of the orbit after a fold. */
+static inline uint64_t pp_index_decide(const pp_index *x, const pp_index_step *step, const pp_index_fold *fold,
+                                       const uint64_t *at, uint64_t decided) {
+    if (step->spread) return 0;
+    if (fold->one_kind) return decided | (at[step->first_kind] & step->orbit << step->start);
+    return decided | pp_scatter(&x->subsets, fold->cells, pp_index_on_orbit(step, ~decided), x->bytes) << step->start;
 }
 
 /* The cells that a leaf may give to a kind, where no other kind is. */
@@ -235,16 +255,16 @@ static inline void pp_index_follow(const pp_index *x, const pp_index_node **node
 
 /* The number of the pieces of a leaf, whose cells are in at most `bytes` bytes. */
 static inline __attribute__((always_inline)) uint64_t pp_index_rank_leaf(const pp_index *x, const pp_index_node *leaf,
-                                                                         const uint64_t *at, unsigned kinds,
-                                                                         unsigned bytes, int whole) {
+                                                                         const uint64_t *at, uint64_t decided,
+                                                                         unsigned kinds, unsigned bytes, int whole) {
     const pp_index_step *step = &x->steps[leaf->step];
-    uint64_t number = 0, occupied = whole ? 0 : pp_index_taken(step, at);
+    uint64_t number = 0, occupied = whole ? 0 : decided;
     for (unsigned kind = 0; kind < kinds; kind++) {
         const uint64_t domain = whole ? step->from : pp_index_domain(step, kind), mine = at[kind] & domain;
         unsigned first = step->start;
         if (!whole && kind < step->first_kind) first = (first + step->cells) % 64; /* 64: the domain is empty */
-        uint64_t bits = mine >> first; /* the domain's cells are consecutive, and the first kind may use all of them */
-        if (kind) bits = pp_gather(&x->subsets, bits, (domain & ~occupied) >> first, bytes);
+        uint64_t bits = mine >> first; /* the domain's cells are consecutive */
+        if (kind || (!whole && decided)) bits = pp_gather(&x->subsets, bits, (domain & ~occupied) >> first, bytes);
         number = number * leaf->choices[kind] + pp_subset_rank(&x->subsets, bits, bytes);
         occupied |= mine;
     }
@@ -256,7 +276,7 @@ static inline __attribute__((always_inline)) uint64_t pp_index_rank_leaf(const p
 static inline __attribute__((always_inline)) uint64_t pp_index_rank_masks(const pp_index *x, const uint64_t *masks,
                                                                           unsigned *stabilizer, unsigned kinds,
                                                                           unsigned bytes, int whole) {
-    uint64_t at[PP_INDEX_KINDS], number = 0;
+    uint64_t at[PP_INDEX_KINDS], number = 0, decided = 0;
     uint32_t code = 0, tier = 0u - x->first_tier;
     for (unsigned kind = 0; kind < kinds; kind++) {
         uint64_t sum = 0;
@@ -274,15 +294,20 @@ static inline __attribute__((always_inline)) uint64_t pp_index_rank_masks(const 
     for (unsigned kind = 0; kind < kinds; kind++) at[kind] = pp_permute(inward, masks[kind], bytes);
     while (!(entry.branch & PP_INDEX_LEAF)) { /* the entry is loaded before the node, so the processor waits less */
         const pp_index_step *step = &x->steps[node->step];
-        entry = node->entry[whole ? pp_index_whole_code(step, at, kinds) : pp_index_code(x, step, at)];
+        const pp_index_fold *fold = &x->folds[node->fold];
+        entry = node->entry[whole ? pp_index_whole_code(step, at, kinds) : pp_index_code(x, step, fold, at, decided)];
         pp_index_follow(x, &node, entry, &number);
         const pp_permutation *symmetry = &x->symmetry[entry.branch % PP_INDEX_GROUP];
         if (symmetry != x->symmetry)
             for (unsigned kind = 0; kind < kinds; kind++) at[kind] = pp_permute(symmetry, at[kind], bytes);
+        if (whole) continue;
+        decided = pp_index_decide(x, step, fold, at, decided);
+        if (x->steps[node->step].start != step->start) decided = 0;
     }
     if (stabilizer) *stabilizer = node->stabilizer;
-    if (x->steps[node->step].start >= 8) return number + pp_index_rank_leaf(x, node, at, kinds, bytes - 1, whole);
-    return number + pp_index_rank_leaf(x, node, at, kinds, bytes, whole);
+    if (x->steps[node->step].start >= 8)
+        return number + pp_index_rank_leaf(x, node, at, decided, kinds, bytes - 1, whole);
+    return number + pp_index_rank_leaf(x, node, at, decided, kinds, bytes, whole);
 }
 
 /* The slot of the placement masks[kind], and in *stabilizer the number of symmetries that leave it unchanged. The masks
@@ -298,6 +323,7 @@ static inline uint64_t pp_index_rank(const pp_index *x, const uint64_t *masks, u
 typedef struct {
     const pp_index_node *node;
     const uint64_t *masks, *end;
+    uint64_t decided; /* cells before this level */
     uint32_t class;
 } pp_index_level;
 
@@ -305,26 +331,41 @@ typedef struct {
     const pp_index_node *leaf;
     unsigned depth;
     uint64_t at[PP_INDEX_KINDS]; /* the pieces placed on the way */
+    uint64_t decided;            /* cells of the leaf's orbit */
     pp_index_level level[PP_INDEX_CELLS * PP_INDEX_KINDS];
 } pp_index_path;
 
 /* Place the pieces of the level's representative, or take them away. */
 static inline void pp_index_toggle(const pp_index *x, pp_index_path *path, const pp_index_level *level) {
     const pp_index_step *step = &x->steps[level->node->step];
-    for (unsigned i = 0; i < step->kinds; i++) path->at[step->first_kind + i] ^= level->masks[i];
+    if (step->spread) {
+        for (unsigned i = 0; i < step->kinds; i++) path->at[i] ^= level->masks[i];
+        return;
+    }
+    const uint64_t open = pp_index_on_orbit(step, ~level->decided);
+    for (unsigned i = 0; i < x->folds[level->node->fold].kinds; i++)
+        path->at[step->first_kind + i] ^= pp_scatter(&x->subsets, level->masks[i], open, x->bytes) << step->start;
+}
+
+/* Place the pieces of the level's representative and go to the node behind it. */
+static inline void pp_index_go(const pp_index *x, pp_index_path *path, const pp_index_level *level) {
+    const pp_index_step *step = &x->steps[level->node->step];
+    pp_index_toggle(x, path, level);
+    path->leaf = &x->nodes[level->node->branch[level->class].next];
+    path->decided = 0;
+    if (x->steps[path->leaf->step].start == step->start)
+        path->decided = pp_index_decide(x, step, &x->folds[level->node->fold], path->at, level->decided);
 }
 
 /* Go from path->leaf to a class of its fold and the representative with this place in it. */
 static inline void pp_index_enter(const pp_index *x, pp_index_path *path, uint32_t class, uint64_t place) {
     const pp_index_node *node = path->leaf;
     const pp_index_fold *fold = &x->folds[node->fold];
-    const unsigned kinds = x->steps[node->step].kinds;
     pp_index_level *level = &path->level[path->depth++];
-    *level = (pp_index_level){.node = node, .class = class};
-    level->masks = fold->masks + (fold->first[class] + place) * kinds;
-    level->end = fold->masks + (size_t)fold->first[class + 1] * kinds;
-    path->leaf = &x->nodes[node->branch[class].next];
-    pp_index_toggle(x, path, level);
+    *level = (pp_index_level){.node = node, .decided = path->decided, .class = class};
+    level->masks = fold->masks + (fold->first[class] + place) * fold->kinds;
+    level->end = fold->masks + (size_t)fold->first[class + 1] * fold->kinds;
+    pp_index_go(x, path, level);
 }
 
 /* The way from path->leaf, at first the root, to the leaf of a slot. Returns the slot's number within the leaf. */
@@ -346,10 +387,9 @@ static inline void pp_index_enter_next(const pp_index *x, pp_index_path *path) {
         pp_index_level *level = &path->level[path->depth - 1];
         const pp_index_node *node = level->node;
         pp_index_toggle(x, path, level);
-        level->masks += x->steps[node->step].kinds;
+        level->masks += x->folds[node->fold].kinds;
         if (level->masks != level->end) {
-            pp_index_toggle(x, path, level);
-            path->leaf = &x->nodes[node->branch[level->class].next];
+            pp_index_go(x, path, level);
             break;
         }
         /* the first slot of the next class with slots, which is the number of slots up to this class */
@@ -357,6 +397,7 @@ static inline void pp_index_enter_next(const pp_index *x, pp_index_path *path) {
         uint32_t class = level->class + 1;
         while (class + 1 < classes && node->branch[class + 1].offset == node->branch[class].offset) class ++;
         path->depth--;
+        path->decided = level->decided;
         if (class < classes && node->branch[class].offset < node->size) {
             path->leaf = node;
             pp_index_enter(x, path, class, 0);
@@ -416,6 +457,7 @@ static inline __attribute__((always_inline)) void pp_index_unrank_masks(const pp
     pp_index_path path;
     path.leaf = &x->nodes[x->roots[tier]];
     path.depth = 0;
+    path.decided = 0;
     memset(path.at, 0, sizeof path.at);
     uint64_t number = pp_index_descend(x, &path, first);
     for (unsigned kind = kinds; kind--; number /= path.leaf->choices[kind])
@@ -425,14 +467,13 @@ static inline __attribute__((always_inline)) void pp_index_unrank_masks(const pp
     for (;;) { /* a leaf */
         const pp_index_node *leaf = path.leaf;
         const pp_index_step *step = &x->steps[leaf->step];
-        const uint64_t taken = pp_index_taken(step, path.at);
         unsigned last = kinds - 1; /* the last kind with pieces left, whose digit changes fastest */
         while (last && !leaf->left[last]) last--;
         uint64_t at[PP_INDEX_KINDS];
         for (unsigned kind = 0; kind < kinds; kind++) at[kind] = pp_permute(&x->outward, path.at[kind], bytes);
         do {
             pp_index_run run = {.count = leaf->choices[last] - digits[last], .last = last, .bits = bits[last]};
-            uint64_t occupied = taken;
+            uint64_t occupied = path.decided;
             if (run.count > count) run.count = count;
             memcpy(run.fixed, at, sizeof at);
             for (unsigned kind = 0; kind < last; kind++) {

@@ -22,10 +22,10 @@ static inline void *pp_index_new(pp_index *x, uint64_t count, size_t size) {
     return memory;
 }
 
-/* Room for at least one more element in an array that doubles its size; 0 with x->failure set otherwise. */
+/* Room for at least one more element in an array that grows by half; 0 with x->failure set otherwise. */
 static inline int pp_index_grow(pp_index *x, void **array, uint32_t count, uint32_t *room, size_t size) {
     if (count < *room) return 1;
-    const uint32_t larger = *room ? 2 * *room : 64;
+    const uint32_t larger = *room ? *room + *room / 2 : 64;
     if (!pp_index_allows(x, larger - *room, size)) return 0;
     void *moved = realloc(*array, size * larger);
     if (!moved) {
@@ -211,27 +211,35 @@ static inline unsigned pp_index_order(const pp_index *x, uint32_t subgroup) {
 
 /* ---- folds ---- */
 
-/* Add the cells that a code gives to each kind of a step. `at` has the pieces of earlier steps. */
-static inline void pp_index_decode(const pp_index *x, const pp_index_step *step, uint32_t code, uint64_t *at) {
-    if (!step->spread) {
-        const uint64_t free = pp_index_on_orbit(step, ~pp_index_taken(step, at));
-        const unsigned cells = pp_subset_size(&x->subsets, free, x->bytes);
+/* Write the mask that a code of a fold gives to each of its kinds, in the form of pp_index_fold.masks. */
+static inline void pp_index_decode(const pp_index *x, const pp_index_step *step, const pp_index_fold *fold,
+                                   uint32_t code, uint64_t *masks) {
+    memset(masks, 0, fold->kinds * sizeof *masks);
+    if (fold->one_kind) {
         unsigned size = 0;
-        while (size < cells && step->first_code[cells][size + 1] <= code) size++;
-        const uint64_t subset = pp_subset_unrank(&x->subsets, cells, size, code - step->first_code[cells][size]);
-        at[step->first_kind] |= pp_scatter(&x->subsets, subset, free, x->bytes) << step->start;
+        while (size < fold->open && step->first_code[fold->open][size + 1] <= code) size++;
+        *masks = pp_subset_unrank(&x->subsets, fold->open, size, code - step->first_code[fold->open][size]);
         return;
     }
-    for (unsigned cell = 0; code; cell++, code /= step->kinds + 1u) {
-        const unsigned digit = code % (step->kinds + 1u);
-        if (digit) at[step->first_kind + digit - 1] |= UINT64_C(1) << (step->start + cell);
-    }
+    const unsigned base = fold->kinds + 1u;
+    uint64_t cells = step->spread ? step->orbit << step->start : fold->cells;
+    for (; code; code /= base, cells &= cells - 1)
+        if (code % base) masks[code % base - 1] |= cells & -cells;
+}
+
+/* The internal cells of a fold's masks. */
+static inline void pp_index_place_masks(const pp_index *x, const pp_index_step *step, const pp_index_fold *fold,
+                                        const uint64_t *masks, uint64_t *at) {
+    const uint64_t open = pp_index_on_orbit(step, ~fold->decided);
+    for (unsigned i = 0; i < fold->kinds; i++)
+        at[step->first_kind + i] =
+            step->spread ? masks[i] : pp_scatter(&x->subsets, masks[i], open, x->bytes) << step->start;
 }
 
 /* A representative while its fold is built. */
 typedef struct {
-    uint64_t
-        counts; /* the pieces of each kind as one number; of a single-member class, its code with the top bit set */
+    /* The pieces of each kind as one number. With the top bit set, the next fold and the pieces of one kind. */
+    uint64_t counts;
     uint32_t stabilizer, code;
 } pp_index_pattern;
 
@@ -242,9 +250,91 @@ static inline int pp_index_compare(const void *a, const void *b) {
     return p->code < q->code ? -1 : p->code > q->code;
 }
 
-/* Whether the next step is on the same orbit. */
-static inline int pp_index_shares_orbit(const pp_index *x, unsigned step_number) {
-    return x->steps[step_number + 1].cells && x->steps[step_number + 1].start == x->steps[step_number].start;
+/* The step after a fold; *decided changes from the cells of its orbit that are decided before to those after the fold,
+ * whose pieces are `at`. */
+static inline unsigned pp_index_next_step(const pp_index *x, unsigned step_number, const pp_index_fold *fold,
+                                          const uint64_t *at, uint64_t *decided) {
+    const pp_index_step *step = &x->steps[step_number];
+    unsigned next = step_number + fold->one_kind;
+    *decided = pp_index_decide(x, step, fold, at, *decided);
+    if (!step->spread && *decided != step->orbit << step->start && x->steps[next].cells &&
+        x->steps[next].start == step->start)
+        return next;
+    *decided = 0;
+    for (next = step_number + 1; x->steps[next].cells && x->steps[next].start == step->start; next++) {}
+    return next;
+}
+
+/* Number the open cells of an orbit in order; returns how many there are. */
+static inline unsigned pp_index_number_cells(const pp_index_step *step, uint64_t decided, uint8_t *cell,
+                                             uint8_t *number) {
+    unsigned count = 0;
+    for (unsigned at = step->start; at < (unsigned)step->start + step->cells; at++) {
+        if (decided >> at & 1) continue;
+        number[at] = (uint8_t)count;
+        cell[count++] = (uint8_t)at;
+    }
+    return count;
+}
+
+/* Whether a subgroup moves the open cells of an orbit alike for two sets of decided cells: each element exchanges cells
+ * with the same numbers. Then patterns on them fold in the same way. */
+static inline int pp_index_is_alike(const pp_index *x, const pp_index_step *step, uint32_t subgroup, uint64_t decided,
+                                    uint64_t other) {
+    uint8_t cells[2][PP_INDEX_CELLS], numbers[2][PP_INDEX_CELLS];
+    if (decided == other) return 1;
+    const unsigned count = pp_index_number_cells(step, decided, cells[0], numbers[0]);
+    if (pp_index_number_cells(step, other, cells[1], numbers[1]) != count) return 0;
+    for (unsigned element = 0; element < x->group; element++) {
+        if (!pp_index_is_in(x, subgroup, element)) continue;
+        const uint8_t *image = x->images[element];
+        for (unsigned i = 0; i < count; i++)
+            if (numbers[0][image[cells[0][i]]] != numbers[1][image[cells[1][i]]]) return 0;
+    }
+    return 1;
+}
+
+/* Choose what a fold decides: all kinds on the largest orbits of open cells under the subgroup, or one kind on all open
+ * cells if that has fewer patterns. */
+static inline void pp_index_choose_cells(const pp_index *x, const pp_index_step *step, uint32_t subgroup,
+                                         pp_index_fold *fold) {
+    uint8_t cell[PP_INDEX_CELLS], number[PP_INDEX_CELLS];
+    uint64_t orbit[PP_INDEX_CELLS] = {0};
+    fold->kinds = step->kinds;
+    if (step->spread) return;
+    fold->open = (uint8_t)pp_index_number_cells(step, fold->decided, cell, number);
+    for (unsigned i = 0; i < fold->open; i++)
+        for (unsigned element = 0; element < x->group; element++)
+            if (pp_index_is_in(x, subgroup, element)) orbit[i] |= UINT64_C(1) << number[x->images[element][cell[i]]];
+    const unsigned kinds = x->kinds - step->first_kind;
+    uint64_t codes = 1, most = step->first_code[fold->open][PP_INDEX_CELLS + 1];
+    if (most > PP_INDEX_CODES) most = PP_INDEX_CODES;
+    for (;; most = most < PP_INDEX_FEW_CODES ? most : PP_INDEX_FEW_CODES) {
+        uint64_t largest = 0;
+        for (unsigned i = 0; i < fold->open; i++)
+            if (!(orbit[i] & fold->cells) && __builtin_popcountll(orbit[i]) > __builtin_popcountll(largest))
+                largest = orbit[i];
+        for (uint64_t left = largest; left && codes <= most; left &= left - 1) codes *= kinds + 1;
+        if (!largest || codes > most) break;
+        fold->cells |= largest;
+        fold->codes = (uint32_t)codes;
+    }
+    fold->one_kind = !fold->cells;
+    fold->kinds = (uint8_t)(fold->one_kind ? 1 : kinds);
+}
+
+/* The fold of a step by a subgroup, given the cells decided; it may not be filled. UINT32_MAX with x->failure set on an
+ * error. */
+static inline uint32_t pp_index_find_fold(pp_index *x, unsigned step_number, uint32_t subgroup, uint64_t decided) {
+    const pp_index_step *step = &x->steps[step_number];
+    uint32_t *head = &x->fold_of[(size_t)subgroup * x->step_count + step_number];
+    for (uint32_t i = *head; i; i = x->folds[i - 1].next)
+        if (pp_index_is_alike(x, step, subgroup, x->folds[i - 1].decided, decided)) return i - 1;
+    if (!pp_index_grow(x, (void **)&x->folds, x->fold_count, &x->fold_room, sizeof *x->folds)) return UINT32_MAX;
+    pp_index_fold *fold = &x->folds[x->fold_count];
+    *fold = (pp_index_fold){.decided = decided, .next = *head};
+    pp_index_choose_cells(x, step, subgroup, fold);
+    return (*head = ++x->fold_count) - 1;
 }
 
 /* A growing list of representatives. */
@@ -263,15 +353,15 @@ static inline int pp_index_find_patterns(pp_index *x, unsigned step_number, uint
     for (uint32_t code = 0; code < fold->codes; code++) {
         if (fold->entry[code].place != UINT32_MAX) continue;
         if (!pp_index_grow(x, (void **)&list->pattern, list->count, &list->room, sizeof *list->pattern)) return 0;
-        uint64_t at[PP_INDEX_KINDS] = {fold->taken},
-                 turned[PP_INDEX_KINDS] = {fold->taken}; /* by the first kind, say */
-        pp_index_decode(x, step, code, at);
+        uint64_t masks[PP_INDEX_KINDS], at[PP_INDEX_KINDS], turned[PP_INDEX_KINDS];
+        pp_index_decode(x, step, fold, code, masks);
+        pp_index_place_masks(x, step, fold, masks, at);
         memset(keeping, 0, sizeof keeping);
         for (unsigned element = 0; element < x->group; element++) {
             if (!pp_index_is_in(x, subgroup, element)) continue;
-            for (unsigned kind = step->first_kind; kind < step->first_kind + step->kinds; kind++)
+            for (unsigned kind = step->first_kind; kind < (unsigned)step->first_kind + fold->kinds; kind++)
                 turned[kind] = pp_permute(&x->symmetry[element], at[kind], x->bytes);
-            const uint32_t image = pp_index_code(x, step, turned);
+            const uint32_t image = pp_index_code(x, step, fold, turned, fold->decided);
             if (image == code) keeping[element / 64] |= UINT64_C(1) << element % 64;
             if (fold->entry[image].place != UINT32_MAX) continue;
             fold->entry[image] = (pp_index_entry){.branch = x->inverse[element], .place = list->count};
@@ -279,17 +369,23 @@ static inline int pp_index_find_patterns(pp_index *x, unsigned step_number, uint
         pp_index_pattern *pattern = &list->pattern[list->count++];
         *pattern = (pp_index_pattern){.stabilizer = pp_index_subgroup(x, keeping), .code = code};
         if (pattern->stabilizer == UINT32_MAX) return 0;
-        for (unsigned kind = step->first_kind; kind < step->first_kind + step->kinds; kind++)
+        for (unsigned kind = step->first_kind; kind < (unsigned)step->first_kind + fold->kinds; kind++)
             pattern->counts += (uint64_t)__builtin_popcountll(at[kind]) << 7 * kind;
-        if (pp_index_shares_orbit(x, step_number) && pp_index_order(x, pattern->stabilizer) > 1)
-            pattern->counts = UINT64_C(1) << 63 | code;
+        if (!fold->one_kind || pp_index_order(x, pattern->stabilizer) == 1) continue;
+        uint64_t decided = fold->decided;
+        const unsigned step_after = pp_index_next_step(x, step_number, fold, at, &decided);
+        if (!decided) continue; /* nothing placed, or the orbit is complete */
+        const uint32_t after = pp_index_find_fold(x, step_after, pattern->stabilizer, decided);
+        if (after == UINT32_MAX) return 0;
+        pattern->counts = UINT64_C(1) << 63 | (uint64_t)after << 7 | (unsigned)__builtin_popcountll(*masks);
     }
     return 1;
 }
 
 /* Sort the representatives into classes and complete the fold. `numbers` has room for two numbers per representative. */
-static inline int pp_index_make_classes(pp_index *x, const pp_index_step *step, pp_index_fold *fold,
-                                        pp_index_patterns *list, uint32_t *numbers) {
+static inline int pp_index_make_classes(pp_index *x, unsigned step_number, pp_index_fold *fold, pp_index_patterns *list,
+                                        uint32_t *numbers) {
+    const pp_index_step *step = &x->steps[step_number];
     uint32_t *branch_of = numbers, *place_of = numbers + list->count;
     qsort(list->pattern, list->count, sizeof *list->pattern, pp_index_compare);
     for (uint32_t i = 0; i < list->count; i++) {
@@ -298,10 +394,11 @@ static inline int pp_index_make_classes(pp_index *x, const pp_index_step *step, 
             fold->first[fold->classes] = i;
             fold->stabilizer[fold->classes++] = p->stabilizer;
         }
-        uint64_t at[PP_INDEX_KINDS] = {fold->taken};
-        pp_index_decode(x, step, p->code, at);
-        memcpy(fold->masks + (size_t)i * step->kinds, at + step->first_kind, step->kinds * sizeof *at);
-        const int leaf = !step[1].cells || pp_index_order(x, p->stabilizer) == 1;
+        uint64_t at[PP_INDEX_KINDS], decided = fold->decided, *masks = fold->masks + (size_t)i * fold->kinds;
+        pp_index_decode(x, step, fold, p->code, masks);
+        pp_index_place_masks(x, step, fold, masks, at);
+        const unsigned after = pp_index_next_step(x, step_number, fold, at, &decided);
+        const int leaf = after == x->step_count || pp_index_order(x, p->stabilizer) == 1;
         branch_of[fold->entry[p->code].place] = (fold->classes - 1) << 13 | (leaf ? PP_INDEX_LEAF : 0);
         place_of[fold->entry[p->code].place] = i - fold->first[fold->classes - 1];
     }
@@ -317,37 +414,36 @@ static inline int pp_index_make_classes(pp_index *x, const pp_index_step *step, 
     return 1;
 }
 
-static inline unsigned pp_index_codes(const pp_index *x, const pp_index_step *step, uint64_t taken) {
-    if (!step->spread) return step->first_code[step->cells - __builtin_popcountll(taken)][PP_INDEX_CELLS + 1];
-    return x->kinds * step->spread[(1u << step->cells) - 1] + 1;
-}
-
-/* The fold of a step by a subgroup, or UINT32_MAX with x->failure set. */
-static inline uint32_t pp_index_fold_by(pp_index *x, unsigned step_number, uint32_t subgroup, uint64_t taken) {
-    uint32_t *head = &x->fold_of[(size_t)subgroup * x->step_count + step_number];
-    for (uint32_t i = *head; i; i = x->folds[i - 1].next)
-        if (x->folds[i - 1].taken == taken) return i - 1;
-    if (!pp_index_grow(x, (void **)&x->folds, x->fold_count, &x->fold_room, sizeof *x->folds)) return UINT32_MAX;
-    const uint32_t number = x->fold_count++;
-    pp_index_fold *fold = &x->folds[number];
-    *fold = (pp_index_fold){.taken = taken, .codes = pp_index_codes(x, &x->steps[step_number], taken), .next = *head};
-    *head = number + 1;
+/* Fill a fold; 0 with x->failure set on an error. */
+static inline int pp_index_fill_fold(pp_index *x, unsigned step_number, uint32_t subgroup, pp_index_fold *fold) {
+    const pp_index_step *step = &x->steps[step_number];
     pp_index_patterns list = {0};
+    if (step->spread) fold->codes = x->kinds * step->spread[(1u << step->cells) - 1] + 1;
+    else if (fold->one_kind) fold->codes = step->first_code[fold->open][PP_INDEX_CELLS + 1];
     fold->entry = pp_index_new(x, fold->codes, sizeof *fold->entry);
     int complete = fold->entry && pp_index_find_patterns(x, step_number, subgroup, fold, &list);
     if (complete) {
         uint32_t *numbers = pp_index_new(x, 2 * (uint64_t)list.count, sizeof *numbers);
-        const pp_index_step *step = &x->steps[step_number];
-        fold->masks = pp_index_new(x, (uint64_t)list.count * step->kinds, sizeof *fold->masks);
+        fold->masks = pp_index_new(x, (uint64_t)list.count * fold->kinds, sizeof *fold->masks);
         fold->first = pp_index_new(x, list.count + UINT64_C(1), sizeof *fold->first);
         fold->stabilizer = pp_index_new(x, list.count, sizeof *fold->stabilizer);
         complete = numbers && fold->masks && fold->first && fold->stabilizer &&
-                   pp_index_make_classes(x, step, fold, &list, numbers);
+                   pp_index_make_classes(x, step_number, fold, &list, numbers);
         if (numbers) x->used -= 2 * (size_t)list.count * sizeof *numbers;
         free(numbers);
     }
     x->used -= list.room * sizeof *list.pattern;
     free(list.pattern);
+    return complete;
+}
+
+/* The same as pp_index_find_fold, and the fold is filled. */
+static inline uint32_t pp_index_fold_by(pp_index *x, unsigned step_number, uint32_t subgroup, uint64_t decided) {
+    const uint32_t number = pp_index_find_fold(x, step_number, subgroup, decided);
+    if (number == UINT32_MAX || x->folds[number].entry) return number;
+    pp_index_fold fold = x->folds[number]; /* the array may move */
+    const int complete = pp_index_fill_fold(x, step_number, subgroup, &fold);
+    x->folds[number] = fold;
     return complete ? number : UINT32_MAX;
 }
 
@@ -365,7 +461,7 @@ static inline void pp_index_fill_leaf(const pp_index *x, pp_index_node *node) {
     node->leaf = 1;
     node->size = 1;
     for (unsigned kind = 0; kind < x->kinds; kind++) {
-        const unsigned filled = placed + (kind < step->first_kind ? 0 : (unsigned)node->taken);
+        const unsigned filled = placed + (kind < step->first_kind ? 0 : (unsigned)node->decided);
         const unsigned cells = (unsigned)__builtin_popcountll(pp_index_domain(step, kind));
         node->choices[kind] = cells >= filled ? x->subsets.choose[cells - filled][node->left[kind]] : !node->left[kind];
         node->size = pp_index_multiply(node->size, node->choices[kind]);
@@ -374,7 +470,7 @@ static inline void pp_index_fill_leaf(const pp_index *x, pp_index_node *node) {
 }
 
 static inline uint32_t pp_index_node_of(pp_index *x, unsigned step, uint32_t subgroup, const uint8_t *left,
-                                        uint64_t taken);
+                                        uint64_t decided);
 
 /* Fill the branches of a node, one per class of its fold. Returns 0 with x->failure set on an error. */
 static inline int pp_index_fill_branches(pp_index *x, uint32_t place, const pp_index_fold *shared) {
@@ -386,21 +482,21 @@ static inline int pp_index_fill_branches(pp_index *x, uint32_t place, const pp_i
     for (uint32_t class = 0; class < fold.classes; class ++, x->branch_count++)
         if (!pp_index_grow(x, (void **)&x->branches, x->branch_count, &x->branch_room, sizeof *x->branches)) return 0;
     for (uint32_t class = 0; class < fold.classes; class ++) {
-        const uint64_t *masks = fold.masks + (size_t)fold.first[class] * step->kinds;
-        uint64_t taken = node.taken;
+        const uint64_t *masks = fold.masks + (size_t)fold.first[class] * fold.kinds;
+        uint64_t at[PP_INDEX_KINDS], decided = fold.decided;
         uint8_t left[PP_INDEX_KINDS];
         int fits = 1;
         memcpy(left, node.left, sizeof left);
-        for (unsigned i = 0; i < step->kinds; i++) {
+        for (unsigned i = 0; i < fold.kinds; i++) {
             const unsigned used = (unsigned)__builtin_popcountll(masks[i]), kind = step->first_kind + i;
             fits &= used <= left[kind];
             left[kind] = (uint8_t)(left[kind] - used);
-            taken |= masks[i];
         }
         x->branches[first + class].offset = size;
         if (!fits) continue;
-        if (!pp_index_shares_orbit(x, node.step)) taken = 0;
-        const uint32_t next = pp_index_node_of(x, node.step + 1u, fold.stabilizer[class], left, taken);
+        pp_index_place_masks(x, step, &fold, masks, at);
+        const unsigned after = pp_index_next_step(x, node.step, &fold, at, &decided);
+        const uint32_t next = pp_index_node_of(x, after, fold.stabilizer[class], left, decided);
         if (next == UINT32_MAX) return 0;
         x->branches[first + class].next = next;
         const uint64_t members = fold.first[class + 1] - fold.first[class];
@@ -414,24 +510,29 @@ static inline int pp_index_fill_branches(pp_index *x, uint32_t place, const pp_i
     return 1;
 }
 
-/* The node of a step, a subgroup, the pieces left and the cells taken; UINT32_MAX with x->failure set on an error. */
+/* The node of a step, a subgroup, the pieces left and the cells decided; UINT32_MAX with x->failure set on an error. */
 static inline uint32_t pp_index_node_of(pp_index *x, unsigned step, uint32_t subgroup, const uint8_t *left,
-                                        uint64_t taken) {
+                                        uint64_t decided) {
     pp_index_node node = {.fold = subgroup, .step = (uint16_t)step};
     node.stabilizer = (uint16_t)pp_index_order(x, subgroup);
     node.leaf = node.stabilizer == 1 || step == x->step_count;
-    node.taken = node.leaf ? (uint64_t)__builtin_popcountll(taken) : taken;
+    if (node.leaf) node.decided = (uint64_t)__builtin_popcountll(decided);
+    else {
+        const uint32_t fold = pp_index_find_fold(x, step, subgroup, decided);
+        if (fold == UINT32_MAX) return UINT32_MAX;
+        node.decided = x->folds[fold].decided;
+    }
     memcpy(node.left, left, x->kinds);
     struct {
-        uint64_t taken;
+        uint64_t decided;
         uint32_t step, subgroup;
         uint8_t left[PP_INDEX_KINDS];
-    } key = {.taken = node.taken, .step = step, .subgroup = subgroup};
+    } key = {.decided = node.decided, .step = step, .subgroup = subgroup};
     memcpy(key.left, node.left, sizeof key.left);
     uint32_t bucket = (uint32_t)(pp_index_hash(&key, sizeof key) & (x->bucket_count - 1));
     for (; x->buckets[bucket]; bucket = (bucket + 1) & (x->bucket_count - 1)) {
         const pp_index_node *other = &x->nodes[x->buckets[bucket] - 1];
-        if (other->step == step && other->fold == subgroup && other->taken == node.taken &&
+        if (other->step == step && other->fold == subgroup && other->decided == node.decided &&
             !memcmp(other->left, node.left, sizeof node.left))
             return x->buckets[bucket] - 1;
     }
@@ -447,7 +548,7 @@ static inline uint32_t pp_index_node_of(pp_index *x, unsigned step, uint32_t sub
         pp_index_fill_leaf(x, &x->nodes[place]);
         return place;
     }
-    const uint32_t fold = pp_index_fold_by(x, step, subgroup, taken);
+    const uint32_t fold = pp_index_fold_by(x, step, subgroup, node.decided);
     return fold != UINT32_MAX && pp_index_fill_branches(x, place, &x->folds[fold]) ? place : UINT32_MAX;
 }
 
@@ -483,7 +584,7 @@ static inline int pp_index_build_nodes(pp_index *x) {
     for (uint32_t i = 0; i < x->node_count; i++) {
         pp_index_node *node = &x->nodes[i];
         if (node->leaf) continue;
-        node->fold = pp_index_fold_by(x, node->step, node->fold, node->taken);
+        node->fold = pp_index_fold_by(x, node->step, node->fold, node->decided);
         node->entry = x->folds[node->fold].entry;
         node->branch = x->branches + node->branches;
     }

@@ -82,6 +82,7 @@ static inline int pp_orbits_build(pp_orbits *o, uint32_t configs, unsigned symme
 static inline int pp_orbits_of_subsets(pp_orbits *o, const pp_subsets *subsets, unsigned cells, unsigned count,
                                        unsigned symmetries, const pp_permutation *permutation) {
     const uint64_t configs = subsets->choose[cells][count];
+    *o = (pp_orbits){0};
     if (configs > UINT32_MAX || !pp_orbits_start(o, configs)) return 0;
     uint64_t mask = pp_subset_first(count);
     for (uint32_t config = 0; config < configs; config++, mask = pp_subset_next(mask)) {
