@@ -169,12 +169,19 @@ class Generator:
         ]
 
     def _alias(self, indent: str) -> list[str]:
-        """Give a list a second name. A later change must be seen under both."""
+        """Give a list a second name, or swap two names. A later change must be seen under both names of a list."""
         if not self.lists:
             return self._list(indent)
         value = self.random.choice(self.lists)
         if self.random.random() < 0.4:
             value += f" if {self.condition(1)} else {self.random.choice([*self.lists, '[]', '[3]', '[*TABLE]'])}"
+        if self.random.random() < 0.4:
+            name, other = self.random.choice(self.lists), self.random.choice(self.lists)
+            return [f"{indent}{name}, {other} = {other}, {self.random.choice([name, value, self.sequence(1)])}"]
+        if self.random.random() < 0.4:
+            return [
+                f"{indent}{self.random.choice(self.lists)} = {self.random.choice([value, f'list({self.sequence(1)})'])}"
+            ]
         self.lists.append(f"l{len(self.lists)}")
         return [f"{indent}{self.lists[-1]} = {value}"]
 

@@ -17,8 +17,10 @@ from cffi import FFI
 
 INCLUDE = Path(__file__).with_name("include")
 
+# The functions of a kernel have fixed parameters, so an unused one is no mistake.
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wno-unused-parameter"]
 # The result must run on any machine of the architecture, so there is no -march=native.
-COMPILE_ARGS = ["-O3", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-fno-semantic-interposition"]
+COMPILE_ARGS = ["-O3", "-std=c11", *WARNINGS, "-fno-semantic-interposition"]
 
 
 def read_declarations(header: Path) -> str:

@@ -17,6 +17,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -106,6 +107,14 @@ def report(make: Callable[[], Game], *, quick: bool = False, seconds: float = 0.
 
 def report_plugin(source: object, *, quick: bool = False, seconds: float = 0.3, **options: object) -> dict[str, str]:
     return report(lambda: make_game(source, name="seeded", **options), quick=quick, seconds=seconds)
+
+
+def module_in_file(source: str, path: Path) -> ModuleType:
+    """Return a module whose source is in a file, so that its rules are compiled."""
+    path.write_text(source)
+    module = ModuleType(path.stem)
+    exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
+    return module
 
 
 def build_kernel(source: str, folder: Path) -> Path:

@@ -29,19 +29,16 @@ static int has_line(unsigned men) {
 
 /* The mover has as many men on the board as the opponent or one less, and no line, because the game would be over. */
 static int valid(const pp_kernel *self, pp_position position) {
-    (void)self;
     const unsigned first = count(mine(position)), second = count(theirs(position));
     return position >> 2 * PLACES == 0 && (mine(position) & theirs(position)) == 0 && second <= MEN &&
            (first == second || first + 1 == second) && !has_line(mine(position));
 }
 
 static pp_position start(const pp_kernel *self) {
-    (void)self;
     return make(0, 0);
 }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
-    (void)self;
     return count(mine(position)) + count(theirs(position)); /* the men on the board, which never get fewer */
 }
 
@@ -60,7 +57,6 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves)
 }
 
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     const unsigned moved = (mine(position) | 1u << (move & 15)) & ~(1u << (move >> 4));
     return make(theirs(position), moved); /* the opponent is to move, so the halves are exchanged */
 }
@@ -116,7 +112,6 @@ static unsigned their_men(uint32_t tier) { return (tier + 1) / 2; }
 static unsigned theirs_after(uint32_t tier) { return choose[PLACES - my_men(tier)][their_men(tier)]; }
 
 static uint64_t tier_size(const pp_kernel *self, uint32_t tier) {
-    (void)self;
     return (uint64_t)choose[PLACES][my_men(tier)] * theirs_after(tier);
 }
 

@@ -9,14 +9,18 @@ import random
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
+from pathlib import Path
 
 import pytest
 
-from perfectplay import Board, Cell, Click, Piece, Status
+from perfectplay import Board, Cell, Click, Piece, Status, make_game
+from perfectplay.compile.translation import Untranslatable, translate
+from perfectplay.errors import PluginError
 
 from .. import zoo
-from .seeded import Mistake, indexed_example, read_mistakes, report_plugin
+from .seeded import Mistake, indexed_example, module_in_file, read_mistakes, report_plugin
 
 GAMES = {
     "tictactoe": (zoo.read("tictactoe"), {}),
@@ -38,9 +42,9 @@ def test_correct_games_have_no_breaches_and_no_hints(game):
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: f"{mistake.game}-{mistake.law}")
-def test_a_mistake_in_the_source_is_noticed(mistake: Mistake):
+def test_a_mistake_in_the_source_is_noticed(mistake: Mistake, tmp_path: Path):
     source, options = GAMES[mistake.game]
-    plugin = zoo.module_of(zoo.change(source, {mistake.old: mistake.new}))
+    plugin = module_in_file(zoo.change(source, {mistake.old: mistake.new}), tmp_path / "game.py")
     quick = mistake.law not in ("harmless", "pure")
     found = report_plugin(plugin, quick=quick, seconds=mistake.seconds, **options)
     if mistake.law == "harmless":
@@ -49,6 +53,17 @@ def test_a_mistake_in_the_source_is_noticed(mistake: Mistake):
         assert mistake.law in found, found
         assert re.search(mistake.message, found[mistake.law]), found
         assert "\n" not in found[mistake.law]
+
+
+def test_most_games_with_a_mistake_are_checked_with_compiled_rules(tmp_path: Path):
+    compiled = 0
+    for i, mistake in enumerate(MISTAKES):
+        source, options = GAMES[mistake.game]
+        with suppress(PluginError, Untranslatable):  # refused, or solved with the Python rules
+            plugin = module_in_file(zoo.change(source, {mistake.old: mistake.new}), tmp_path / f"game{i}.py")
+            translate(make_game(plugin, name="seeded", **options))
+            compiled += 1
+    assert compiled >= 70
 
 
 def changed(**mistakes):

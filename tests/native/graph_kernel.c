@@ -33,7 +33,6 @@ pp_position graph_undo(const pp_kernel *self, pp_position position, pp_move move
 }
 
 pp_position graph_canonicalize(const pp_kernel *self, pp_position position) {
-    (void)self;
     return position & ~(pp_position)1;
 }
 

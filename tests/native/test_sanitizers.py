@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from perfectplay_native.build import WARNINGS
+
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 ENGINE = ROOT / "native/perfectplay_native"
@@ -16,7 +18,7 @@ FOLDERS = [ENGINE / "src", *sorted((ROOT / "games").glob("*/perfectplay_*"))]
 INCLUDES = [f"-I{folder}" for folder in (ENGINE / "include", HERE, *FOLDERS)]
 
 # PP_NO_CLONES: the function that selects a clone would run before the sanitizers are ready.
-FLAGS = ["-std=c11", "-g1", "-O1", "-pthread", "-DPP_NO_CLONES", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+FLAGS = ["-std=c11", "-g1", "-O1", "-pthread", "-DPP_NO_CLONES", *WARNINGS, "-Werror"]
 
 WRAPPED = (
     "malloc",

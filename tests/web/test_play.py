@@ -298,6 +298,21 @@ def test_a_losing_move_shows_its_refutation(open_page: OpenPage, small_server: s
     expect(notice(page)).to_have_text(re.compile(r"\(Loss in \d moves?\) is refuted by [abc][123] "))
 
 
+@pytest.mark.parametrize(("width", "height"), [(920, 700), (1024, 768), (1280, 900), (1440, 900)])
+def test_a_refutation_does_not_move_the_list(open_page: OpenPage, kinds_server: str, width: int, height: int) -> None:
+    viewport = {"width": width, "height": height}
+    page = open_page(f"{kinds_server}/gobblet?moves=S(0,0)+L(1,2)+S(2,0)+M(2,0)", viewport=viewport)
+    chips = page.locator("#moves .group.loss .chip:visible")
+    place = "() => document.querySelector('#moves').getBoundingClientRect().y + scrollY"
+    before = page.evaluate(place)
+    for number in range(min(6, chips.count())):
+        move = chips.nth(number)
+        name = move.get_attribute("data-move") or ""
+        move.hover()
+        expect(notice(page)).to_have_text(re.compile(f"^{re.escape(name)} .* is refuted by"))
+        assert page.evaluate(place) == before
+
+
 # ---- clicks and drags on boards ----
 
 

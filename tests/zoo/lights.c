@@ -13,49 +13,40 @@ static pp_position pressed(pp_position lights, unsigned at) {
 }
 
 static int valid(const pp_kernel *self, pp_position lights) {
-    (void)self;
     return lights <= EVERY;
 }
 
 static pp_position start(const pp_kernel *self) {
-    (void)self;
     return EVERY;
 }
 
 static size_t moves(const pp_kernel *self, pp_position lights, pp_move *moves) {
-    (void)self;
     if (!lights) return 0;
     for (pp_move at = 0; at < LIGHTS; at++) moves[at] = at;
     return LIGHTS;
 }
 
 static pp_position apply(const pp_kernel *self, pp_position lights, pp_move move) {
-    (void)self;
     return pressed(lights, move);
 }
 
 static int status(const pp_kernel *self, pp_position lights) {
-    (void)self;
     return lights ? PP_ONGOING : PP_WON;
 }
 
 static uint64_t tier_size(const pp_kernel *self, uint32_t tier) {
-    (void)self, (void)tier;
     return (uint64_t)EVERY + 1;
 }
 
 static pp_slot rank(const pp_kernel *self, pp_position lights) {
-    (void)self;
     return lights;
 }
 
 static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
-    (void)self;
     for (size_t i = 0; i < count; i++) positions[i] = pp_slot_index(first) + i;
 }
 
 static size_t expand(const pp_kernel *self, pp_position lights, pp_slot *slots) {
-    (void)self;
     for (unsigned at = 0; at < LIGHTS; at++) slots[at] = pressed(lights, at);
     return LIGHTS;
 }

@@ -20,18 +20,15 @@ static unsigned other_at(pp_position p) { return side(p) ? first_at(p) : second_
 static pp_position make(unsigned first, unsigned second, unsigned turn) { return first | second << 3 | turn << 6; }
 
 static int race_valid(const pp_kernel *self, pp_position p) {
-    (void)self;
     return p < 128 && first_at(p) < CELLS && second_at(p) < CELLS && first_at(p) != second_at(p) &&
            mover_at(p) != MIDDLE;
 }
 
 static pp_position race_start(const pp_kernel *self) {
-    (void)self;
     return make(0, CELLS - 1, 0);
 }
 
 static size_t race_moves(const pp_kernel *self, pp_position p, pp_move *moves) {
-    (void)self;
     const unsigned at = mover_at(p), other = other_at(p);
     const int middle_allowed = other == 0 || other == CELLS - 1;
     size_t count = 0;
@@ -47,17 +44,14 @@ static pp_position step(pp_position p, unsigned turn, unsigned right) {
 }
 
 static pp_position race_apply(const pp_kernel *self, pp_position p, pp_move move) {
-    (void)self;
     return step(p, side(p), move);
 }
 
 static pp_position race_undo(const pp_kernel *self, pp_position p, pp_move move) {
-    (void)self;
     return step(p, !side(p), !move);
 }
 
 static pp_position race_canonicalize(const pp_kernel *self, pp_position p) {
-    (void)self;
     const pp_position mirrored = make(CELLS - 1 - first_at(p), CELLS - 1 - second_at(p), side(p));
     return p < mirrored ? p : mirrored;
 }
@@ -68,14 +62,12 @@ static int race_status(const pp_kernel *self, pp_position p) {
 }
 
 static uint64_t race_tier_size(const pp_kernel *self, uint32_t tier) {
-    (void)self, (void)tier;
     return CELLS * CELLS;
 }
 
 static uint64_t index_of(unsigned mover, unsigned other) { return mover * CELLS + other; }
 
 static pp_slot race_rank(const pp_kernel *self, pp_position p) {
-    (void)self;
     const uint64_t index = index_of(mover_at(p), other_at(p));
     const uint64_t mirrored = index_of(CELLS - 1 - mover_at(p), CELLS - 1 - other_at(p));
     return pp_slot_of(0, index < mirrored ? index : mirrored);

@@ -54,7 +54,8 @@ _DECIDED: dict[str, tuple[Callable[[Range, Range], bool], Callable[[Range, Range
 
 def are_ints(objects: Iterable[Any]) -> bool:
     """Whether all objects are integers."""
-    return all(issubclass(kind, int) and is_plain(kind, int) for kind in set(map(type, objects)))
+    kinds: set[type] = set(map(type, objects))
+    return all(is_plain(kind, int) for kind in kinds)
 
 
 @lru_cache(maxsize=10_000)

@@ -182,8 +182,6 @@ def _arithmetic(symbol: str, operands: Sequence[ir.Expr], own: str) -> str:
 
 def _statement(statement: ir.Statement, fail: str) -> Iterator[str]:
     match statement:
-        case ir.Comment(text):
-            yield f"/* {text.replace('*/', '* /').replace('/*', '/ *')} */"
         case ir.Assign(target, value):
             yield f"{target.name} = {expression(value, type_of(target.range))};"
         case ir.CheckedAssign(target, op, a, b):

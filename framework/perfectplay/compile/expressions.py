@@ -357,7 +357,9 @@ class Expressions(Statements):
 
     def sequence(self, node: ast.expr) -> Value:
         """Return a sequence that is only read here, so that a list display need not become an array."""
-        return self._display(node.elts, list, (self.path, node)) if isinstance(node, ast.List) else self.expression(node)
+        if isinstance(node, ast.List):
+            return self._display(node.elts, list, (self.path, node))
+        return self.expression(node)
 
     def iterable(self, node: ast.expr) -> Value:
         if isinstance(node, ast.GeneratorExp):

@@ -53,11 +53,6 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Comment:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Assign:
     target: Variable
     value: Expr
@@ -150,7 +145,7 @@ class Nested:
     block: Block
 
 
-Statement = Comment | Assign | CheckedAssign | Fail | Call | Load | Store | If | For | Loop | Goto | Label | Nested
+Statement = Assign | CheckedAssign | Fail | Call | Load | Store | If | For | Loop | Goto | Label | Nested
 
 
 @dataclass(slots=True)

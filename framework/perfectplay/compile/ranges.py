@@ -132,13 +132,6 @@ def invert(a: Range) -> Range:
     return Range(-a.hi - 1, -a.lo - 1)
 
 
-def magnitude(a: Range) -> Range:
-    """Return the range of `abs(a)`."""
-    if a.lo >= 0:
-        return a
-    return Range(0 if a.hi >= 0 else -a.hi, max(-a.lo, a.hi))
-
-
 BINARY = {
     "add": add,
     "sub": sub,

@@ -146,23 +146,27 @@ _METHODS = """
 
 @cache
 def is_plain(kind: type, base: type) -> bool:
-    """Whether a class is `base`, bool, or a subclass that changes no operator or method that the translator knows."""
+    """Whether a class is `base` or a subclass that changes no operator or method that the translator knows."""
 
     def find(cls: type, name: str) -> object:
         return next((vars(each)[name] for each in cls.__mro__ if name in vars(each)), None)
 
     names = [name for name in _METHODS.split() if name.startswith("__") or find(base, name)]
-    return kind is bool or (issubclass(kind, base) and all(find(kind, name) is find(base, name) for name in names))
+    if kind is bool:
+        return base is int
+    return issubclass(kind, base) and all(find(kind, name) is find(base, name) for name in names)
 
 
 def is_int(obj: Any) -> bool:
     """Whether an object is an integer with the arithmetic of int."""
-    return isinstance(obj, int) and is_plain(type(obj), int)
+    kind: type = type(obj)
+    return is_plain(kind, int)
 
 
 def is_object(obj: Any, *kinds: type) -> bool:
     """Whether an object is of one of these classes, or of a subclass that does not change their behaviour."""
-    return any(isinstance(obj, kind) and is_plain(type(obj), kind) for kind in kinds)
+    kind: type = type(obj)
+    return any(is_plain(kind, base) for base in kinds)
 
 
 def truth(expr: ir.Expr) -> Int:

@@ -28,7 +28,7 @@ from perfectplay.web.requests import EMBED, Refusal, find_game, parse_id, parse_
 STATIC = Path(__file__).parent / "static"
 VOCABULARY = "/static/vocabulary.js"
 
-LATER = ("editor.js", "explore.js", "games.js", "motion.js", "summary.js")
+LATER = ("chooser.js", "editor.js", "explore.js", "games.js", "motion.js", "refutation.js", "summary.js")
 """Modules that the page loads when they are first needed."""
 
 _DESCRIPTION = "Explore solved board games and play against a perfect opponent."

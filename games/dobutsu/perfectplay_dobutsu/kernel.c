@@ -37,7 +37,6 @@ static inline pp_position one_of_code(unsigned code, int owner) {
 }
 
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     const int mover = side_to_move(position);
     const unsigned source = source_of(move), target = target_of(move), captured = captured_by(move);
     const int drops = source >= FROM_HAND;
@@ -48,7 +47,6 @@ static pp_position apply(const pp_kernel *self, pp_position position, pp_move mo
 }
 
 static pp_position undo(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     const int mover = !side_to_move(position);
     const unsigned source = source_of(move), target = target_of(move), captured = captured_by(move);
     const unsigned code = code_at(position, target), before = move & PROMOTES ? code & 3 : code;
@@ -71,7 +69,6 @@ static int is_stuck(const board *b) {
 static inline board board_of_mover(pp_position position) { return board_seen_by(position, side_to_move(position)); }
 
 static int valid(const pp_kernel *self, pp_position position) {
-    (void)self;
     const unsigned bit0 = plane(position, 1), bit1 = plane(position, 2), bit2 = plane(position, 3);
     if (position >> (SIDE_BIT + 1) || (bit2 & (bit0 ^ bit1)) || (plane(position, 0) & ~(bit0 | bit1 | bit2))) return 0;
     const board b = board_of_mover(position);
@@ -86,7 +83,6 @@ static int valid(const pp_kernel *self, pp_position position) {
 }
 
 static pp_position start(const pp_kernel *self) {
-    (void)self;
     board b = {0};
     for (int side = 0; side < 2; side++) {
         static const uint16_t home[4] = {[GIRAFFE] = 04000, [ELEPHANT] = 01000, [CHICK] = 00200, [LION] = 02000};
@@ -96,7 +92,6 @@ static pp_position start(const pp_kernel *self) {
 }
 
 static int status(const pp_kernel *self, pp_position position) {
-    (void)self;
     const board b = board_of_mover(position);
     return tier_of_board(&b, MINE) == FINISHED || is_stuck(&b) ? PP_LOST : PP_ONGOING;
 }
@@ -104,7 +99,6 @@ static int status(const pp_kernel *self, pp_position position) {
 static inline unsigned cell_seen_by(unsigned cell, int side) { return side ? CELLS - 1 - cell : cell; }
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
-    (void)self;
     const int mover = side_to_move(position);
     const board b = board_seen_by(position, mover);
     const uint32_t tier = tier_of_board(&b, MINE);
@@ -128,18 +122,15 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
 }
 
 static pp_position canonicalize(const pp_kernel *self, pp_position position) {
-    (void)self;
     const pp_position image = (position & ~PLANES) | mirror(position & PLANES);
     return image < position ? image : position;
 }
 
 static int mover(const pp_kernel *self, pp_position position) {
-    (void)self;
     return side_to_move(position);
 }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
-    (void)self;
     return tier_of_position(seen_by(position, side_to_move(position)));
 }
 
@@ -152,7 +143,6 @@ static unsigned reach(const board *b, int side) {
 }
 
 static int wins_now(const pp_kernel *self, pp_position position) {
-    (void)self;
     const board b = board_of_mover(position);
     if (attackers(&b, MINE, cell_of(b.on[THEIRS][LION]))) return 1;
     const unsigned far = dobutsu_steps[MINE][LION][cell_of(b.on[MINE][LION])] & FAR_RANK;
@@ -162,12 +152,10 @@ static int wins_now(const pp_kernel *self, pp_position position) {
 /* ---- the perfect index ---- */
 
 static uint64_t tier_size(const pp_kernel *self, uint32_t number) {
-    (void)self;
     return number == UNFINISHED ? dobutsu_group[GROUPS].first : 1;
 }
 
 static pp_slot rank(const pp_kernel *self, pp_position position) {
-    (void)self;
     const board b = board_of_mover(position);
     const uint32_t number = tier_of_board(&b, MINE);
     return pp_slot_of(number, number == UNFINISHED ? index_of_board(&b) : 0);
@@ -184,7 +172,6 @@ static pp_position example(uint32_t number) {
 }
 
 static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
-    (void)self;
     if (pp_slot_tier(first) == UNFINISHED) dobutsu_unrank(pp_slot_index(first), count, positions);
     else if (count) *positions = example(pp_slot_tier(first));
 }
@@ -196,7 +183,6 @@ static inline void add_board(pp_edges *list, const board *b) {
 /* The view is that of the next mover, so THEIRS moves. A piece other than the lion can move safely if nothing
  * attacks the lion, or if it captures the only attacker. */
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
-    (void)self;
     const board seen = board_seen_by(position, !side_to_move(position));
     if (attackers(&seen, THEIRS, cell_of(seen.on[MINE][LION]))) {
         *slots = pp_slot_of(FINISHED, 0);
@@ -242,7 +228,6 @@ static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots
 }
 
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
-    (void)self;
     const board now = board_seen_by(position, !side_to_move(position));
     if (tier_of_board(&now, THEIRS) != UNFINISHED) return 0; /* play never returns from there */
     pp_edges list = {.slots = slots, .origin_symmetric = is_symmetric(&now)};

@@ -87,12 +87,10 @@ static inline int has_move(const board *b) {
 /* ---- the rules ---- */
 
 static pp_position start(const pp_kernel *self) {
-    (void)self;
     return 0;
 }
 
 static int valid(const pp_kernel *self, pp_position position) {
-    (void)self;
     if (position >> (SIDE_BIT + 1)) return 0;
     board b;
     read_board(position, &b);
@@ -104,14 +102,12 @@ static int valid(const pp_kernel *self, pp_position position) {
 }
 
 static int status(const pp_kernel *self, pp_position position) {
-    (void)self;
     board b;
     read_board(position, &b);
     return has_line(b.other_visible) || !has_move(&b) ? PP_LOST : PP_ONGOING;
 }
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *out) {
-    (void)self;
     board b;
     read_board(position, &b);
     if (has_line(b.other_visible)) return 0;
@@ -135,12 +131,10 @@ static inline pp_position flip(pp_position position, pp_move move, unsigned side
 }
 
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     return flip(position, move, (unsigned)(position >> SIDE_BIT & 1));
 }
 
 static pp_position undo(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     return flip(position, move, (unsigned)(~position >> SIDE_BIT & 1));
 }
 
@@ -157,7 +151,6 @@ static inline uint64_t transpose(uint64_t cells) {
 }
 
 static pp_position canonicalize(const pp_kernel *self, pp_position position) {
-    (void)self;
     const uint64_t side = position & (uint64_t)1 << SIDE_BIT;
     uint64_t image = position ^ side, least = image;
     for (int turn = 0; turn < 4; turn++) { /* a flip and a transposition together are a quarter turn */
@@ -170,7 +163,6 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
 }
 
 static int mover(const pp_kernel *self, pp_position position) {
-    (void)self;
     return (int)(position >> SIDE_BIT & 1);
 }
 
@@ -193,21 +185,18 @@ static inline int can_win(const board *b) {
 }
 
 static int wins_now(const pp_kernel *self, pp_position position) {
-    (void)self;
     board b;
     read_board(position, &b);
     return can_win(&b);
 }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
-    (void)self;
     board b;
     read_board(position, &b);
     return tier_of_masks(b.mover, b.other);
 }
 
 static size_t tier_children(const pp_kernel *self, uint32_t tier_number, uint32_t *out) {
-    (void)self;
     const layer_type type[3] = {(layer_type)(tier_number % 9), (layer_type)(tier_number / 9 % 9),
                                 (layer_type)(tier_number / 81)};
     const uint32_t weight[3] = {1, 9, 81};
@@ -227,12 +216,10 @@ static size_t tier_children(const pp_kernel *self, uint32_t tier_number, uint32_
 /* ---- the perfect index ---- */
 
 static uint64_t tier_size(const pp_kernel *self, uint32_t tier_number) {
-    (void)self;
     return tier_slots(tier_number);
 }
 
 static pp_slot rank(const pp_kernel *self, pp_position position) {
-    (void)self;
     board b;
     read_board(position, &b);
     const layer_set layers = layers_of(b.mover, b.other);
@@ -241,7 +228,6 @@ static pp_slot rank(const pp_kernel *self, pp_position position) {
 }
 
 static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
-    (void)self;
     gobblet_unrank_layers(first, count, positions);
 }
 
@@ -283,7 +269,6 @@ static inline size_t expand_board(const board *b, pp_slot *slots) {
 }
 
 static size_t expand(const pp_kernel *self, pp_position position, pp_slot *slots) {
-    (void)self;
     board b;
     read_board(position, &b);
     return expand_board(&b, slots);
@@ -299,7 +284,6 @@ static inline uint8_t code_of_board(const board *b) {
 /* Consecutive slots usually differ in their small layer only, so the layers above it are set up once per row. */
 static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t wanted, uint8_t *codes, pp_slot *slots,
                    uint32_t *ends) {
-    (void)self;
     (void)count;
     index_place place = gobblet_place_of_slot(first);
     size_t written = 0;
@@ -328,7 +312,6 @@ static void survey(const pp_kernel *self, pp_slot first, size_t count, uint64_t 
 /* Lists every slide that could have led here. The player who is not to move slid a visible piece from a cell that can
  * hold it, and before that neither player had a line. */
 static size_t retract(const pp_kernel *self, pp_position position, pp_slot *slots) {
-    (void)self;
     board now;
     read_board(position, &now);
     if (!(now.mover[0] | now.mover[1] | now.mover[2])) return 0; /* nothing to slide back into this tier */

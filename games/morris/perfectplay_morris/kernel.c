@@ -35,7 +35,6 @@ static int status(const pp_kernel *self, pp_position position) {
 }
 
 static int mover(const pp_kernel *self, pp_position position) {
-    (void)self;
     return (int)(position >> SIDE_BIT & 1);
 }
 
@@ -83,12 +82,10 @@ static inline pp_position flip(pp_position position, pp_move move, unsigned side
 static inline uint64_t from_hand(pp_move move) { return (uint64_t)((move >> 5 & 31) == NONE) << HAND_SHIFT; }
 
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     return flip(position, move, (unsigned)(position >> SIDE_BIT & 1)) - from_hand(move);
 }
 
 static pp_position undo(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     return flip(position, move, (unsigned)(~position >> SIDE_BIT & 1)) + from_hand(move);
 }
 

@@ -19,7 +19,6 @@ static unsigned pieces_on_board(pp_position position) { return count_bits(occupi
  * do not clash can have been placed in any order, and the game was not over earlier unless a line is finished
  * now. A finished game must have been ongoing before the last piece of the player who moved last. */
 static int quantik_valid(const pp_kernel *self, pp_position position) {
-    (void)self;
     if (position >> (FIELD_BITS * SHAPES)) return 0;
     const struct fields fields = fields_of(position);
     unsigned occupied_cells = 0, pieces = 0, movers = 0, others = 0;
@@ -40,12 +39,10 @@ static int quantik_valid(const pp_kernel *self, pp_position position) {
 }
 
 static pp_position quantik_start(const pp_kernel *self) {
-    (void)self;
     return 0;
 }
 
 static size_t quantik_moves(const pp_kernel *self, pp_position position, pp_move *moves) {
-    (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return 0;
     const unsigned occupied_cells = occupied(fields);
@@ -59,12 +56,10 @@ static size_t quantik_moves(const pp_kernel *self, pp_position position, pp_move
 }
 
 static pp_position quantik_apply(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     return position_of(placed(fields_of(position), (move >> CELL_BITS) % SHAPES, move & (CELLS - 1)));
 }
 
 static pp_position quantik_undo(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     struct fields fields = seen_by_other(fields_of(position));
     uint32_t *const pair = &fields.pair[(move >> CELL_BITS) % SHAPES];
     const unsigned without = quantik_pairs.mover[*pair] & ~(1U << (move & (CELLS - 1)));
@@ -73,13 +68,11 @@ static pp_position quantik_undo(const pp_kernel *self, pp_position position, pp_
 }
 
 static pp_position quantik_canonicalize(const pp_kernel *self, pp_position position) {
-    (void)self;
     return canonical(fields_of(position));
 }
 
 /* Lost or ongoing: the other player has finished a line, or the mover is stuck and loses. */
 static int quantik_status(const pp_kernel *self, pp_position position) {
-    (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return PP_LOST;
     const unsigned occupied_cells = occupied(fields);
@@ -90,17 +83,14 @@ static int quantik_status(const pp_kernel *self, pp_position position) {
 }
 
 static int quantik_mover(const pp_kernel *self, pp_position position) {
-    (void)self;
     return pieces_on_board(position) & 1;
 }
 
 static uint32_t quantik_tier(const pp_kernel *self, pp_position position) {
-    (void)self;
     return pieces_on_board(position);
 }
 
 static int quantik_wins_now(const pp_kernel *self, pp_position position) {
-    (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return 0;
     const unsigned occupied_cells = occupied(fields);
@@ -124,7 +114,6 @@ static inline size_t add_child(pp_position child, pp_position *children, size_t 
 }
 
 static size_t quantik_children(const pp_kernel *self, pp_position position, pp_position *children) {
-    (void)self;
     const struct fields fields = fields_of(position);
     if (finished_lines(fields)) return 0;
     const unsigned occupied_cells = occupied(fields);

@@ -99,12 +99,10 @@ static inline line_masks crossings_of(const quixo_board *board, uint64_t marks) 
 /* ---- the rules ---- */
 
 static pp_position start(const pp_kernel *self) {
-    (void)self;
     return 0;
 }
 
 static int mover(const pp_kernel *self, pp_position position) {
-    (void)self;
     return (int)(position >> SIDE_BIT);
 }
 
@@ -190,7 +188,6 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
 /* ---- tiers ---- */
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
-    (void)self;
     const uint64_t marks = mover_first(position);
     return pair_number((uint32_t)__builtin_popcountll(marks & LOW), (uint32_t)__builtin_popcountll(marks >> HALF));
 }

@@ -73,7 +73,6 @@ def enumerate_game(game, store, directory=None, limit=None):
     enumerate_positions(
         solving_kernel(game),
         store,
-        game=game.name,
         threads=2,
         budget=SpillBudget(limit, directory),
         report=lambda tier, positions: None,

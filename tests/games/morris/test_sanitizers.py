@@ -8,11 +8,12 @@ from pathlib import Path
 
 from perfectplay_morris.plugin import configure
 from perfectplay_native import get_include
+from perfectplay_native.build import WARNINGS
 
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[2] / "games/morris/perfectplay_morris"
 CHECKING = HERE.parents[1] / "native/sanitize"
-FLAGS = ["-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsanitize=address,undefined"]
+FLAGS = ["-std=c11", "-g", "-O1", *WARNINGS, "-Werror", "-fsanitize=address,undefined"]
 
 
 def as_c(value: object) -> str:

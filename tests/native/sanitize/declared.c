@@ -19,12 +19,10 @@ static unsigned hand_of(pp_position position, unsigned player) {
 }
 
 static pp_position start(const pp_kernel *self) {
-    (void)self;
     return UINT64_C(15) << HANDS | UINT64_C(1) << FREE_BIT;
 }
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *list) {
-    (void)self;
     size_t count = 0;
     if (!hand_of(position, position >> TURN & 1)) return 0;
     for (unsigned cell = (unsigned)first_cell; cell < CELLS; cell++)
@@ -33,14 +31,12 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *list) 
 }
 
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
-    (void)self;
     const unsigned player = position >> TURN & 1;
     position -= UINT64_C(1) << (HANDS + 2 * player);
     return (position | (pp_position)(player + 1) << 2 * move) ^ UINT64_C(1) << TURN;
 }
 
 static int status(const pp_kernel *self, pp_position position) {
-    (void)self;
     return hand_of(position, position >> TURN & 1) ? PP_ONGOING : PP_LOST;
 }
 

@@ -3,16 +3,12 @@
 
 import * as api from "./api.js";
 import { findClicks, showGhost } from "./board.js";
-import { debounce, own } from "./dom.js";
+import { own } from "./dom.js";
 import { watchDrags } from "./drag.js";
 import { mayMove, play } from "./match.js";
-import { askForMove } from "./moves.js";
 import { describeStack } from "./pieces.js";
 import { currentPosition, state, valuesShown } from "./state.js";
-import { formatLong } from "./values.js";
 import { advice, drawPlaces, notice } from "./view.js";
-
-const MAX_REFUTATION = 6; // moves
 
 let pendingPreview = null;
 
@@ -48,6 +44,8 @@ async function chooseAmong(moves, id) {
   const { replay } = state;
   if (moves.length === 1) return play(moves[0]);
   if (state.landing === null && moves.every((move) => move.capture)) return land(id);
+  const { askForMove } = await import("./chooser.js");
+  if (state.replay !== replay) return;
   const chosen = await askForMove(moves, valuesShown());
   if (chosen && state.replay === replay) play(chosen); // the position may have changed meanwhile
 }
@@ -146,16 +144,7 @@ export async function preview(name) {
   state.landing = null;
   state.preview = after?.board ? { board: after.board, source: move.source, target: move.target } : null;
   drawPlaces();
-  if (move?.outcome === "loss" && valuesShown()) showRefutation(move, replay);
+  if (move?.outcome !== "loss" || !valuesShown()) return;
+  const { showRefutation } = await import("./refutation.js");
+  showRefutation(move, replay);
 }
-
-/** Shows the opponent's best play against a losing move. */
-const showRefutation = debounce(150, async (move, replay) => {
-  const isStale = () => state.replay !== replay || state.preview === null;
-  if (isStale()) return;
-  const { line } = await api.line(state.game, move.id).catch(() => ({ line: [] }));
-  if (isStale() || !line.length) return;
-  const shown = line.slice(0, MAX_REFUTATION).map((step) => step.move);
-  const more = line.length > MAX_REFUTATION ? " …" : "";
-  notice(`${move.move} (${formatLong(move)}) is refuted by ${shown.join(" ")}${more}`);
-});

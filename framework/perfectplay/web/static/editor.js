@@ -5,10 +5,27 @@ import * as api from "./api.js";
 import { describeCell, drawSmallBoard, trayPiece } from "./board.js";
 import { $, button, debounce, h, hiddenText, redraw, setText } from "./dom.js";
 import { describePiece, pieceImage } from "./pieces.js";
-import { currentPosition, hintsShown, state } from "./state.js";
+import { currentPosition, hintsShown, listedGame, state } from "./state.js";
 import { SAVED_FORMAT } from "./vocabulary.js";
 
 // ---- saved games ----
+
+/** The game in the format of `Match.json` in match.py. */
+function savedGame() {
+  const { variant = {}, family = state.game } = listedGame() ?? {};
+  const start = state.start === null ? {} : { start: state.start };
+  return JSON.stringify(
+    { format: SAVED_FORMAT, game: family, options: variant, ...start, moves: state.moves },
+    null,
+    2,
+  );
+}
+
+function download(text, name) {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
 
 function parseJSON(text) {
   try {
@@ -129,7 +146,7 @@ function startSetup(onText) {
 
 // ---- the editor ----
 
-/** Connects the editor, and fills it. Returns `fillIn`, which puts another position into it, and `load`. */
+/** Connects the editor, and fills it. Returns `fillIn`, which puts another position into it, `load` and `save`. */
 export function startEditor(visit) {
   const field = $("editor-text");
   const reason = $("editor-reason");
@@ -207,5 +224,5 @@ export function startEditor(visit) {
     isEdited = true;
     check();
   }
-  return { fillIn, load };
+  return { fillIn, load, save: () => download(savedGame(), `${state.game}.json`) };
 }

@@ -46,6 +46,11 @@ async function loadGame({ target }) {
   target.value = ""; // so that the same file can be chosen again
 }
 
+async function saveGame() {
+  await started;
+  if (state.replay) (await editor()).save();
+}
+
 async function refreshTab() {
   if (shownTab !== "analysis" && state.replay) (await explore()).refresh(shownTab);
 }
@@ -174,6 +179,7 @@ function connect() {
   $("find-any").addEventListener("click", exploring("findAny"));
   for (const id of ["find-puzzle", "next-puzzle"]) $(id).addEventListener("click", exploring("findPuzzle"));
   $("load-game").addEventListener("change", loadGame);
+  $("save-game").addEventListener("click", saveGame);
   for (const name of ["pointerdown", "focusin"]) {
     $("position-card").addEventListener(name, () => state.replay && editor());
     document.addEventListener(name, () => import("./motion.js"), { once: true });

@@ -1,8 +1,6 @@
-// Lists of moves: all moves, best first, grouped by outcome and distance; the best line; and the dialog that asks which
-// move is meant where several share source and target.
+// Lists of moves: all moves, best first, grouped by outcome and distance; and the best line.
 
-import { inlineBadge } from "./board.js";
-import { $, button, emptyNote, h, hiddenText, redraw } from "./dom.js";
+import { button, emptyNote, h, hiddenText, redraw } from "./dom.js";
 import { setTabStop } from "./keyboard.js";
 import { pieceImage, pieceOfMove } from "./pieces.js";
 import { currentPosition, outcomesOnly } from "./state.js";
@@ -11,7 +9,7 @@ import { formatDistance, formatLong, headingOf, isSameValue, kindOf, letterOf } 
 const MAX_SYMMETRIC = 4;
 
 /** A picture of the piece that a move of the current position moves, if there is one. */
-function drawMoved(move) {
+export function drawMoved(move) {
   const { board } = currentPosition();
   const piece = board && pieceOfMove(move, board);
   return piece && pieceImage({ ...piece, label: "" });
@@ -155,25 +153,4 @@ export function drawLine(container, line, onJump) {
   const note = outcomesOnly() && emptyNote("Each move keeps the outcome but need not approach the end.");
   redraw(container, h("ol", { class: "steps" }, steps), note);
   setTabStop(container, ".step");
-}
-
-/** Asks which of these moves is meant. Returns the move, or null. */
-export function askForMove(moves, values) {
-  const dialog = $("chooser");
-  return new Promise((resolve) => {
-    let chosen = null;
-    const choose = (move) => {
-      chosen = move;
-      dialog.close();
-    };
-    const makeChoice = (move) =>
-      button(
-        { class: `choice ${values ? kindOf(move) : ""}`, "data-move": move.move, onclick: () => choose(move) },
-        h("span", {}, drawMoved(move), move.label || move.move),
-        values && inlineBadge(move),
-      );
-    $("choices").replaceChildren(...moves.map(makeChoice));
-    dialog.addEventListener("close", () => resolve(chosen), { once: true });
-    dialog.showModal();
-  });
 }

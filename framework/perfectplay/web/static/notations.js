@@ -1,8 +1,6 @@
-// The position in every notation, links, and games to save.
+// The position in every notation, and links to copy.
 
 import { $, button, h, setText } from "./dom.js";
-import { listedGame, state } from "./state.js";
-import { SAVED_FORMAT } from "./vocabulary.js";
 
 /** Copies a text. Where the browser does not allow that, it selects the text in `field` for the user to copy. */
 async function copy(text, source, field) {
@@ -40,26 +38,6 @@ export function drawNotations({ notations }) {
   Object.values(notations).forEach((text, index) => (fields[index].value = text));
 }
 
-// ---- saved games ----
-
-/** The game in the format of `Match.json` in match.py. */
-function savedGame() {
-  const { variant = {}, family = state.game } = listedGame() ?? {};
-  const start = state.start === null ? {} : { start: state.start };
-  return JSON.stringify(
-    { format: SAVED_FORMAT, game: family, options: variant, ...start, moves: state.moves },
-    null,
-    2,
-  );
-}
-
-function download(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  h("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
-}
-
 export function startNotations() {
   $("copy-link").addEventListener("click", (event) => copy(location.href, event.currentTarget));
-  $("save-game").addEventListener("click", () => download(savedGame(), `${state.game}.json`));
 }
