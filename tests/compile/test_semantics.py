@@ -151,6 +151,18 @@ def replaced_in_a_loop(position, move):
             best = line
     return sum(cell * 100**i for i, cell in enumerate(cells)) + len(best)
 
+def appended_after_a_replacement(position, move):
+    cells = [1, 2, 3]
+    for _ in range(position & 7, move & 15):
+        cells = [63] * 0
+    cells.append(4)
+    for i in range(position & 3):
+        cells.append(i)
+        cells = [x for x in range(10)]
+    few = [1, 2, 3, 4] if position & 1 else []
+    few.append(5)
+    return sum(cells) + 100 * len(cells) + 10000 * len(few)
+
 def popped_while_added(position, move):
     cells = [1, 2, 3 + (move & 7)]
     cells[-1] += cells.pop()

@@ -406,6 +406,7 @@ class Loops(Merging):
     def _enter_array(self, name: str, value: Value, key: Hashable) -> Array:
         target = self.new_array((key, "carried"), self.view(value).kind)
         self.extend(target, value)
+        target.refilled = True
         if self.is_shared(value, name, self.frame.env):
             for array in (target, value):
                 if isinstance(array, Array):

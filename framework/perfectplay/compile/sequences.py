@@ -317,7 +317,11 @@ class Sequences:
         shape, leaves = self._flatten(value)
         ready = self._store_fact(array, shape, leaves)
         origin = array.origin
-        origin.appends += max(1, self.multiplicity // origin.multiplicity) if self.multiplicity < MAX_LIST else MAX_LIST
+        if array.refilled:
+            origin.appends = MAX_LIST + 1  # each append is checked
+        else:
+            rounds = max(1, self.multiplicity // origin.multiplicity)
+            origin.appends += rounds if self.multiplicity < MAX_LIST else MAX_LIST
         self._update(array, capacity=min(max(origin.appends, array.capacity), MAX_LIST))
         if isinstance(array.length, ir.Variable):
             index: ir.Expr = array.length
@@ -388,9 +392,9 @@ class Sequences:
         frozen, changed = array.frozen, array.changed
         if isinstance(array.length, ir.Variable):
             self.builder.emit(ir.Assign(array.length, ir.number(0)))
-        array.origin, array.frozen = Origin(None, self.multiplicity), False
+        array.origin, array.frozen, array.refilled = Origin(None, self.multiplicity), False, False
         self.extend(array, value)
-        array.frozen, array.changed = frozen, changed
+        array.frozen, array.changed, array.refilled = frozen, changed, True
 
     def require_resizable(self, array: Array) -> None:
         self.require_mutable(array)

@@ -81,6 +81,8 @@ class Array:
     """A length is constant only while the flow of control has not branched since then."""
     frozen: bool = False
     """Another list may be the same object in Python but not in C, so neither may change."""
+    refilled: bool = False
+    """Gets other elements in a loop or on a path, so the number of appends is not its length."""
     loops: int = 0
     """The loops over this list that are being translated. They have a fixed number of rounds."""
     made: int = 0
