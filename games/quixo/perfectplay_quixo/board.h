@@ -89,6 +89,7 @@ enum { CLASS_BITS = 11, SYMMETRY_BITS = 3 };
 
 struct quixo_board {
     uint32_t width, height, cells, tiers;
+    uint32_t first_row, first_column; /* as masks of cells */
 
     /* ---- rows and columns ---- */
     uint32_t lines, length[MAX_LINES];        /* a line here is a row or a column */

@@ -247,6 +247,8 @@ quixo_board *quixo_board_new(uint32_t width, uint32_t height) {
     board->width = width;
     board->height = height;
     board->cells = width * height;
+    board->first_row = (1u << width) - 1;
+    for (uint32_t row = 0; row < height; row++) board->first_column |= 1u << row * width;
     board->tiers = pair_number(0, board->cells) + 1;
     quixo_build_lines(board);
     board->symmetries = pp_grid_symmetries(width, height, board->cell_image);

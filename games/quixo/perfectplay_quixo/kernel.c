@@ -98,13 +98,9 @@ static inline line_masks crossings_of(const quixo_board *board, uint64_t marks) 
 
 /* ---- the rules ---- */
 
-static pp_position start(const pp_kernel *self) {
-    return 0;
-}
+static pp_position start(const pp_kernel *self) { return 0; }
 
-static int mover(const pp_kernel *self, pp_position position) {
-    return (int)(position >> SIDE_BIT);
-}
+static int mover(const pp_kernel *self, pp_position position) { return (int)(position >> SIDE_BIT); }
 
 static int valid(const pp_kernel *self, pp_position position) {
     const uint64_t marks = position & ~SIDE, cells = ((uint64_t)1 << board_of(self)->cells) - 1;
@@ -127,37 +123,32 @@ static size_t moves(const pp_kernel *self, pp_position position, pp_move *moves)
     if (goals(board, marks)) return 0;
     const unsigned width = board->width, last_row = board->height - 1, last_column = width - 1;
     size_t count = 0;
-    for (unsigned cell = 0; cell < board->cells; cell++) {
-        const unsigned row = cell / width, column = cell % width;
-        const int border = row == 0 || row == last_row || column == 0 || column == last_column;
-        if (!border || marks >> (cell + HALF) & 1) continue;
-        const unsigned ends[4] = {row * width, row * width + last_column, column, last_row * width + column};
-        for (int i = 0; i < 4; i++)
-            if (ends[i] != cell) moves[count++] = (marks >> cell & 1 ? MARKED : 0u) | cell << CELL_BITS | ends[i];
+    for (unsigned row = 0; row <= last_row; row++) {
+        const unsigned inner = row != 0 && row != last_row, first = row * width;
+        for (unsigned column = 0; column <= last_column; column += inner ? last_column : 1) {
+            const unsigned cell = first + column;
+            if (marks >> (cell + HALF) & 1) continue;
+            const unsigned ends[4] = {first, first + last_column, column, last_row * width + column};
+            for (int i = 0; i < 4; i++)
+                if (ends[i] != cell) moves[count++] = (marks >> cell & 1 ? MARKED : 0u) | cell << CELL_BITS | ends[i];
+        }
     }
     return count;
 }
 
-/* Returns the marks of one player after the cube at `from` is taken out and put back blank at `to`. */
-static uint64_t pushed(const quixo_board *board, uint64_t marks, unsigned from, unsigned to) {
-    const unsigned step = from / board->width == to / board->width ? 1 : board->width;
-    for (unsigned cell = from; cell != to;) {
-        const unsigned next = to > from ? cell + step : cell - step;
-        marks = (marks & ~((uint64_t)1 << cell)) | (marks >> next & 1) << cell;
-        cell = next;
-    }
-    return marks & ~((uint64_t)1 << to);
-}
-
 static inline unsigned player_shift(unsigned player) { return player ? HALF : 0; }
 
-/* Moves a cube from one cell to another, with or without the player's mark. The turn passes. */
+/* Moves a cube from one cell of a row or column to another, with or without the player's mark. The turn passes. */
 static pp_position with_cube_moved(const quixo_board *board, pp_position position, unsigned from, unsigned to,
                                    unsigned player, int marked) {
-    const uint64_t marks = position & ~SIDE;
-    const uint64_t x = pushed(board, marks & LOW, from, to), o = pushed(board, marks >> HALF, from, to);
+    const unsigned low = from < to ? from : to, high = from < to ? to : from;
+    const int in_row = high - low < board->width;
+    const uint32_t cells = (in_row ? board->first_row : board->first_column) << low & ((2u << high) - 1);
+    const uint64_t changed = IN_BOTH * cells, marks = position & ~SIDE, others = marks & changed & ~(IN_BOTH << from);
+    const unsigned step = in_row ? 1 : board->width;
+    const uint64_t pushed = from < to ? others >> step : others << step;
     const uint64_t cube = (uint64_t)marked << to << player_shift(player);
-    return (x | o << HALF | cube) | (~position & SIDE);
+    return (marks & ~changed) | pushed | cube | (~position & SIDE);
 }
 
 static pp_position apply(const pp_kernel *self, pp_position position, pp_move move) {
@@ -235,23 +226,33 @@ typedef struct {
     uint32_t ones, twos;
 } line_view;
 
-static inline line_view view_of(const quixo_board *board, const line_masks *masks) {
-    line_view view = {.code = 0};
+/* Reads the rows, which determine the code. */
+static inline void read_rows(const quixo_board *board, const line_masks *masks, line_view *view) {
     unsigned counts = 0;
-    for (unsigned line = 0; line < board->lines; line++) view.content[line] = content_of_line(masks->line[line]);
+    view->code = 0;
     for (unsigned row = 0; row < board->height; row++) {
-        view.code += board->line_code[row][view.content[row]];
-        counts += quixo_line_counts[view.content[row]];
+        view->content[row] = content_of_line(masks->line[row]);
+        view->code += board->line_code[row][view->content[row]];
+        counts += quixo_line_counts[view->content[row]];
     }
-    view.ones = counts & 255;
-    view.twos = counts >> 8;
+    view->ones = counts & 255;
+    view->twos = counts >> 8;
+}
+
+static inline line_view view_of(const quixo_board *board, const line_masks *masks) {
+    line_view view;
+    read_rows(board, masks, &view);
+    for (unsigned line = board->height; line < board->lines; line++)
+        view.content[line] = content_of_line(masks->line[line]);
     return view;
 }
 
 static pp_slot rank(const pp_kernel *self, pp_position position) {
     const quixo_board *board = board_of(self);
-    const line_masks masks = lines_of(board, halves_swapped(mover_first(position)));
-    const line_view view = view_of(board, &masks);
+    line_masks masks;
+    line_view view;
+    rows_of(board, halves_swapped(mover_first(position)), &masks);
+    read_rows(board, &masks, &view);
     int symmetric;
     return slot_of_code(board, places_of(board, pair_number(view.ones, view.twos)), view.code, &symmetric);
 }
