@@ -34,9 +34,7 @@ static int valid(const pp_kernel *self, pp_position position) {
            (first == second || first + 1 == second) && !has_line(mine(position));
 }
 
-static pp_position start(const pp_kernel *self) {
-    return make(0, 0);
-}
+static pp_position start(const pp_kernel *self) { return make(0, 0); }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     return count(mine(position)) + count(theirs(position)); /* the men on the board, which never get fewer */

@@ -32,9 +32,7 @@ pp_position graph_undo(const pp_kernel *self, pp_position position, pp_move move
     return (pp_position)g->sources[move] << 1 | ((position ^ g->targets[move]) & 1);
 }
 
-pp_position graph_canonicalize(const pp_kernel *self, pp_position position) {
-    return position & ~(pp_position)1;
-}
+pp_position graph_canonicalize(const pp_kernel *self, pp_position position) { return position & ~(pp_position)1; }
 
 int graph_status(const pp_kernel *self, pp_position position) { return graph_of(self)->status[node_of(position)]; }
 

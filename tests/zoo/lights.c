@@ -12,13 +12,9 @@ static pp_position pressed(pp_position lights, unsigned at) {
            EVERY;
 }
 
-static int valid(const pp_kernel *self, pp_position lights) {
-    return lights <= EVERY;
-}
+static int valid(const pp_kernel *self, pp_position lights) { return lights <= EVERY; }
 
-static pp_position start(const pp_kernel *self) {
-    return EVERY;
-}
+static pp_position start(const pp_kernel *self) { return EVERY; }
 
 static size_t moves(const pp_kernel *self, pp_position lights, pp_move *moves) {
     if (!lights) return 0;
@@ -26,21 +22,13 @@ static size_t moves(const pp_kernel *self, pp_position lights, pp_move *moves) {
     return LIGHTS;
 }
 
-static pp_position apply(const pp_kernel *self, pp_position lights, pp_move move) {
-    return pressed(lights, move);
-}
+static pp_position apply(const pp_kernel *self, pp_position lights, pp_move move) { return pressed(lights, move); }
 
-static int status(const pp_kernel *self, pp_position lights) {
-    return lights ? PP_ONGOING : PP_WON;
-}
+static int status(const pp_kernel *self, pp_position lights) { return lights ? PP_ONGOING : PP_WON; }
 
-static uint64_t tier_size(const pp_kernel *self, uint32_t tier) {
-    return (uint64_t)EVERY + 1;
-}
+static uint64_t tier_size(const pp_kernel *self, uint32_t tier) { return (uint64_t)EVERY + 1; }
 
-static pp_slot rank(const pp_kernel *self, pp_position lights) {
-    return lights;
-}
+static pp_slot rank(const pp_kernel *self, pp_position lights) { return lights; }
 
 static void unrank(const pp_kernel *self, pp_slot first, size_t count, pp_position *positions) {
     for (size_t i = 0; i < count; i++) positions[i] = pp_slot_index(first) + i;

@@ -24,9 +24,7 @@ static int race_valid(const pp_kernel *self, pp_position p) {
            mover_at(p) != MIDDLE;
 }
 
-static pp_position race_start(const pp_kernel *self) {
-    return make(0, CELLS - 1, 0);
-}
+static pp_position race_start(const pp_kernel *self) { return make(0, CELLS - 1, 0); }
 
 static size_t race_moves(const pp_kernel *self, pp_position p, pp_move *moves) {
     const unsigned at = mover_at(p), other = other_at(p);
@@ -43,13 +41,9 @@ static pp_position step(pp_position p, unsigned turn, unsigned right) {
     return turn ? make(first_at(p), to, !side(p)) : make(to, second_at(p), !side(p));
 }
 
-static pp_position race_apply(const pp_kernel *self, pp_position p, pp_move move) {
-    return step(p, side(p), move);
-}
+static pp_position race_apply(const pp_kernel *self, pp_position p, pp_move move) { return step(p, side(p), move); }
 
-static pp_position race_undo(const pp_kernel *self, pp_position p, pp_move move) {
-    return step(p, !side(p), !move);
-}
+static pp_position race_undo(const pp_kernel *self, pp_position p, pp_move move) { return step(p, !side(p), !move); }
 
 static pp_position race_canonicalize(const pp_kernel *self, pp_position p) {
     const pp_position mirrored = make(CELLS - 1 - first_at(p), CELLS - 1 - second_at(p), side(p));
@@ -61,9 +55,7 @@ static int race_status(const pp_kernel *self, pp_position p) {
     return race_moves(self, p, moves) ? PP_ONGOING : PP_LOST;
 }
 
-static uint64_t race_tier_size(const pp_kernel *self, uint32_t tier) {
-    return CELLS * CELLS;
-}
+static uint64_t race_tier_size(const pp_kernel *self, uint32_t tier) { return CELLS * CELLS; }
 
 static uint64_t index_of(unsigned mover, unsigned other) { return mover * CELLS + other; }
 

@@ -126,9 +126,7 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
     return image < position ? image : position;
 }
 
-static int mover(const pp_kernel *self, pp_position position) {
-    return side_to_move(position);
-}
+static int mover(const pp_kernel *self, pp_position position) { return side_to_move(position); }
 
 static uint32_t tier(const pp_kernel *self, pp_position position) {
     return tier_of_position(seen_by(position, side_to_move(position)));

@@ -86,9 +86,7 @@ static inline int has_move(const board *b) {
 
 /* ---- the rules ---- */
 
-static pp_position start(const pp_kernel *self) {
-    return 0;
-}
+static pp_position start(const pp_kernel *self) { return 0; }
 
 static int valid(const pp_kernel *self, pp_position position) {
     if (position >> (SIDE_BIT + 1)) return 0;
@@ -162,9 +160,7 @@ static pp_position canonicalize(const pp_kernel *self, pp_position position) {
     return least | side;
 }
 
-static int mover(const pp_kernel *self, pp_position position) {
-    return (int)(position >> SIDE_BIT & 1);
-}
+static int mover(const pp_kernel *self, pp_position position) { return (int)(position >> SIDE_BIT & 1); }
 
 /* ---- immediate wins and tiers ---- */
 
@@ -215,9 +211,7 @@ static size_t tier_children(const pp_kernel *self, uint32_t tier_number, uint32_
 
 /* ---- the perfect index ---- */
 
-static uint64_t tier_size(const pp_kernel *self, uint32_t tier_number) {
-    return tier_slots(tier_number);
-}
+static uint64_t tier_size(const pp_kernel *self, uint32_t tier_number) { return tier_slots(tier_number); }
 
 static pp_slot rank(const pp_kernel *self, pp_position position) {
     board b;

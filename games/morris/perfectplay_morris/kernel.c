@@ -34,9 +34,7 @@ static int status(const pp_kernel *self, pp_position position) {
     return is_over(b, &v) || !has_move(b, &v) ? PP_LOST : PP_ONGOING;
 }
 
-static int mover(const pp_kernel *self, pp_position position) {
-    return (int)(position >> SIDE_BIT & 1);
-}
+static int mover(const pp_kernel *self, pp_position position) { return (int)(position >> SIDE_BIT & 1); }
 
 static inline size_t add_moves(const morris_board *b, const board_view *v, unsigned from, uint32_t targets,
                                pp_move *out) {

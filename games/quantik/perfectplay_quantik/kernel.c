@@ -38,9 +38,7 @@ static int quantik_valid(const pp_kernel *self, pp_position position) {
     return !finished_lines(fields) || last != 0;
 }
 
-static pp_position quantik_start(const pp_kernel *self) {
-    return 0;
-}
+static pp_position quantik_start(const pp_kernel *self) { return 0; }
 
 static size_t quantik_moves(const pp_kernel *self, pp_position position, pp_move *moves) {
     const struct fields fields = fields_of(position);
@@ -82,13 +80,9 @@ static int quantik_status(const pp_kernel *self, pp_position position) {
     return PP_LOST;
 }
 
-static int quantik_mover(const pp_kernel *self, pp_position position) {
-    return pieces_on_board(position) & 1;
-}
+static int quantik_mover(const pp_kernel *self, pp_position position) { return pieces_on_board(position) & 1; }
 
-static uint32_t quantik_tier(const pp_kernel *self, pp_position position) {
-    return pieces_on_board(position);
-}
+static uint32_t quantik_tier(const pp_kernel *self, pp_position position) { return pieces_on_board(position); }
 
 static int quantik_wins_now(const pp_kernel *self, pp_position position) {
     const struct fields fields = fields_of(position);

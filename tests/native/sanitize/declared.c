@@ -18,9 +18,7 @@ static unsigned hand_of(pp_position position, unsigned player) {
     return (unsigned)(position >> (HANDS + 2 * player) & 3);
 }
 
-static pp_position start(const pp_kernel *self) {
-    return UINT64_C(15) << HANDS | UINT64_C(1) << FREE_BIT;
-}
+static pp_position start(const pp_kernel *self) { return UINT64_C(15) << HANDS | UINT64_C(1) << FREE_BIT; }
 
 static size_t moves(const pp_kernel *self, pp_position position, pp_move *list) {
     size_t count = 0;
