@@ -42,21 +42,21 @@ LARGE = (
 
 MIB = 1 << 20
 KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
-    ("gobblet",): {"positions": 266_238_323, "cpu": 19, "memory": 388 * MIB, "disk": 346 * MIB},
-    ("quantik",): {"positions": 18_914_747, "cpu": 6.6, "memory": 372 * MIB, "disk": 163 * MIB},
-    ("dobutsu",): {"cpu": 78, "memory": 1235 * MIB, "disk": 477 * MIB},
-    ("quixo", "--width", "5", "--height", "4"): {"positions": 871_858_485, "cpu": 176, "memory": 916 * MIB},
+    ("gobblet",): {"positions": 266_238_323, "cpu": 14.2, "memory": 398 * MIB, "disk": 346 * MIB},
+    ("quantik",): {"positions": 18_914_747, "cpu": 4.5, "memory": 420 * MIB, "disk": 163 * MIB},
+    ("dobutsu",): {"cpu": 57, "memory": 1235 * MIB, "disk": 477 * MIB},
+    ("quixo", "--width", "5", "--height", "4"): {"positions": 871_858_485, "cpu": 126, "memory": 916 * MIB},
     ("connect4", "--width", "5", "--height", "5", "--no-mirror"): {
         "positions": 69_763_700,
-        "cpu": 13,
-        "memory": 790 * MIB,
+        "cpu": 10.1,
+        "memory": 774 * MIB,
     },
-    ("connect4", "--width", "6", "--no-mirror"): {"positions": 94_910_577, "cpu": 20, "memory": 1085 * MIB},
+    ("connect4", "--width", "6", "--no-mirror"): {"positions": 94_910_577, "cpu": 14.9, "memory": 1083 * MIB},
     ("connect4", "--width", "5", "--height", "6", "--no-mirror"): {"positions": 1_044_334_437},
-    ("connect4", "--width", "6", "--height", "5"): {"positions": 1_409_488_535},
+    ("connect4", "--width", "6", "--height", "5"): {"positions": 1_409_488_535, "cpu": 276, "disk": 12_108 * MIB},
     ("kalah", "--pits", "4", "--seeds", "4", "--empty-capture", "--either-row"): {
         "positions": 36_950_397,
-        "cpu": 44,
+        "cpu": 31.8,
         "memory": 538 * MIB,
     },
 }

@@ -32,10 +32,10 @@ from perfectplay_native.limits import INDEX_BITS
 
 SECONDS = 8.0  # of processor time that a plan may take
 SOLVING_PER_ENUMERATING = {False: 1.0, True: 1.5}  # time of solving, without and with moves that stay in a tier
-COMPONENT_SECONDS = {False: 0.001, True: 0.004}  # for a component of any size, without and with cycles
+COMPONENT_SECONDS = {False: 0.0003, True: 0.004}  # for a component of any size, without and with cycles
 RUN_SLOTS, FIRST_RUNS, MAX_RUNS = 64, 64, 1024  # slots per run; random runs measured at first and at most
 TIER_SAMPLES, TIER_SAMPLES_PYTHON = 1 << 13, 1 << 8  # slots per tier of a declared index that are expanded
-ACCESS_SECONDS = 5e-8  # a random access to a large array
+ACCESS_SECONDS = 5e-9  # an access to a large array, most of which the engine has prefetched
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,8 @@ def _measure(kernel: Kernel, seconds: float, tiers: TierSizes) -> tuple[Shape, f
             sample = _measure_runs(engine, sizes, parents=cyclic, seconds=seconds / 2)
             scale = sum(sizes.values()) / sample.slots
             steps = sample.settle_seconds + sample.expand_seconds + sample.retract_seconds
-            # A child is looked up among the values, a parent in the bitmap and then among the entries. The engine
-            # prefetches, so half of the time counts.
-            accesses = (sample.children + 2 * sample.parents) / 2
+            # A child is looked up among the values, a parent in the bitmap and then among the entries.
+            accesses = sample.children + 2 * sample.parents
             cpu_seconds += scale * (steps + accesses * ACCESS_SECONDS)
             positions += scale * sample.positions
             open_positions += scale * sample.open
