@@ -45,7 +45,7 @@ KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
     ("gobblet",): {"positions": 266_238_323, "cpu": 14.2, "memory": 398 * MIB, "disk": 346 * MIB},
     ("quantik",): {"positions": 18_914_747, "cpu": 4.5, "memory": 420 * MIB, "disk": 163 * MIB},
     ("dobutsu",): {"cpu": 57, "memory": 1235 * MIB, "disk": 477 * MIB},
-    ("quixo", "--width", "5", "--height", "4"): {"positions": 871_858_485, "cpu": 126, "memory": 916 * MIB},
+    ("quixo", "--width", "5", "--height", "4"): {"positions": 871_858_485, "cpu": 122, "memory": 922 * MIB},
     ("connect4", "--width", "5", "--height", "5", "--no-mirror"): {
         "positions": 69_763_700,
         "cpu": 10.1,

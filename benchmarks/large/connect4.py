@@ -23,7 +23,7 @@ FACTS = (
     ),
     Facts(
         ("connect4", "--width", "6", "--height", "5", *ON_DISK, "3G"),
-        {"positions": 1_409_488_535},
+        {"positions": 1_409_488_535, "hash": "8108040cd9bdd0df"},
         SOURCE,
         max_cost=1.5,
         max_system=0.1,
