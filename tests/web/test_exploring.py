@@ -297,6 +297,7 @@ def test_many_games_are_found_by_typing(
     page = open_page(serve(Library(tmp_path, many)) + "/game7")
     assert page.locator("#games a").all_inner_texts() == ["Game7"]
     page.click("#games-open")
+    expect(page.locator("#games-filter")).to_be_focused()
     page.keyboard.type("game22")
     expect(page.locator("#games-list a")).to_have_count(1)
     page.locator("#games-list a").click()
