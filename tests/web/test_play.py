@@ -440,7 +440,7 @@ Element.prototype.animate = function (frames, options) {
 
 
 def motions(page: Page, count: int) -> list[tuple[str, list[dict[str, object]], int]]:
-    """Wait until so many elements have been set in motion, and return their names, frames and delays."""
+    """Wait until `count` elements have been animated, and return their names, frames and delays."""
     page.wait_for_function("count => window.motions.length >= count", arg=count)
     found: list[tuple[str, list[dict[str, object]], int]] = page.evaluate("window.motions.splice(0)")
     assert len(found) == count

@@ -91,7 +91,7 @@ def _in_loop(arrays: Sequence[Array]) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _EndOfRound:
-    """What the variables of a loop get at the end of a round."""
+    """The new values of a loop's variables at the end of a round."""
 
     env: Env
     """The variables that the next round can read."""

@@ -54,7 +54,7 @@ SMALL_ROUND_BYTES = 16 << 20
 """A round with fewer bytes than this continues with the next tier."""
 
 STREAMING_BYTES = 96 << 20
-"""The smallest budget with which a tier is written while it is expanded; the blocks on their way take 32 MiB."""
+"""The smallest budget with which a tier is written while it is expanded; its queued blocks take 32 MiB."""
 
 STREAMED_SHARE = 8
 """Such a tier takes more than one part in this many of the budget."""

@@ -289,7 +289,7 @@ async def read_body(request: Request, kind: type[Input], limit: int) -> Input:
             body += chunk
             if len(body) > limit:
                 raise Refusal(413, f"the body is too long: at most {limit:,} bytes are allowed")
-    except ClientDisconnect:  # there is nobody to answer, and nothing to log
+    except ClientDisconnect:  # the client is gone, so nothing is logged
         raise Refusal(400, "the body is incomplete") from None
     names = kind.__struct_fields__
     if not body and not names:

@@ -30,7 +30,7 @@ def table(request, game, solved, compacted):
 
 @pytest.mark.parametrize("name", ["connect4", "dobutsu", "dots", "gobblet", "kalah", "morris", "quantik", "quixo"])
 def test_an_illegal_move_never_crashes_a_kernel(name):
-    """Kernels need not check moves, so every method that takes one must."""
+    """Kernels need not check moves, so every method that takes a move checks it."""
     game = load_game(name)
     taking_moves = [
         method for method, function in vars(Game).items() if "move" in getattr(signature_of(function), "parameters", ())
