@@ -62,6 +62,9 @@ STREAMED_SHARE = 8
 SAMPLED_POSITIONS = 1 << 10
 """Positions of such a tier that are expanded first, to see whether their children stay in the tier."""
 
+SPARE_SEGMENTS = 4
+"""Free segments that remain after a block of keys is written to a table in memory. A merge needs two or three."""
+
 MAX_LEVELS = 1 << 14
 """The largest number of levels of a tier; a table cannot store a larger remoteness either."""
 
@@ -89,7 +92,7 @@ def enumerate_positions(
     """
     with ThreadPool(threads if kernel.parallel else 1) as pool:
         Enumeration(kernel, store, budget, pool, report, check, expand).run()
-    budget.pool.free.clear()  # before the engine needs the memory
+    budget.pool.shrink(0)  # before the engine needs the memory
 
 
 class _StaysInTier(Exception):
@@ -295,6 +298,8 @@ class Enumeration:
                 self.check()
                 checksums.append(checksum(block))
                 size += len(block)
+                if self.budget.directory is None:  # the table is in memory too, and grows as the set shrinks
+                    self.budget.pool.shrink(SPARE_SEGMENTS)
                 yield block
 
         def record() -> KeyRecord:

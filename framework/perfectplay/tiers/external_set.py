@@ -49,6 +49,10 @@ class SegmentPool:
             memory.madvise(mmap.MADV_HUGEPAGE)
         return np.frombuffer(memory, np.uint64)
 
+    def shrink(self, count: int) -> None:
+        """Return free segments to the system, except for at most `count`."""
+        del self.free[count:]
+
 
 class SortedRun:
     """A sorted sequence without duplicates. It consists of arrays of the same length; the last may be shorter."""
@@ -239,7 +243,7 @@ class SpillBudget:
     def trim_pool(self) -> None:
         """Return free segments to the system as far as they would exceed the limit, together with the sets."""
         if self.limit is not None:
-            del self.pool.free[max(0, self.limit - self.memory_bytes) // (8 * SEGMENT) :]
+            self.pool.shrink(max(0, self.limit - self.memory_bytes) // (8 * SEGMENT))
 
     @property
     def is_exceeded(self) -> bool:

@@ -18,7 +18,7 @@ from perfectplay.solve import options
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.records import TableInfo, TierRecord, table_hash
 from perfectplay.table.store import MemoryStore
-from perfectplay.tiers import enumeration
+from perfectplay.tiers import enumeration, external_set
 from perfectplay.tiers.enumeration import enumerate_positions
 from perfectplay.tiers.external_set import ExternalSet, SortedRun, SpillBudget
 
@@ -68,13 +68,13 @@ def test_enumerating_and_solving_stay_within_the_budget(run_solve, tmp_path, thr
     assert json.loads(done.stdout)["peak_anonymous"] <= SMALLEST_BUDGET
 
 
-def enumerate_game(game, store, directory=None, limit=None):
+def enumerate_game(game, store, directory=None, limit=None, budget=None):
     """Enumerate into `store` and return its tiers."""
     enumerate_positions(
         solving_kernel(game),
         store,
         threads=2,
-        budget=SpillBudget(limit, directory),
+        budget=budget or SpillBudget(limit, directory),
         report=lambda tier, positions: None,
         check=lambda: None,
     )
@@ -91,6 +91,36 @@ class RecordingStore(MemoryStore):
     def write_key_blocks(self, tier, blocks, record):
         self.attempts.append(tier)
         super().write_key_blocks(tier, blocks, record)
+
+
+class CountingStore(RecordingStore):
+    """A table in memory that counts the bytes of keys, sets and free segments whenever it takes a block."""
+
+    def __init__(self, budget):
+        super().__init__()
+        self.budget, self.key_bytes, self.peak_bytes = budget, 0, 0
+
+    def write_key_blocks(self, tier, blocks, record):
+        super().write_key_blocks(tier, self._count(blocks), record)
+
+    def _count(self, blocks):
+        for block in blocks:
+            self.key_bytes += block.nbytes
+            free = sum(segment.nbytes for segment in self.budget.pool.free)
+            self.peak_bytes = max(self.peak_bytes, self.key_bytes + self.budget.memory_bytes + free)
+            yield block
+
+
+@pytest.mark.parametrize(("name", "positions"), [("wide", 130_322), ("connect4", 161_029)])
+def test_positions_are_not_in_memory_twice_while_a_table_in_memory_takes_them(name, positions, monkeypatch):
+    monkeypatch.setattr(external_set, "SEGMENT", 1 << 8)
+    monkeypatch.setattr(external_set, "MERGE_BYTES", 1 << 12)
+    monkeypatch.setattr(enumeration, "BLOCK_SLOTS", 1 << 9)
+    game = zoo.make(name) if name == "wide" else load_game(name, mirror=False)
+    store = CountingStore(SpillBudget(1 << 30, None))
+    enumerate_game(game, store, budget=store.budget)
+    assert store.key_bytes == 8 * positions
+    assert store.peak_bytes < 8.5 * positions
 
 
 def test_few_positions_are_written_to_temporary_files(tmp_path, monkeypatch):
