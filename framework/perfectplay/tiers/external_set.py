@@ -32,19 +32,23 @@ MERGE_BYTES = 16 << 20
 """Bytes merged at a time, of all runs together; under a budget at most a sixteenth of it."""
 
 SEGMENT = 1 << 19
-"""Positions in a segment of a run in memory."""
+"""Positions in a segment of a run in memory; under a budget they take at most a sixteenth of it."""
+
+SMALLEST_SEGMENT = 1 << 9
 
 
 class SegmentPool:
     """Memory for runs. Segments are used again, because the system has to clear the pages of new ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, length: int) -> None:
+        """`length` is the number of positions in a segment."""
+        self.length = length
         self.free: list[Positions] = []
 
     def take(self) -> Positions:
         if self.free:
             return self.free.pop()
-        memory = mmap.mmap(-1, 8 * SEGMENT, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory = mmap.mmap(-1, 8 * self.length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if hasattr(mmap, "MADV_HUGEPAGE"):  # Linux only
             memory.madvise(mmap.MADV_HUGEPAGE)
         return np.frombuffer(memory, np.uint64)
@@ -58,7 +62,7 @@ class SortedRun:
     """A sorted sequence without duplicates. It consists of arrays of the same length; the last may be shorter."""
 
     def __init__(self, arrays: list[Positions], pool: SegmentPool | None = None) -> None:
-        """All arrays except for the last are segments of `pool`, if there is one."""
+        """All arrays except for the last are segments of `pool`. Without a pool there is at most one array."""
         self.arrays = arrays
         self._pool = pool
         self._length = sum(map(len, arrays))
@@ -113,13 +117,13 @@ class SortedRun:
         """Return positions from `part.start` to `part.stop`, or to the end of an array before that."""
         if part.start >= self._length:
             return np.empty(0, np.uint64)
-        number, first = divmod(part.start, SEGMENT) if len(self.arrays) > 1 else (0, part.start)
+        number, first = (0, part.start) if self._pool is None else divmod(part.start, self._pool.length)
         return self.arrays[number][first : first + part.stop - part.start]
 
     def release_before(self, place: int) -> None:
         """Return the segments before index `place`, which are no longer needed, to the pool."""
         if self._pool is not None:
-            end = min(place // SEGMENT, len(self.arrays) - 1)
+            end = min(place // self._pool.length, len(self.arrays) - 1)
             self._pool.free += self.arrays[self._released : end]
             self.arrays[self._released : end] = [np.empty(0, np.uint64)] * (end - self._released)
             self._released = end
@@ -238,12 +242,12 @@ class SpillBudget:
         self.merge_bytes = MERGE_BYTES if limit is None else min(MERGE_BYTES, limit // 16)
         self.sets: dict[ExternalSet, None] = {}
         self.memory_bytes = 0
-        self.pool = SegmentPool()
+        self.pool = SegmentPool(SEGMENT if limit is None else min(SEGMENT, max(SMALLEST_SEGMENT, limit // 128)))
 
     def trim_pool(self) -> None:
         """Return free segments to the system as far as they would exceed the limit, together with the sets."""
         if self.limit is not None:
-            self.pool.shrink(max(0, self.limit - self.memory_bytes) // (8 * SEGMENT))
+            self.pool.shrink(max(0, self.limit - self.memory_bytes) // (8 * self.pool.length))
 
     @property
     def is_exceeded(self) -> bool:
