@@ -87,6 +87,12 @@ def test_runs_are_merged_in_the_memory_that_they_release(monkeypatch):
     assert len(spill.pool.free) * 8 * external_set.SEGMENT + spill.memory_bytes <= spill.limit
 
 
+@pytest.mark.parametrize("limit", [1 << 16, 8 << 20, 1 << 30, None])
+def test_a_segment_is_a_small_part_of_the_budget(limit):
+    spill = SpillBudget(limit=limit, directory=None)
+    assert spill.pool.take().nbytes <= min(8 * external_set.SEGMENT, (limit or 1 << 30) // 16)
+
+
 def test_a_set_that_is_being_read_stays_in_memory(tmp_path, monkeypatch):
     spill = SpillBudget(limit=800, directory=tmp_path)
     read, other = ExternalSet(spill), ExternalSet(spill)

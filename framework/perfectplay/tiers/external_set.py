@@ -35,6 +35,7 @@ SEGMENT = 1 << 19
 """Positions in a segment of a run in memory; under a budget they take at most a sixteenth of it."""
 
 SMALLEST_SEGMENT = 1 << 9
+"""The fewest positions in a segment: a page of memory."""
 
 
 class SegmentPool:
