@@ -49,9 +49,9 @@ KNOWN: dict[tuple[str, ...], Mapping[str, float]] = {
     ("connect4", "--width", "5", "--height", "5", "--no-mirror"): {
         "positions": 69_763_700,
         "cpu": 10.1,
-        "memory": 774 * MIB,
+        "memory": 711 * MIB,
     },
-    ("connect4", "--width", "6", "--no-mirror"): {"positions": 94_910_577, "cpu": 14.9, "memory": 1083 * MIB},
+    ("connect4", "--width", "6", "--no-mirror"): {"positions": 94_910_577, "cpu": 14.9, "memory": 942 * MIB},
     ("connect4", "--width", "5", "--height", "6", "--no-mirror"): {"positions": 1_044_334_437},
     ("connect4", "--width", "6", "--height", "5"): {"positions": 1_409_488_535, "cpu": 276, "disk": 12_108 * MIB},
     ("kalah", "--pits", "4", "--seeds", "4", "--empty-capture", "--either-row"): {
