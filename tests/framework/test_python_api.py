@@ -192,6 +192,17 @@ def test_a_game_without_a_board_is_drawn_if_its_text_has_rows(subtraction):
     assert ">4</text>" in start._repr_svg_()
 
 
+def test_a_man_does_not_cover_the_name_of_its_point():
+    cell = Cell("a", 0, 0, (Piece(0, "X"),), label="7")
+    picture = ElementTree.fromstring(draw_svg(Board(1, 2, (cell, Cell("b", 0, 1)), to_move=0, edges=(("a", "b"),))))
+    namespace = "{http://www.w3.org/2000/svg}"
+    radius = max(float(each.get("r")) for each in picture.iter(f"{namespace}circle"))
+    [circle] = [each for each in picture.iter(f"{namespace}circle") if float(each.get("r")) == radius]
+    [name] = [each for each in picture.iter(f"{namespace}text") if each.text == "7"]
+    across, down = (float(name.get(at)) - float(circle.get(f"c{at}")) for at in "xy")
+    assert (across**2 + down**2) ** 0.5 > radius + 9, "half of the text's size away from the man"
+
+
 @pytest.mark.parametrize(
     ("name", "first", "second"),
     [

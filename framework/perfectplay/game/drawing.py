@@ -208,7 +208,8 @@ class _Picture:
         elif cell.label and not cell.stack:
             yield _text(cell.label, x, y, 22, _WOOD_INK)
         elif cell.label:
-            yield _text(cell.label, x - width / 2 + 16, y - height / 2 + 18, 18, _WOOD_INK)
+            dx, dy = (7, 10) if board.edges else (16, 18)  # pieces on points have the whole square
+            yield _text(cell.label, x - width / 2 + dx, y - height / 2 + dy, 18, _WOOD_INK)
         for number, piece in enumerate(reversed(cell.stack[:-1])):
             small = replace(piece, size=0.45 + 0.5 * piece.size)
             yield from self._scaled(small, x - width / 2 + 22 + 30 * number, y + height / 2 - 22, 0.3)
