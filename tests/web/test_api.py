@@ -82,6 +82,7 @@ def test_the_list_of_games_has_their_states(client: TestClient) -> None:
     assert by_name["tictactoe"]["state"] == "ready"
     assert by_name["tictactoe"]["positions"] == 765
     assert by_name["tictactoe"]["verdict"] == "Draw in 9 plies"
+    assert by_name["tictactoe"]["headline"] == "Draw with best play"
     assert by_name["gobblet"] | {"version": ""} == {
         "name": "gobblet",
         "title": by_name["gobblet"]["title"],

@@ -495,7 +495,7 @@ def test_a_games_name_is_complete_and_without_repetition(open_page: OpenPage, ki
     page = open_page(
         f"{kinds_server}/connect4-connect=3-height=4-mirror=no-width=5", viewport={"width": 320, "height": 900}
     )
-    name = page.locator("#games [aria-current]")
+    name = page.locator("#games-open .current")
     for path, label in [
         ("/connect4-connect=3-height=4-mirror=no-width=5", None),
         (MORRIS, "Three men's morris"),
@@ -505,7 +505,7 @@ def test_a_games_name_is_complete_and_without_repetition(open_page: OpenPage, ki
         expect(name).to_be_visible()
         if label:
             expect(name).to_have_text(label)
-        hidden = page.locator("#games").evaluate("element => element.scrollWidth - element.clientWidth")
+        hidden = page.locator("#games-open").evaluate("element => element.scrollWidth - element.clientWidth")
         assert hidden <= 0, "the whole name is visible without scrolling"
 
 
@@ -514,3 +514,10 @@ def test_on_a_narrow_screen_the_reserve_is_below_its_player(open_page: OpenPage,
     name, trays, select = (box(page.locator(f"#player-bottom {each}")) for each in ("strong", ".trays", "select"))
     assert trays["y"] > name["y"] + name["height"]
     assert select["x"] + select["width"] == pytest.approx(trays["x"] + trays["width"], abs=8)
+
+
+def test_no_name_is_broken_on_the_narrowest_screen(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/gobblet", viewport={"width": 320, "height": 700})
+    page.locator("#player-top select").select_option("perfect")
+    for name in page.locator(".who strong").all():
+        assert name.evaluate("element => element.offsetHeight") < 30, name.inner_text()

@@ -49,6 +49,7 @@ class ListedGame(Answer, kw_only=True):
     positions: Count | UnsetType = UNSET
     values: TableValues | UnsetType = UNSET
     verdict: str | UnsetType = UNSET
+    headline: Annotated[str, Meta(description="The verdict in a few words, without plies.")] | UnsetType = UNSET
 
 
 class Games(Answer):
@@ -107,7 +108,9 @@ def _list_game(served: ServedGame) -> ListedGame:
         listed.positions = table.statistics.positions
         listed.values = "outcome" if table.outcomes_only else "full"
         value = find_value(served, served.start)
-        listed.verdict = verdict(served, served.start, game.mover(served.start), value)
+        mover = game.mover(served.start)
+        listed.verdict = verdict(served, served.start, mover, value)
+        listed.headline = listed.verdict if value is None else wording.headline(game, value, mover)
     return listed
 
 

@@ -18,7 +18,7 @@ const STATES = {
 };
 
 function describeGame(game) {
-  if (game.state === "ready") return `${game.verdict} · ${formatCount(game.positions)} positions`;
+  if (game.state === "ready") return `${game.headline} · ${formatCount(game.positions)} positions`;
   return `${STATES[game.state]}${game.reason ? `: ${game.reason}` : ""}`;
 }
 
@@ -59,6 +59,7 @@ const searchText = (game) => `${game.name} ${game.title ?? ""} ${game.rules ?? "
 export function startGames(open) {
   const dialog = $("games-dialog");
   const filter = $("games-filter");
+  let variable = null; // the game whose variants the form opens
 
   const openGame = (name) => {
     dialog.close();
@@ -73,7 +74,13 @@ export function startGames(open) {
       "aria-current": game.name === state.game ? "page" : null,
       onclick: onLinkClick(() => openGame(game.name)),
     };
-    return h("li", {}, h("a", attributes, content));
+    const title = `Variants of ${game.title}`;
+    const choose = () => {
+      drawVariantForm(game);
+      $("variant-fields").querySelector("input, select").focus();
+    };
+    const variants = game.options?.length > 0 && button({ title, "aria-label": title, onclick: choose }, "Variants");
+    return h("li", {}, h("a", attributes, content), variants);
   }
 
   function draw() {
@@ -81,22 +88,19 @@ export function startGames(open) {
     const matching = state.games.filter((game) => searchText(game).includes(wanted));
     $("games-list").replaceChildren(...matching.map(makeItem));
     setText($("games-found"), matching.length ? "" : "No matching games.");
-    drawVariantForm();
+    $("variant").hidden = !matching.some((game) => game.name === variable?.name);
   }
 
-  /** A form for the options of this game, or of the first game with options. */
-  function drawVariantForm() {
-    const variable = state.games.filter((game) => game.options?.length);
-    const current = variable.find((game) => game.name === state.game) ?? variable[0];
-    $("variant").hidden = !current;
-    if (!current || $("variant").dataset.family === current.name) return;
-    $("variant").dataset.family = current.name;
-    setText($("variant-title"), `Variant of ${current.title}`);
-    const fields = current.options.map((option) => makeField(option, current.variant[option.name]));
-    $("variant-fields").replaceChildren(...fields);
+  /** Shows the form for the options of a game. */
+  function drawVariantForm(game) {
+    variable = game;
+    $("variant").hidden = false;
+    setText($("variant-title"), `Variant of ${game.title}`);
+    setText($("variant-reason"), "");
+    $("variant-fields").replaceChildren(...game.options.map((option) => makeField(option, game.variant[option.name])));
     $("variant").onsubmit = (event) => {
       event.preventDefault();
-      openVariant(readVariant(current));
+      openVariant(readVariant(game));
     };
   }
 
@@ -112,8 +116,8 @@ export function startGames(open) {
 
   const show = () => {
     filter.value = "";
-    setText($("variant-reason"), "");
-    delete $("variant").dataset.family;
+    variable = null;
+    if (listedGame()?.options?.length) drawVariantForm(listedGame());
     draw();
     dialog.showModal();
     filter.focus();

@@ -263,13 +263,20 @@ function makeGameLink(game) {
   );
 }
 
-/** Links to all games if they are few, otherwise only to this one; the dialog lists all. */
+/** Links to all games if they are few. The button opens the dialog with all of them; it has the name of this one where
+ *  there are no links, which is also on narrow screens. */
 function drawGameLinks() {
   const { games } = state;
   const isFew = games.length <= MAX_GAME_LINKS;
-  const shown = isFew ? games : games.filter((game) => game.name === state.game);
-  redraw($("games"), ...shown.map(makeGameLink));
-  $("games-open").hidden = isFew && !games.some((game) => game.options?.length);
+  const current = listedGame();
+  redraw($("games"), ...(isFew ? games : []).map(makeGameLink));
+  document.body.classList.toggle("linked-games", isFew);
+  document.body.classList.toggle(
+    "variable-games",
+    games.some((game) => game.options?.length),
+  );
+  $("games-open").hidden = games.length === 0;
+  setText($("games-open").querySelector(".current"), current ? labelOf(current) : "Games");
 }
 
 // ---- everything ----
