@@ -22,6 +22,7 @@ from .pages import (
     stop_clock,
     texts,
     verdict,
+    wait_for_request,
     wait_for_sent_requests,
 )
 
@@ -106,8 +107,32 @@ def test_the_user_cannot_move_for_the_computer(open_page: OpenPage, small_server
     wait_for_sent_requests(page)
     assert held == []
     page.unroute("**/replay?*")
+    cell(page, "c3").hover()
+    assert page.locator("#board :is(.target, .region, .ghost)").count() == 0, "nothing invites a move for the computer"
     page.clock.run_for(3000)
     expect_plies(page, 2)
+    assert page.locator("#board .target").count() == 7
+
+
+def test_a_hint_does_not_show_a_value(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}/mutorere")
+    set_computer(page, "top")
+    page.click("#advise")
+    expect(page.locator(".arrows .shaft")).to_have_class("shaft unknown")
+
+
+def test_a_slow_move_is_marked_on_the_board(open_page: OpenPage, small_server: str) -> None:
+    page = open_page(f"{small_server}/tictactoe", expected="400")
+    held = hold(page, "**/replay?*")
+    cell(page, "b2").click()
+    expect(page.locator("#board .previewed")).to_have_attribute("data-place", "b2")
+    wait_for_request(page, held).continue_()
+    expect_plies(page, 1)
+    assert page.locator(".previewed").count() == 0
+    cell(page, "a1").click()
+    expect(page.locator("#board .previewed")).to_have_attribute("data-place", "a1")
+    held[-1].fulfill(status=400, json={"error": "no answer"})
+    expect(page.locator(".previewed")).to_have_count(0)  # also where there is no answer
 
 
 def test_a_puzzle_belongs_to_the_user(open_page: OpenPage, small_server: str) -> None:
@@ -193,6 +218,9 @@ def test_values_are_hidden_during_a_game(open_page: OpenPage, small_server: str)
     page.click("#advise")
     expect(notice(page)).to_have_text(re.compile("^Hint: [abc][123]$"))
     assert page.locator("#board .advised").count() == 1
+    ground = "element => getComputedStyle(element, '::before').backgroundColor"
+    advised, other = (page.locator(f"#board .target{each}").first for each in (".advised", ":not(.advised)"))
+    assert advised.evaluate(ground) != other.evaluate(ground), "the hint is visible on the board"
     assert page.locator(".badge").count() == 0
     page.click("#hints")
     assert page.locator("#board .badge").count() == 9
@@ -208,12 +236,15 @@ def test_the_end_of_a_game_shows_mistakes_and_allows_another_try(open_page: Open
         page.wait_for_selector("#player-bottom.moving, #summary:not([hidden])")
     summary = page.locator("#summary")
     expect(summary).to_contain_text("Your game")
-    expect(summary).to_contain_text(re.compile("The result changed with your move|You made no mistake|none changed"))
+    expect(summary).to_contain_text(re.compile("The result changed with your move|You made no mistake|The result did not change"))
     if page.get_by_role("button", name="Try again from here").count():
         page.get_by_role("button", name="Try again from here").first.click()
         expect(summary).to_be_hidden()
         assert page.locator(".badge, #chart svg").count() == 0, "values are hidden again"
         assert page.locator("#history .branch").count() == 1, "the first game is kept as another line"
+        expect(page.locator("#rematch")).to_be_hidden()
+        page.go_back()
+        expect(summary).to_be_visible()
     page.click("#rematch")
     expect_plies(page, 1)
     assert page.locator("#player-bottom strong").inner_text() == "Second"
@@ -222,6 +253,13 @@ def test_the_end_of_a_game_shows_mistakes_and_allows_another_try(open_page: Open
     page.click("#analyse")
     assert page.locator("#player-top select").input_value() == "you"
     expect(page.locator("#chart svg")).to_have_count(1)
+
+
+def test_points_given_away_do_not_change_who_wins(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}{KALAH}?moves=a+c+A+a+B+a+C+a+A+c+A")
+    set_computer(page, "bottom")
+    expect(page.locator("#summary")).to_contain_text("You made one mistake. The result did not change.")
+    expect(page.locator("#summary li")).to_contain_text("3. A ? gives 2 away")
 
 
 def test_a_game_that_was_resigned_is_over(open_page: OpenPage, small_server: str) -> None:
@@ -326,12 +364,12 @@ def test_a_column_is_clicked_anywhere_and_never_turned(open_page: OpenPage, kind
     assert page.url.endswith("?moves=b")
     play_second(page)
     assert cell(page, "b1").bounding_box() == bottom, "gravity points down for both players"
-    assert page.locator("#flip").is_disabled()
+    expect(page.locator("#flip")).to_be_hidden()
     page.goto(f"{kinds_server}/gobblet")
     page.click("#flip")
-    assert page.locator("#player-top strong").inner_text() == "Orange"
+    expect(page.locator("#player-top strong")).to_have_text("Orange")
     page.goto(f"{kinds_server}/quantik")
-    assert page.locator("#player-top strong").inner_text() == "Second", "a flip belongs to one game"
+    expect(page.locator("#player-top strong")).to_have_text("Second")  # a flip belongs to one game
 
 
 @pytest.mark.parametrize(

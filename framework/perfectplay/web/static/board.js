@@ -32,6 +32,11 @@ function findTargets(moves) {
   return targets;
 }
 
+const NO_MOVES = { moves: [], board: { blocked: {} } };
+
+/** The possible clicks in a view: none while the computer is to move. */
+const clicksOf = (view) => findClicks(view.idle ? NO_MOVES : view.position, view.selected, view.landing);
+
 /** The possible clicks: sources, targets of the selected source (or, once it has a target, pieces to capture), and
  *  impossible targets with the reasons. */
 export function findClicks({ moves, board }, selected, landing = null) {
@@ -289,7 +294,7 @@ function drawOwner(cell, board, owners) {
 export function drawBoard(container, view) {
   const { position, shown, last, fresh, flipped } = view;
   const board = shown?.board ?? position.board;
-  const clicks = findClicks(position, view.selected, view.landing);
+  const clicks = clicksOf(view);
   const centreOf = makeCentreOf(board, flipped);
   const isPit = hasSeeds(board);
   const owned = board.cells.map((cell) => ({ ...drawOwner(cell, board, view.owners), isPit }));
@@ -310,7 +315,8 @@ export function drawBoard(container, view) {
   });
   field.prepend(drawGround(board, centreOf));
   field.append(...drawCoordinates(board, flipped));
-  if (view.advised) field.append(drawArrows([view.advised], board, centreOf));
+  if (view.advised)
+    field.append(drawArrows([{ ...view.advised, outcome: null }], board, centreOf)); // no value
   else if (view.values && view.selected === null && !shown && view.best?.outcome !== "loss") {
     field.append(drawArrows(bestMoves(position.moves), board, centreOf));
   }
@@ -364,7 +370,7 @@ function makeTray(tray, onPlace) {
 /** Draws a player's reserve. Pieces without an owner are shown beside the first player. */
 export function drawTrays(container, owner, view) {
   const board = view.shown?.board ?? view.position.board;
-  const clicks = findClicks(view.position, view.selected, view.landing);
+  const clicks = clicksOf(view);
   const elements = board.trays
     .filter((tray) => (tray.piece.owner ?? 0) === owner)
     .map((tray) => {

@@ -83,6 +83,26 @@ export async function play(move) {
   continueGame();
 }
 
+const HEARD = 150; // milliseconds until a slow server's user sees that the move was heard
+
+/** Marks the squares of a move if the server is slow. Returns a function that ends it. */
+function markSoon({ source, target }) {
+  const { replay } = state;
+  let mark = null;
+  const show = () => {
+    if (state.replay !== replay || state.preview || !replay.position.board) return;
+    state.preview = mark = { board: replay.position.board, source, target };
+    drawPlaces();
+  };
+  const delay = setTimeout(show, HEARD);
+  return () => {
+    clearTimeout(delay);
+    if (mark === null || state.preview !== mark) return;
+    state.preview = null; // the server gave no answer
+    drawPlaces();
+  };
+}
+
 /** Makes a move. A move that is already in the line keeps the moves after it, with the computer's recorded answer. */
 async function makeMove(move, { method = "pushState" } = {}) {
   const { ply, moves, puzzle } = state;
@@ -93,7 +113,10 @@ async function makeMove(move, { method = "pushState" } = {}) {
     while (next < moves.length && isComputer(timeline[next].to_move)) next += 1;
   }
   const line = isRecorded ? moves : [...moves.slice(0, ply), move.move];
-  return visit({ moves: line, ply: next, puzzle }, { fresh: true, method });
+  const stopMarking = markSoon(move);
+  const shown = await visit({ moves: line, ply: next, puzzle }, { fresh: true, method });
+  stopMarking();
+  return shown;
 }
 
 export function playNamed(name) {

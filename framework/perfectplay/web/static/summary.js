@@ -13,8 +13,14 @@ function findMistakes() {
     .filter(({ entry, ply }) => ply > 0 && entry.mark && !isComputer(timeline[ply - 1].to_move));
 }
 
+/** Who wins with perfect play: 0, 1, or null for a draw. */
+function winnerOf({ outcome, to_move: mover }) {
+  if (outcome === "draw") return null;
+  return outcome === "win" ? mover : 1 - mover;
+}
+
 /** Whether a mistake changed who wins, not only by how much or when. */
-const changesResult = ({ entry }) => entry.mark.startsWith("?") && entry.mark !== "?!";
+const changesResult = ({ entry, ply }) => winnerOf(state.replay.timeline[ply - 1]) !== winnerOf(entry);
 
 function describeMistakes(mistakes) {
   const { timeline } = state.replay;
@@ -22,7 +28,7 @@ function describeMistakes(mistakes) {
   if (!mistakes.length) return "You made no mistake.";
   const decisive = mistakes.find(changesResult);
   const count = mistakes.length === 1 ? "one mistake" : `${mistakes.length} mistakes`;
-  if (!decisive) return `You made ${count}, but none changed the result.`;
+  if (!decisive) return `You made ${count}. The result did not change.`;
   return `You made ${count}. The result changed with your move ${decisive.ply}, ${decisive.entry.move}.`;
 }
 

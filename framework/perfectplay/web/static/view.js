@@ -103,6 +103,7 @@ const boardView = (fresh) => ({
   advised: state.advised,
   owners: state.replay.owners,
   shown: state.preview,
+  idle: isPlaying() && computerToMove(),
   values: valuesShown() && !(isPlaying() && computerToMove()),
   best: currentPosition().moves[0],
   last: state.replay.last,
@@ -222,12 +223,14 @@ export function drawControls() {
     element.hidden = state.puzzle !== null || element.dataset.mode !== (againstComputer() ? "play" : "analysis");
   }
   $("resign").hidden ||= state.finished;
+  $("rematch").hidden ||= !state.finished;
   $("resume").hidden = !isWaiting;
   $("next-puzzle").hidden = !state.puzzle && !state.solvedPuzzle;
-  $("flip").disabled = currentPosition().board?.upright ?? !currentPosition().board;
+  $("flip").hidden = currentPosition().board?.upright ?? true;
   const deviation = firstDeviation(state.tree, state.moves);
   $("line-actions").hidden = deviation < 0;
-  if (focused?.disabled) $("board").focus({ preventScroll: true }); // a disabled button would lose the focus
+  // A disabled or hidden button would lose the focus.
+  if (focused?.disabled || focused?.hidden) $("board").focus({ preventScroll: true });
   $("auto").setAttribute("aria-pressed", String(state.auto));
   setText($("auto"), state.auto ? "Pause" : "Auto-play");
   $("hints").setAttribute("aria-pressed", String(hintsShown()));
