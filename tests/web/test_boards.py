@@ -103,9 +103,9 @@ def test_a_text_only_game_from_a_link_does_not_guess_the_player_to_move(open_pag
     page.click("#hints")
     expect_verdict(page, "The player to move")
     page.goto(f"{small_server}/stones?position=5&puzzle=1")
-    expect_verdict(page, "Puzzle: The player to move, only one move wins")
+    expect_verdict(page, "Puzzle: the player to move, only one move wins")
     described = page.locator('meta[property="og:description"]').get_attribute("content")
-    assert described == "Puzzle: The player to move, only one move wins."
+    assert described == "Puzzle: the player to move, only one move wins."
 
 
 TWO_PLAYER_WORDS = r"\b(wins?|won|win(ning)?|loss|los(es|ing|t)|draws?|drawn|opponent)\b"

@@ -412,9 +412,15 @@ def test_boxes_show_their_owners(open_page: OpenPage, kinds_server: str) -> None
     owners = page.locator("#board .initial").all_inner_texts()
     assert owners == ["B", "B"] or owners == ["B", "R"]
     page.goto(f"{kinds_server}{DOTS}?moves=a1-a2+a1-b1+a2-b2+b1-c1+b1-b2")
-    assert page.locator("#board .initial").all_inner_texts() == ["R"]
+    expect(page.locator("#board .initial")).to_have_text(["R"])
     fill = page.locator("#board .cell:has(.initial) .body").evaluate("each => getComputedStyle(each).fill")
     assert fill == "rgb(201, 48, 44)"
+
+
+def test_dots_and_edges_have_names(open_page: OpenPage, kinds_server: str) -> None:
+    page = open_page(f"{kinds_server}{DOTS}?moves=a1-a2")
+    for place, name in [("a1", "a1, dot"), ("a1-a2", "a1-a2, edge"), ("red", "red, Red 0 boxes")]:
+        expect(cell(page, place).locator(".visually-hidden")).to_have_text(re.compile(name))
 
 
 def test_nothing_is_empty_during_a_game(open_page: OpenPage, kinds_server: str) -> None:

@@ -150,7 +150,7 @@ def _describe_shown(served: ServedGame, position: int, *, is_puzzle: bool) -> st
     """Return one sentence about a position that reveals no puzzle's solution."""
     mover = served.game.mover(position)
     if is_puzzle:
-        name = "The player" if mover is None else sides(served.game, mover)[0]
+        name = "the player" if mover is None else sides(served.game, mover)[0]
         return f"Puzzle: {name} to move, only one move wins."
     value = answers.find_value(served, position)
     if value is not None and answers.find_result(served, position, mover) is None:

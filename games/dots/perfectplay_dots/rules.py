@@ -17,9 +17,9 @@ MAX_EDGES = 56
 LEAD_BITS = 6
 _COUNT = re.compile(r"(\d+)-(\d+):([RB])", re.IGNORECASE)
 _MOVE = re.compile(r"([a-z]\d+)[\s-]*([a-z]\d+)", re.IGNORECASE)
-_DOT = Piece(None, "+", shape="block")
-_EDGES = (Piece(None, "—", shape="block"), Piece(None, "|", shape="block"))
-_CLOSED = Piece(None, "■", size=0.8, shape="block")
+_DOT = Piece(None, "+", shape="block", name="dot")
+_EDGES = tuple(Piece(None, label, shape="block", name="edge") for label in "—|")
+_CLOSED = Piece(None, "■", size=0.8, shape="block", name="box")
 _THIN, _LONG = 0.4, 1.6
 """The sizes of dots and edges. Two columns from dot to dot are half a dot, an edge and half a dot."""
 
@@ -173,7 +173,9 @@ class DotsAndBoxes:
         boxes = [_cell(f"box-{y}-{x}", y, x, _CLOSED) for y, x in self._closed_boxes(position)]
         cells += boxes
         for owner, (player, count) in enumerate(zip(PLAYERS, self._box_counts(position), strict=True)):
-            number = Piece(owner, str(count), size=0.8, shape="text")
+            number = Piece(
+                owner, str(count), size=0.8, shape="text", name=f"{count} box" if count == 1 else f"{count} boxes"
+            )
             cells.append(Cell(player.lower(), (1 - owner) * (self.height - 1), self.width, (number,)))
         return Board(
             rows=self.height,

@@ -76,8 +76,9 @@ function verdictText() {
   const { solved, headline, mover } = currentPosition();
   if (valuesShown() || !solved) return headline;
   const { task, question } = vocabulary();
-  const names = { mover: currentEntry().to_move === null ? "The player" : mover };
-  return fillIn(state.puzzle?.ply === state.ply ? task : question, names);
+  const isTask = state.puzzle?.ply === state.ply;
+  const unnamed = isTask ? "the player" : "The player";
+  return fillIn(isTask ? task : question, { mover: currentEntry().to_move === null ? unnamed : mover });
 }
 
 /** The details under the verdict: the distance in plies, or why there is none. */
