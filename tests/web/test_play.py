@@ -236,7 +236,9 @@ def test_the_end_of_a_game_shows_mistakes_and_allows_another_try(open_page: Open
         page.wait_for_selector("#player-bottom.moving, #summary:not([hidden])")
     summary = page.locator("#summary")
     expect(summary).to_contain_text("Your game")
-    expect(summary).to_contain_text(re.compile("The result changed with your move|You made no mistake|The result did not change"))
+    expect(summary).to_contain_text(
+        re.compile("The result changed with your move|You made no mistake|The result did not change")
+    )
     if page.get_by_role("button", name="Try again from here").count():
         page.get_by_role("button", name="Try again from here").first.click()
         expect(summary).to_be_hidden()

@@ -83,9 +83,9 @@ export async function play(move) {
   continueGame();
 }
 
-const HEARD = 150; // milliseconds until a slow server's user sees that the move was heard
+const MARK_DELAY = 150; // milliseconds; a faster server needs no mark
 
-/** Marks the squares of a move if the server is slow. Returns a function that ends it. */
+/** Marks the source and the target of a move if the server is slow. Returns a function that ends it. */
 function markSoon({ source, target }) {
   const { replay } = state;
   let mark = null;
@@ -94,7 +94,7 @@ function markSoon({ source, target }) {
     state.preview = mark = { board: replay.position.board, source, target };
     drawPlaces();
   };
-  const delay = setTimeout(show, HEARD);
+  const delay = setTimeout(show, MARK_DELAY);
   return () => {
     clearTimeout(delay);
     if (mark === null || state.preview !== mark) return;
