@@ -120,7 +120,7 @@ function drawArrows(moves, board, centreOf) {
 export const describeCell = (cell, board) =>
   `${cell.label || cell.id}, ${cell.stack.length ? describeStack(cell.stack, board.players) : "empty"}`;
 
-function drawTopPiece(cell, flipped) {
+export function drawTopPiece(cell, flipped) {
   const top = cell.stack.at(-1);
   const [width, height] = top?.shape === "seeds" ? [cell.width, cell.height] : [1, 1];
   const viewBox = top?.shape === "block" ? null : `0 0 ${100 * width} ${100 * height}`; // a block fills its cell
@@ -129,14 +129,14 @@ function drawTopPiece(cell, flipped) {
 }
 
 /** The pieces under the top one, small in the corner; the style sheet enlarges them under the pointer. */
-function drawCoveredPieces(cell) {
+export function drawCoveredPieces(cell) {
   const covered = cell.stack.slice(0, -1).reverse();
   const images = covered.map((piece) => pieceImage({ ...piece, size: 0.45 + 0.5 * piece.size }));
   return covered.length > 0 && h("span", { class: "covered", "aria-hidden": "true" }, images);
 }
 
 /** The number of seeds in a pit. */
-function drawSeedCount({ stack, isPit }) {
+export function drawSeedCount({ stack, isPit }) {
   const text = stack.at(-1)?.shape === "seeds" ? stack.at(-1).label : isPit ? "0" : "";
   return text && h("span", { class: "seed-count", "aria-hidden": "true" }, text);
 }
@@ -205,7 +205,7 @@ function updatePlace(id, element, description, view, clicks) {
 
 // ---- the board ----
 
-function drawGround(board, centreOf) {
+export function drawGround(board, centreOf) {
   const layer = makeLayer("ground", board);
   const centres = new Map(board.cells.map((cell) => [cell.id, centreOf(cell)]));
   board.zones.forEach((zone, index) => {
@@ -233,7 +233,7 @@ function drawCoordinates(board, flipped) {
   return [...drawSide(board.row_labels, "beside", "top"), ...drawSide(board.column_labels, "under", "left")];
 }
 
-function placeCell(element, [x, y], cell, board) {
+export function placeCell(element, [x, y], cell, board) {
   const { width, height } = cell;
   Object.assign(element.style, {
     left: `${((x - width / 2) / board.columns) * 100}%`,
@@ -249,7 +249,7 @@ function placeCell(element, [x, y], cell, board) {
 
 const hasSeeds = (board) => board.cells.some((cell) => cell.stack.at(-1)?.shape === "seeds");
 
-function shapeBoard(container, board) {
+export function shapeBoard(container, board) {
   container.style.setProperty("--ratio", board.columns / board.rows);
   container.style.setProperty("--columns", board.columns);
   container.classList.toggle("points", board.edges.length > 0);
@@ -260,7 +260,7 @@ function shapeBoard(container, board) {
   container.classList.remove("text");
 }
 
-const makeCentreOf = (board, flipped) => (cell) => {
+export const makeCentreOf = (board, flipped) => (cell) => {
   const [x, y] = [cell.column + 0.5, cell.row + 0.5];
   return flipped ? [board.columns - x, board.rows - y] : [x, y];
 };
@@ -334,21 +334,6 @@ export function showGhost(container, id) {
   if (!cell || cell.stack.length) return;
   const element = container.querySelector(`.cell[data-place="${CSS.escape(move.target)}"]`);
   element?.append(pieceImage(piece, "ghost"));
-}
-
-/** Draws a small board for the editor; `makeCell` makes the element of a cell. */
-export function drawSmallBoard(container, board, makeCell) {
-  const centreOf = makeCentreOf(board, false);
-  shapeBoard(container, board);
-  const field = h("div", { class: "field" }, drawGround(board, centreOf));
-  for (const cell of board.cells) {
-    const element = makeCell(cell);
-    element.append(...[drawTopPiece(cell, false), drawCoveredPieces(cell), drawSeedCount(cell)].filter(Boolean));
-    placeCell(element, centreOf(cell), cell, board);
-    field.append(element);
-  }
-  redraw(container, field);
-  setTabStop(field, "button.cell");
 }
 
 function makeTray(tray, onPlace) {

@@ -50,22 +50,12 @@ async function chooseAmong(moves, id) {
   if (chosen && state.replay === replay) play(chosen); // the position may have changed meanwhile
 }
 
-/** The board with the selected piece on its target, while the piece to capture is being chosen. */
-function boardAfterLanding(board, source, target) {
-  const cells = board.cells.map((cell) => ({ ...cell }));
-  const byId = cellsOf({ cells });
-  const tray = board.trays.find((each) => each.id === source);
-  const piece = tray?.piece ?? byId.get(source)?.stack.at(-1);
-  if (!tray && byId.has(source)) byId.get(source).stack = byId.get(source).stack.slice(0, -1);
-  if (piece) byId.get(target).stack = [...byId.get(target).stack, piece];
-  const trays = board.trays.map((each) => (each === tray ? { ...each, count: each.count - 1 } : each));
-  return { ...board, cells, trays };
-}
-
-function land(target) {
+async function land(target) {
+  const { replay, selected: source } = state;
+  const { boardAfterLanding } = await import("./motion.js");
+  if (state.replay !== replay || state.selected !== source) return;
   state.landing = target;
-  const { selected: source } = state;
-  state.preview = { board: boardAfterLanding(currentPosition().board, source, target), source, target };
+  state.preview = { board: boardAfterLanding(replay.position.board, source, target), source, target };
   drawPlaces();
   notice("Now choose the piece to capture.", true);
 }

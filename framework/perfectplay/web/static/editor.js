@@ -2,11 +2,37 @@
 // editor shows the reason if it is not. Loaded when first needed.
 
 import * as api from "./api.js";
-import { describeCell, drawSmallBoard, trayPiece } from "./board.js";
+import {
+  describeCell,
+  drawCoveredPieces,
+  drawGround,
+  drawSeedCount,
+  drawTopPiece,
+  makeCentreOf,
+  placeCell,
+  shapeBoard,
+  trayPiece,
+} from "./board.js";
 import { $, button, debounce, h, hiddenText, redraw, setText } from "./dom.js";
+import { setTabStop } from "./keyboard.js";
 import { describePiece, pieceImage } from "./pieces.js";
 import { currentPosition, hintsShown, listedGame, state } from "./state.js";
 import { SAVED_FORMAT } from "./vocabulary.js";
+
+/** Draws a small board for the editor; `makeCell` makes the element of a cell. */
+function drawSmallBoard(container, board, makeCell) {
+  const centreOf = makeCentreOf(board, false);
+  shapeBoard(container, board);
+  const field = h("div", { class: "field" }, drawGround(board, centreOf));
+  for (const cell of board.cells) {
+    const element = makeCell(cell);
+    element.append(...[drawTopPiece(cell, false), drawCoveredPieces(cell), drawSeedCount(cell)].filter(Boolean));
+    placeCell(element, centreOf(cell), cell, board);
+    field.append(element);
+  }
+  redraw(container, field);
+  setTabStop(field, "button.cell");
+}
 
 // ---- saved games ----
 

@@ -85,24 +85,6 @@ export async function play(move) {
 
 const MARK_DELAY = 150; // milliseconds; a faster server needs no mark
 
-/** Marks the source and the target of a move if the server is slow. Returns a function that ends it. */
-function markSoon({ source, target }) {
-  const { replay } = state;
-  let mark = null;
-  const show = () => {
-    if (state.replay !== replay || state.preview || !replay.position.board) return;
-    state.preview = mark = { board: replay.position.board, source, target };
-    drawPlaces();
-  };
-  const delay = setTimeout(show, MARK_DELAY);
-  return () => {
-    clearTimeout(delay);
-    if (mark === null || state.preview !== mark) return;
-    state.preview = null; // the server gave no answer
-    drawPlaces();
-  };
-}
-
 /** Makes a move. A move that is already in the line keeps the moves after it, with the computer's recorded answer. */
 async function makeMove(move, { method = "pushState" } = {}) {
   const { ply, moves, puzzle } = state;
@@ -113,9 +95,15 @@ async function makeMove(move, { method = "pushState" } = {}) {
     while (next < moves.length && isComputer(timeline[next].to_move)) next += 1;
   }
   const line = isRecorded ? moves : [...moves.slice(0, ply), move.move];
-  const stopMarking = markSoon(move);
+  const { replay } = state;
+  let mark = setTimeout(async () => (await import("./motion.js")).markMove(move, replay, () => mark), MARK_DELAY);
   const shown = await visit({ moves: line, ply: next, puzzle }, { fresh: true, method });
-  stopMarking();
+  clearTimeout(mark);
+  mark = null;
+  if (!shown && state.replay === replay && state.preview) {
+    state.preview = null;
+    drawPlaces();
+  }
   return shown;
 }
 

@@ -3,7 +3,8 @@
 
 import { h } from "./dom.js";
 import { pieceImage } from "./pieces.js";
-import { SOWING } from "./state.js";
+import { SOWING, state } from "./state.js";
+import { drawPlaces } from "./view.js";
 
 const SLIDE = 240; // milliseconds
 const MAX_SOWN = 24;
@@ -15,6 +16,26 @@ const findPlace = (id) => (id === null ? null : document.querySelector(`[data-pl
 function centreOf(element) {
   const box = element.getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+/** The board with the selected piece on its target, while the piece to capture is being chosen. */
+export function boardAfterLanding(board, source, target) {
+  const cells = board.cells.map((cell) => ({ ...cell }));
+  const byId = new Map(cells.map((cell) => [cell.id, cell]));
+  const tray = board.trays.find((each) => each.id === source);
+  const piece = tray?.piece ?? byId.get(source)?.stack.at(-1);
+  if (!tray && byId.has(source)) byId.get(source).stack = byId.get(source).stack.slice(0, -1);
+  if (piece) byId.get(target).stack = [...byId.get(target).stack, piece];
+  const trays = board.trays.map((each) => (each === tray ? { ...each, count: each.count - 1 } : each));
+  return { ...board, cells, trays };
+}
+
+/** Marks the source and the target of a move that a slow server has not answered, while `isPending`. */
+export function markMove({ source, target }, replay, isPending) {
+  const { board } = replay.position;
+  if (!isPending() || state.replay !== replay || state.preview || !board) return;
+  state.preview = { board, source, target };
+  drawPlaces();
 }
 
 /** Moves the piece on `element` to its place from the place `from`. */

@@ -76,9 +76,9 @@ function verdictText() {
   const { solved, headline, mover } = currentPosition();
   if (valuesShown() || !solved) return headline;
   const { task, question } = vocabulary();
-  const isTask = state.puzzle?.ply === state.ply;
-  const unnamed = isTask ? "the player" : "The player";
-  return fillIn(isTask ? task : question, { mover: currentEntry().to_move === null ? unnamed : mover });
+  const text = state.puzzle?.ply === state.ply ? task : question;
+  const unnamed = text === task ? "the player" : "The player";
+  return fillIn(text, { mover: currentEntry().to_move === null ? unnamed : mover });
 }
 
 /** The details under the verdict: the distance in plies, or why there is none. */
@@ -267,18 +267,13 @@ function makeGameLink(game) {
   );
 }
 
-/** Links to all games if they are few. The button opens the dialog with all of them; it has the name of this one where
- *  there are no links, which is also on narrow screens. */
+/** Links to all games if they are few. Without links the button for all games has the name of this one. */
 function drawGameLinks() {
   const { games } = state;
   const isFew = games.length <= MAX_GAME_LINKS;
   const current = listedGame();
   redraw($("games"), ...(isFew ? games : []).map(makeGameLink));
   document.body.classList.toggle("linked-games", isFew);
-  document.body.classList.toggle(
-    "variable-games",
-    games.some((game) => game.options?.length),
-  );
   $("games-open").hidden = games.length === 0;
   setText($("games-open").querySelector(".current"), current ? labelOf(current) : "Games");
 }
