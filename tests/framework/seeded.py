@@ -125,6 +125,6 @@ def build_kernel(source: str, folder: Path) -> Path:
     return folder / "kernel.so"
 
 
-def load_kernel(library: Path) -> Kernel:
-    address = ctypes.addressof(ctypes.c_char.in_dll(ctypes.CDLL(str(library)), "tapatan_kernel"))
+def load_kernel(library: Path, name: str = "tapatan_kernel") -> Kernel:
+    address = ctypes.addressof(ctypes.c_char.in_dll(ctypes.CDLL(str(library)), name))
     return Kernel(ffi, ffi.cast("pp_kernel *", address))

@@ -9,14 +9,9 @@ import re
 import sys
 
 import pytest
-from perfectplay_dots._kernel import ffi as dots_ffi
-from perfectplay_dots._kernel import lib as dots_lib
-from perfectplay_native._engine import lib
 
 from perfectplay import hookimpl, make_game
 from perfectplay.testing import sandbox
-from perfectplay_dots.plugin import DotsAndBoxes
-from perfectplay_native.kernel import Kernel
 
 from .. import zoo
 from .seeded import TAPATAN, TAPATAN_KERNEL, Mistake, build_kernel, load_kernel, read_mistakes, report
@@ -160,39 +155,35 @@ def test_a_crash_is_reported_with_the_function_and_the_position(report_kernel, m
     assert found["finite"] == "not completed; see 'hooks'"
 
 
-class Dots(DotsAndBoxes):
-    """Dots and boxes, where a player who closes a box moves again, with correct hooks and a changed kernel."""
-
-    def __init__(self, **fields):
-        super().__init__(2, 1)
-        self._correct = self._kernel
-        board = dots_ffi.new("dots_board *")
-        dots_lib.dots_board_fill(board, 2, 1)
-        self._kernel = Kernel(dots_ffi, dots_lib.dots_kernel, context=board, max_moves=7, tier_count=8, **fields)
-
-    @hookimpl
-    def mover(self, position):
-        return self._correct.mover(position)
-
-    @hookimpl
-    def score(self, position):
-        return self._correct.score(position)
-
+TURNS = (zoo.HERE / "turns.c").read_text()
+"""A kernel for the rules of turns.py, where a player may move again and the winner has a score."""
 
 TURN_MISTAKES = [
-    ({"flags": lib.PP_TURNS_ALTERNATE}, "alternation", "PP_TURNS_ALTERNATE; remove the flag"),
-    ({"mover": dots_ffi.NULL}, "alternation", "has no 'mover'"),
-    ({"mover": dots_lib.dots_kernel.status}, "kernel", "disagree on 'mover' in position"),
-    ({"score": dots_ffi.NULL}, "kernel", "disagree on 'score' in position"),
-    ({"score": dots_lib.dots_kernel.mover}, "kernel", "disagree on 'score' in position"),
+    (".mover = mover,", ".mover = mover,\n    .flags = PP_TURNS_ALTERNATE,", "alternation", "remove the flag"),
+    (".mover = mover,", "", "alternation", "has no 'mover'"),
+    (".mover = mover,", ".mover = status,", "kernel", "disagree on 'mover' in position"),
+    (".score = score,", "", "kernel", "disagree on 'score' in position"),
+    (".score = score,", ".score = mover,", "kernel", "disagree on 'score' in position"),
 ]
 
 
-@pytest.mark.parametrize(("fields", "law", "message"), TURN_MISTAKES)
-def test_a_mistake_about_turns_or_scores_is_noticed(fields, law, message):
-    found = report(lambda: make_game(Dots(**fields), name="dots"))
+@pytest.fixture
+def report_turns(tmp_path):
+    """Reports the breaches of turns.py with a change in its kernel."""
+
+    def check(old: str, new: str) -> dict[str, str]:
+        library = build_kernel(zoo.change(TURNS, {old: new}), tmp_path)
+        source = zoo.module_of((zoo.HERE / "turns.py").read_text(), kernel=lambda: load_kernel(library, "turns_kernel"))
+        return report(lambda: make_game(source, name="turns"))
+
+    return check
+
+
+@pytest.mark.parametrize(("old", "new", "law", "message"), TURN_MISTAKES)
+def test_a_mistake_about_turns_or_scores_is_noticed(report_turns, old, new, law, message):
+    found = report_turns(old, new)
     assert message in found.get(law, ""), found
 
 
-def test_correct_turns_and_scores_have_no_breaches():
-    assert report(lambda: make_game(Dots(), name="dots")) == {}
+def test_correct_turns_and_scores_have_no_breaches(report_turns):
+    assert report_turns("", "") == {}

@@ -1,16 +1,24 @@
-"""Dots and boxes on one board size: rules from the C kernel, with texts and the drawn board.
+"""Dots and boxes on one board size, in plain Python.
 
-kernel.c draws the encoding of a position.
+Dots, edges and boxes form a grid of (2 × rows + 1) × (2 × columns + 1) places. Counted row by row, every second place,
+beginning with the second, is an edge. For 2×2:
+
+    + 0 + 1 +
+    2   3   4      position = [ mover ][ lead + boxes ][ a bit for each edge ]
+    + 5 + 6 +                   1 bit     6 bits          as many as there are
+    7   8   9
+    + 10+ 11+      `lead`: Red's boxes minus Blue's
+
+A move is the number of an edge.
 """
 
 from __future__ import annotations
 
 import re
 
-from perfectplay import About, Board, Cell, Click, Piece, hookimpl
+from perfectplay import About, Board, Cell, Click, Piece, Status, hookimpl
+from perfectplay.authoring import Group, Symmetry
 from perfectplay.game.board import Spelling
-from perfectplay_dots._kernel import ffi, lib
-from perfectplay_native.kernel import Kernel
 
 PLAYERS = ("Red", "Blue")
 MAX_EDGES = 56
@@ -52,11 +60,29 @@ class DotsAndBoxes:
             movers=("R", "B"),
             counts=("red", "blue"),
         )
-        board = ffi.new("dots_board *")
-        lib.dots_board_fill(board, rows, columns)
-        self._kernel = Kernel(
-            ffi, lib.dots_kernel, context=board, max_moves=self.edge_count, tier_count=self.edge_count + 1
-        )
+        self.all_edges = (1 << self.edge_count) - 1
+        self.one_box = 1 << self.edge_count  # in the field of the lead
+        self.turn = 1 << self.edge_count + LEAD_BITS
+        self.box_edges = [self._edges_of_box(y, x) for y, x in self._box_places()]
+        self.boxes_beside = [[box for box in self.box_edges if box >> edge & 1] for edge in range(self.edge_count)]
+        self._canonicalize = self._symmetries().canonicalizer(bits=1)
+
+    def _box_places(self) -> list[tuple[int, int]]:
+        return [(y, x) for y in range(1, self.height, 2) for x in range(1, self.width, 2)]
+
+    def _edges_of_box(self, y: int, x: int) -> int:
+        return sum(1 << self._edge(*side) for side in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)))
+
+    def _symmetries(self) -> Group:
+        """Return the symmetries of the board as permutations of its edges."""
+        places = [self._place(edge) for edge in range(self.edge_count)]
+        images = [[(self.height - 1 - y, x) for y, x in places], [(y, self.width - 1 - x) for y, x in places]]
+        if self.rows == self.columns:
+            images.append([(x, y) for y, x in places])
+        return Group(Symmetry(tuple(self._edge(y, x) for y, x in image)) for image in images)
+
+    def _edge(self, y: int, x: int) -> int:
+        return (y * self.width + x) // 2
 
     def _place(self, edge: int) -> tuple[int, int]:
         return divmod(2 * edge + 1, self.width)
@@ -74,10 +100,6 @@ class DotsAndBoxes:
         )
 
     @hookimpl
-    def kernel(self) -> Kernel:
-        return self._kernel
-
-    @hookimpl
     def about(self) -> About:
         return About(f"Dots and boxes {self.rows}×{self.columns}", _RULES)
 
@@ -85,27 +107,81 @@ class DotsAndBoxes:
     def players(self) -> tuple[str, str]:
         return PLAYERS
 
-    # ---- positions ----
+    # ---- rules ----
+
+    def lead(self, position: int) -> int:
+        """Return by how many boxes Red is ahead."""
+        return (position >> self.edge_count & (1 << LEAD_BITS) - 1) - self.boxes
+
+    def gain(self, position: int, edge: int) -> int:
+        """Return what a drawn edge has added to the position for the boxes that it closes; 0 if it closes none."""
+        closed = sum(1 for box in self.boxes_beside[edge] if position & box == box)
+        return -closed * self.one_box if position & self.turn else closed * self.one_box
+
+    @hookimpl
+    def start(self) -> int:
+        return self.boxes * self.one_box
+
+    @hookimpl
+    def valid(self, position: int) -> bool:
+        """Return whether the lead is possible with the closed boxes, each of which belongs to one of the players."""
+        closed = sum(1 for box in self.box_edges if position & box == box)
+        lead = self.lead(position)
+        return self.mover(position) <= 1 and abs(lead) <= closed and (closed - lead) % 2 == 0
+
+    @hookimpl
+    def moves(self, position: int) -> list[int]:
+        return [edge for edge in range(self.edge_count) if not position >> edge & 1]
+
+    @hookimpl
+    def apply(self, position: int, move: int) -> int:
+        after = position | 1 << move
+        gain = self.gain(after, move)
+        return after + gain if gain else after ^ self.turn
+
+    @hookimpl
+    def undo(self, position: int, move: int) -> int:
+        before = position ^ 1 << move
+        gain = self.gain(position, move)
+        return before - gain if gain else before ^ self.turn
+
+    @hookimpl
+    def canonicalize(self, position: int) -> int:
+        return self._canonicalize(position)
+
+    @hookimpl
+    def mover(self, position: int) -> int:
+        return position >> self.edge_count + LEAD_BITS
+
+    @hookimpl
+    def score(self, position: int) -> int:
+        lead = self.lead(position)
+        return -lead if self.mover(position) else lead
+
+    @hookimpl
+    def status(self, position: int) -> Status:
+        if position & self.all_edges != self.all_edges:
+            return Status.ONGOING
+        score = self.score(position)
+        return Status.WON if score > 0 else Status.LOST if score < 0 else Status.DRAWN
+
+    @hookimpl
+    def tier(self, position: int) -> int:
+        return (position & self.all_edges).bit_count()  # every move draws an edge
+
+    # ---- texts ----
 
     def _is_drawn(self, position: int, y: int, x: int) -> bool:
-        return bool(position >> (y * self.width + x) // 2 & 1)
-
-    def _is_closed(self, position: int, y: int, x: int) -> bool:
-        sides = ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1))
-        return all(self._is_drawn(position, *side) for side in sides)
+        return bool(position >> self._edge(y, x) & 1)
 
     def _closed_boxes(self, position: int) -> list[tuple[int, int]]:
-        boxes = ((y, x) for y in range(1, self.height, 2) for x in range(1, self.width, 2))
-        return [box for box in boxes if self._is_closed(position, *box)]
+        return [place for place, box in zip(self._box_places(), self.box_edges, strict=True) if position & box == box]
 
     def _box_counts(self, position: int) -> tuple[int, int]:
         """Return the numbers of boxes of both players."""
         closed = len(self._closed_boxes(position))
-        lead = (position >> self.edge_count & (1 << LEAD_BITS) - 1) - self.boxes
+        lead = self.lead(position)
         return (closed + lead) // 2, (closed - lead) // 2
-
-    def _mover(self, position: int) -> int:
-        return position >> self.edge_count + LEAD_BITS
 
     @hookimpl
     def decode(self, position: int) -> str:
@@ -114,7 +190,7 @@ class DotsAndBoxes:
             edges = (self._is_drawn(position, y, x) for x in range(1 - y % 2, self.width, 2))
             rows.append("".join("_|"[y % 2] if drawn else "." for drawn in edges))
         red, blue = self._box_counts(position)
-        return f"{'/'.join(rows)}/{red}-{blue}:{PLAYERS[self._mover(position)][0]}"
+        return f"{'/'.join(rows)}/{red}-{blue}:{PLAYERS[self.mover(position)][0]}"
 
     @hookimpl
     def encode(self, text: str) -> int:
@@ -123,7 +199,7 @@ class DotsAndBoxes:
         match = _COUNT.fullmatch(ending)
         widths = [self.columns + y % 2 for y in range(self.height)]
         if match is None or [len(row) for row in rows] != widths:
-            example = self.decode(self._kernel.start())
+            example = self.decode(self.start())
             raise ValueError(f"write the rows of edges, the boxes of both players and the side to move, like {example}")
         for y, row in enumerate(rows):
             if unknown := set(row) - {".", "_|"[y % 2]}:
@@ -181,11 +257,10 @@ class DotsAndBoxes:
             rows=self.height,
             columns=self.width + 1,
             cells=tuple(cells),
-            to_move=self._mover(position),
+            to_move=self.mover(position),
             players=PLAYERS,
             clicks=tuple(
-                Click(move, self.names[move], ends=tuple(self.names[move].split("-")))
-                for move in self._kernel.moves(position)
+                Click(move, self.names[move], ends=tuple(self.names[move].split("-"))) for move in self.moves(position)
             ),
             row_labels=tuple("" if y % 2 else str(self.rows - y // 2 + 1) for y in range(self.height)),
             column_labels=(*("" if x % 2 else chr(ord("a") + x // 2) for x in range(self.width)), ""),
