@@ -5,7 +5,7 @@
 Without an argument, everything is measured. All times are CPU-seconds, and the best of three counts.
 
 `compile`    translating and compiling, without the cache
-`C`          a solve with the kernel in C, if the game has one
+`C`          a solve with the kernel in C; only Connect Four has one beside its rules in Python
 `compiled`   a solve with compiled rules, and its time divided by that of the kernel in C
 `speed-up`   how many times as fast as the Python rules the compiled rules expand positions
 `checks`     a solve with compiled rules divided by one without their checks. Only this benchmark can build those.
@@ -32,7 +32,6 @@ from perfectplay_native.kernel import Kernel
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.compile.kalah import Kalah  # noqa: E402
 from tests.compile.project_games import GAMES  # noqa: E402
 
 REPEATS = 3
@@ -43,7 +42,7 @@ NO_CHECK = "#define PP_UNLIKELY(condition) ((void)(condition), 0)"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A game in Python, and the same game with a kernel in C."""
+    """A game in Python, and the same game with a kernel in C if there is one."""
 
     name: str
     python: Callable[[], Game]
@@ -58,20 +57,8 @@ def _connect4(width: int, height: int) -> Subject:
     )
 
 
-def _dots(rows: int, columns: int) -> Subject:
-    return Subject(
-        f"dots {rows}×{columns}",
-        lambda: load_game(str(ROOT / "docs" / "examples" / "dots.py"), rows=rows, columns=columns),
-        lambda: load_game("dots", rows=rows, columns=columns),
-    )
-
-
-def _kalah(pits: int, seeds: int) -> Subject:
-    return Subject(
-        f"Kalah {pits}, {seeds}",
-        lambda: make_game(Kalah(pits, seeds), name="kalah"),
-        lambda: load_game("kalah", pits=pits, seeds=seeds),
-    )
+def _installed(title: str, name: str, **options: int) -> Subject:
+    return Subject(title, lambda: load_game(name, **options))
 
 
 def _example(name: str, game: str) -> Subject:
@@ -82,11 +69,15 @@ SMALL = (
     _example("tic-tac-toe", "tictactoe"),
     _example("mū tōrere", "mutorere"),
     _example("tapatan", "tapatan"),
-    _dots(2, 2),
-    _kalah(3, 2),
+    _installed("dots 2×2", "dots", rows=2, columns=2),
+    _installed("Kalah 3, 2", "kalah", pits=3, seeds=2),
     _connect4(4, 4),
 )
-LARGE = (_dots(2, 3), _kalah(3, 3), _connect4(5, 5))
+LARGE = (
+    _installed("dots 2×3", "dots", rows=2, columns=3),
+    _installed("Kalah 3, 3", "kalah", pits=3, seeds=3),
+    _connect4(5, 5),
+)
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

@@ -52,6 +52,10 @@ def _text(path: Path, changes: dict[str, str]) -> Callable[[Path], Game]:
     return load
 
 
+def _installed(name: str, **options: int) -> Callable[[Path], Game]:
+    return lambda _: load_game(name, **options)
+
+
 def _object(path: Path, name: str, *arguments: Any) -> Callable[[Path], Game]:
     return lambda _: make_game(getattr(_module(path), name)(*arguments), name="game")
 
@@ -71,11 +75,12 @@ GAMES: dict[str, Callable[[Path], Game]] = {
     "tictactoe": _package(EXAMPLES / "tictactoe" / "perfectplay_tictactoe" / "plugin.py"),
     "mutorere": _package(EXAMPLES / "mutorere" / "perfectplay_mutorere" / "plugin.py"),
     "tapatan": _package(EXAMPLES / "tapatan" / "perfectplay_tapatan" / "rules.py"),
-    "dots": _file(EXAMPLES / "dots.py", rows=1, columns=2),
+    "dots": _installed("dots", rows=1, columns=2),
+    "dots of the tutorial": _file(EXAMPLES / "dots.py", rows=1, columns=2),
     "sliding": _file(EXAMPLES / "sliding.py"),
     "template of `solve new`": _text(_TEMPLATE, {"@KERNEL_IMPORTS@": "", "@KERNEL_HOOK@": ""}),
     "ladder": _package(ROOT / "tools" / "campaigns" / "ladder.py"),
-    "kalah": _object(Path(__file__).with_name("kalah.py"), "Kalah", 2, 2),
+    "kalah": _installed("kalah", pits=2, seeds=2),
     "othello": _object(ZOO / "othello.py", "Othello", 3),
     "hexapawn": _text(ZOO / "hexapawn.py", _STUCK),
     **{f"zoo: {name}": _file(ZOO / f"{name}.py") for name in _ZOO.split()},

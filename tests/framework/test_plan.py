@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from perfectplay import load_game, solve_game
+from perfectplay.compile.kernel import solving_kernel
 from perfectplay.errors import PluginError
 from perfectplay.files import free_disk
 from perfectplay.game.engine import game_kernel
@@ -74,7 +75,7 @@ LARGE = [
 
 @pytest.mark.parametrize(("game", "options", "positions", "sample"), LARGE, ids=lambda value: str(value))
 def test_a_sample_estimates_within_a_factor_of_two(game, options, positions, sample):
-    count = estimate_from_start(game_kernel(load_game(game, **options)), sample=sample)
+    count = estimate_from_start(solving_kernel(load_game(game, **options)), sample=sample)
     assert count.kind == "estimate"
     assert positions / 2 < count.tiers.slots < positions * 2
 
@@ -85,7 +86,8 @@ class _Enough(Exception):
 
 def test_an_estimate_starts_from_the_counted_positions():
     """From the start alone, a sample this small estimates less than half of Kalah's positions: some tiers are rare."""
-    kernel = game_kernel(load_game("kalah", pits=5, seeds=2, empty_capture=True, either_row=True))
+    game = load_game("kalah", pits=5, seeds=2, empty_capture=True, either_row=True)
+    kernel = solving_kernel(game)
     store = MemoryStore(TableInfo(game="kalah", options={}, rules_version=0, host_version="", indexing="enumerated"))
 
     def stop_after_a_million(tier: int, positions: int) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 from perfectplay import Option, hookimpl
 from perfectplay_kalah.rules import Kalah
 
+RULES_VERSION = 1
+
 
 @hookimpl
 def options() -> list[Option]:

@@ -1,17 +1,28 @@
-"""Kalah with one number of pits and seeds: rules from the C kernel, with texts and the drawn board.
+"""Kalah with one number of pits and seeds, in plain Python.
 
-kernel.c describes the encoding of a position.
+Places are numbered in the order of sowing, South's pits first and both stores last. For two pits per player:
+
+            3  2
+        5          4       0 and 1: South's pits, 4: South's store
+            0  1           2 and 3: North's pits, 5: North's store
+
+A position is a row of bits, and above it a bit that is 1 if North is to move. From the lowest bit, the row has a 1 for
+each seed and a 0 between one place and the next. So every position fits 2 × pits × (seeds + 1) + 2 bits. With one seed
+in each pit:
+
+    turn   5   4   3   2   1   0     place
+      0    · 0 · 0 1 0 1 0 1 0 1     the start
+      0    · 0 1 0 1 0 1 0 · 0 1     South has sown pit 1, and moves again
+
+A move is the number of the pit that is sown.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from perfectplay import About, Board, Cell, Click, Piece, hookimpl
+from perfectplay import About, Board, Cell, Click, Piece, Status, hookimpl
 from perfectplay.game.board import Spelling, grid_template
-from perfectplay_kalah._kernel import ffi, lib
-from perfectplay_native.kernel import Kernel
 
 PLAYERS = ("South", "North")
 MAX_BITS = 63
@@ -27,14 +38,6 @@ If the last seed falls into your store, you move again. If it falls into an empt
 """
 
 
-class Seeds(NamedTuple):
-    """The parts of a position: pits in the order of sowing, South's first; both stores; and the side to move."""
-
-    pits: list[int]
-    stores: list[int]
-    mover: int
-
-
 class Kalah:
     """The game with one number of pits and seeds."""
 
@@ -46,25 +49,20 @@ class Kalah:
             raise ValueError(
                 f"{pits} pits with {seeds} seeds are too many: 2 × pits × (seeds + 1) + 2 must be at most {MAX_BITS}"
             )
+        self.row = (1 << self.turn_bit) - 1
+        south, north = self.own_pits = range(pits), range(pits, 2 * pits)
+        self.stores = (2 * pits, 2 * pits + 1)
+        # The places that a player sows, in order. The player's pits have the same index here as in all places.
+        self.rings = ((*south, self.stores[0], *north), (*south, *north, self.stores[1]))
         letters = "abcdefghijklmno"[:pits]
-        self.names = letters + letters.upper()
+        self.names = (*letters, *letters.upper(), "south", "north")
         rows = grid_template([[*reversed(letters.upper())], [*letters]], between_cells=",")
         self._spelling = Spelling(
             (Piece(None, "1", size=0.8, shape="seeds", name="seed"),),
             f"{rows}/{{south}}-{{north}}:{{}}",
             movers=("S", "N"),
-            counts=(*self.names, "south", "north"),
+            counts=self.names,
         )
-        variant = ffi.new(
-            "kalah_variant *",
-            {"pits": pits, "seeds": seeds, "empty_capture": empty_capture, "either_row": either_row},
-        )
-        tier_count = (self.total + 1) * (self.total * (pits - 1) + 1)
-        self._kernel = Kernel(ffi, lib.kalah_kernel, context=variant, max_moves=pits, tier_count=tier_count)
-
-    @hookimpl
-    def kernel(self) -> Kernel:
-        return self._kernel
 
     @hookimpl
     def about(self) -> About:
@@ -88,23 +86,104 @@ class Kalah:
     def players(self) -> tuple[str, str]:
         return PLAYERS
 
-    # ---- positions ----
+    # ---- rules ----
 
-    def read(self, position: int) -> Seeds:
-        row = position & (1 << self.turn_bit) - 1
-        places = f"{row:0{self.turn_bit}b}"[::-1].split("0")
-        counts = [len(place) for place in places]
-        return Seeds(counts[:-2], counts[-2:], position >> self.turn_bit)
+    def unpack(self, position: int) -> list[int]:
+        """Return the number of seeds in each place."""
+        row = position & self.row
+        counts = []
+        for _ in range(2 * self.pits + 2):
+            width = (row ^ row + 1).bit_length()  # the seeds of the lowest place, and the 0 above them
+            counts.append(width - 1)
+            row >>= width
+        return counts
 
-    def write(self, seeds: Seeds) -> int:
-        row = "0".join("1" * count for count in [*seeds.pits, *seeds.stores])
-        return int(row[::-1], 2) | seeds.mover << self.turn_bit
+    def pack(self, counts: list[int], mover: int) -> int:
+        row, end = self.row, -1
+        for count in counts[:-1]:
+            end += count + 1
+            row ^= 1 << end  # the 0 above the seeds of this place
+        return row | mover << self.turn_bit
+
+    def has_seeds(self, counts: list[int], player: int) -> bool:
+        return any(counts[pit] for pit in self.own_pits[player])
+
+    def is_over(self, counts: list[int], mover: int) -> bool:
+        if self.either_row and not self.has_seeds(counts, 1 - mover):
+            return True
+        return not self.has_seeds(counts, mover)
+
+    @hookimpl
+    def start(self) -> int:
+        return self.pack([self.seeds] * 2 * self.pits + [0, 0], 0)
+
+    @hookimpl
+    def valid(self, position: int) -> bool:
+        mover = position >> self.turn_bit
+        if mover > 1 or position.bit_count() - mover != self.total:
+            return False
+        counts = self.unpack(position)
+        return not self.is_over(counts, mover) or not any(counts[:-2])  # at the end, all seeds are in the stores
+
+    @hookimpl
+    def mover(self, position: int) -> int:
+        return position >> self.turn_bit
+
+    @hookimpl
+    def moves(self, position: int) -> list[int]:
+        counts = self.unpack(position)
+        return [pit for pit in self.own_pits[self.mover(position)] if counts[pit]]
+
+    @hookimpl
+    def apply(self, position: int, move: int) -> int:
+        counts, mover = self.unpack(position), self.mover(position)
+        ring, store = self.rings[mover], self.stores[mover]
+        hand, counts[move] = counts[move], 0
+        place = move
+        for step in range(1, hand + 1):
+            place = ring[(move + step) % len(ring)]
+            counts[place] += 1
+        opposite = 2 * self.pits - 1 - place
+        if place in self.own_pits[mover] and counts[place] == 1 and (counts[opposite] or self.empty_capture):
+            counts[store] += 1 + counts[opposite]
+            counts[place] = counts[opposite] = 0
+        if place != store:
+            mover = 1 - mover
+        if self.is_over(counts, mover):  # the remaining seeds go into their owners' stores
+            south = counts[self.stores[0]] + sum(counts[: self.pits])
+            counts = [0] * (2 * self.pits) + [south, self.total - south]
+        return self.pack(counts, mover)
+
+    @hookimpl
+    def score(self, position: int) -> int:
+        south, north = self.unpack(position)[-2:]
+        return north - south if self.mover(position) else south - north
+
+    @hookimpl
+    def status(self, position: int) -> Status:
+        if not self.is_over(self.unpack(position), self.mover(position)):
+            return Status.ONGOING
+        score = self.score(position)
+        return Status.WON if score > 0 else Status.LOST if score < 0 else Status.DRAWN
+
+    @hookimpl
+    def tier(self, position: int) -> int:
+        """Return a number that grows with every move: the seeds in the stores, then how far the others have advanced.
+
+        Seeds never leave a store, and a move that stores no seed leaves all seeds on their side.
+        """
+        pits = self.unpack(position)[:-2]
+        stored = self.total - sum(pits)
+        progress = sum(count * (pit % self.pits) for pit, count in enumerate(pits))
+        return stored * (self.total * (self.pits - 1) + 1) + progress
+
+    # ---- texts ----
 
     @hookimpl
     def decode(self, position: int) -> str:
-        pits, stores, mover = self.read(position)
+        *pits, south_store, north_store = self.unpack(position)
         north, south = pits[: self.pits - 1 : -1], pits[: self.pits]
-        return f"{_join(north)}/{_join(south)}/{stores[0]}-{stores[1]}:{PLAYERS[mover][0]}"
+        return f"{_join(north)}/{_join(south)}/{south_store}-{north_store}:{PLAYERS[self.mover(position)][0]}"
 
     @hookimpl
     def encode(self, text: str) -> int:
@@ -115,13 +194,13 @@ class Kalah:
         rows = [[int(count or 0) for count in row.split(",")] for row in match.group(1, 2)]
         if any(len(row) != self.pits for row in rows):
             raise ValueError(f"each player has {self.pits} pits; write a position like {self._example()}")
-        pits, stores = rows[1] + rows[0][::-1], [int(count) for count in match.group(3, 4)]
-        if sum(pits) + sum(stores) != self.total:
-            raise ValueError(f"there must be {self.total} seeds, not {sum(pits) + sum(stores)}")
-        return self.write(Seeds(pits, stores, "SN".index(match.group(5).upper())))
+        counts = [*rows[1], *reversed(rows[0]), *map(int, match.group(3, 4))]
+        if sum(counts) != self.total:
+            raise ValueError(f"there must be {self.total} seeds, not {sum(counts)}")
+        return self.pack(counts, "SN".index(match.group(5).upper()))
 
     def _example(self) -> str:
-        return self.decode(self._kernel.start())
+        return self.decode(self.start())
 
     # ---- moves ----
 
@@ -132,12 +211,12 @@ class Kalah:
     @hookimpl
     def parse_move(self, position: int, text: str) -> int:
         """Return the mover's pit with this letter, in either case. Raise ValueError with the reason if not legal."""
-        mover = position >> self.turn_bit
-        own = self.names[mover * self.pits : (mover + 1) * self.pits]
+        mover = self.mover(position)
+        own = [self.names[pit] for pit in self.own_pits[mover]]
         name = text.strip().upper() if mover else text.strip().lower()
         if len(name) != 1 or name not in own:
             raise ValueError(f"{text!r} is not a move: write one of {PLAYERS[mover]}'s pits, {own[0]} to {own[-1]}")
-        moves = self._kernel.moves(position)
+        moves = self.moves(position)
         move = self.names.index(name)
         if move not in moves:
             raise ValueError(f"{name} is not legal: {'the pit is empty' if moves else 'the game is over'}")
@@ -148,34 +227,30 @@ class Kalah:
     @hookimpl
     def board(self, position: int) -> Board:
         """Return the board: North's pits above, from right to left, South's below, stores to the players' right."""
-        pits, stores, mover = self.read(position)
+        *pits, south_store, north_store = self.unpack(position)
         last = 2 * self.pits
-        cells = [
-            _pit(name, 1, pit + 1, 0, count) if pit < self.pits else _pit(name, 0, last - pit, 1, count)
-            for pit, (name, count) in enumerate(zip(self.names, pits, strict=True))
-        ]
-        cells.append(Cell("south", 0.5, self.pits + 1, _seeds(0, stores[0]), height=2, shape="round"))
-        cells.append(Cell("north", 0.5, 0, _seeds(1, stores[1]), height=2, shape="round"))
+        cells = []
+        for pit, count in enumerate(pits):
+            row, column, owner = (1, pit + 1, 0) if pit < self.pits else (0, last - pit, 1)
+            cells.append(_pit(self.names[pit], row, column, owner, count))
+        cells.append(Cell("south", 0.5, self.pits + 1, _seeds(0, south_store), height=2, shape="round"))
+        cells.append(Cell("north", 0.5, 0, _seeds(1, north_store), height=2, shape="round"))
         return Board(
             rows=2,
             columns=self.pits + 2,
             cells=tuple(cells),
-            to_move=mover,
+            to_move=self.mover(position),
             players=PLAYERS,
             clicks=tuple(
-                Click(move, self.names[move], path=self._path(move, pits[move]))
-                for move in self._kernel.moves(position)
+                Click(move, self.names[move], path=self._path(move, pits[move])) for move in self.moves(position)
             ),
             spelling=self._spelling,
         )
 
     def _path(self, pit: int, count: int) -> tuple[str, ...]:
         """Return the pits and the store that get a seed each when a pit is sown."""
-        mover = pit // self.pits
-        ring = [*self.names[: self.pits], "south", *self.names[self.pits :], "north"]
-        ring.remove(("north", "south")[mover])
-        first = ring.index(self.names[pit])
-        return tuple(ring[(first + step) % len(ring)] for step in range(1, count + 1))
+        ring = self.rings[pit // self.pits]
+        return tuple(self.names[ring[(pit + step) % len(ring)]] for step in range(1, count + 1))
 
 
 def _join(counts: list[int]) -> str:
