@@ -55,7 +55,7 @@ class Kalah:
         # The places that a player sows, in order. The player's pits have the same index here as in all places.
         self.rings = ((*south, self.stores[0], *north), (*south, *north, self.stores[1]))
         letters = "abcdefghijklmno"[:pits]
-        self.names = (*letters, *letters.upper(), "south", "north")
+        self.names: tuple[str, ...] = (*letters, *letters.upper(), "south", "north")
         rows = grid_template([[*reversed(letters.upper())], [*letters]], between_cells=",")
         self._spelling = Spelling(
             (Piece(None, "1", size=0.8, shape="seeds", name="seed"),),

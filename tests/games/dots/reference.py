@@ -1,6 +1,6 @@
 """The rules of dots and boxes in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares no code with them. An edge is a pair of dots, a
+The plugin is tested against this file, so it shares no code with them. An edge is a pair of dots, a
 dot is its column and its row from the top, and every closed box has an owner.
 """
 

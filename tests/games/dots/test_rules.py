@@ -1,4 +1,4 @@
-"""Kernel and plugin compared with the reference, solves compared with a plain search, texts and the drawn board."""
+"""The plugin compared with the reference, solves compared with a plain search, texts and the drawn board."""
 
 from __future__ import annotations
 

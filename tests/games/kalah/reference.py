@@ -1,6 +1,6 @@
 """The rules of Kalah in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares no code with them. Places have names:
+The plugin is tested against this file, so it shares no code with them. Places have names:
 ("South", 0) is South's leftmost pit and ("South", "store") is South's store. Sowing walks from place to place.
 """
 

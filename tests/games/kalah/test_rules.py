@@ -1,4 +1,4 @@
-"""Kernel and plugin compared with the reference, published results, texts and the drawn board.
+"""The plugin compared with the reference, published results, texts and the drawn board.
 
 tests/framework/test_kinds_of_games.py compares solves with a plain search.
 """
