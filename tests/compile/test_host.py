@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from perfectplay.cluster.worker import Worker
 from perfectplay.compile import kernel as host
 from perfectplay.compile.comparison import SAMPLE, RulesDiffer, compare_sample
 from perfectplay.compile.compiler import NotCompiled
-from perfectplay.compile.kernel import CompiledKernel
+from perfectplay.compile.kernel import CompiledKernel, compile_rules
 from perfectplay.compile.translation import HOOKS
 from perfectplay.errors import Interrupted, PluginError
 from perfectplay.game.engine import game_kernel
@@ -175,6 +176,16 @@ def test_a_difference_is_an_error_with_both_results(hook: str):
     head = FUNCTIONS[hook].split("{", 1)[0]
     game, kernel = compiled({hook: f"{head}{{ {WRONG[hook]} }}"})
     with pytest.raises(RulesDiffer, match=rf"disagree on '{hook}.*compiled gives .*Python gives .*--no-compile"):
+        compare_sample(game, kernel)
+
+
+def test_a_wrong_win_is_a_difference():
+    wins = "static int wins_now(const pp_kernel *k, pp_position p) { return p == 36; }"
+    right = translation()
+    source = f"{wins}\n{right.source}".replace(".status = status", ".status = status, .wins_now = wins_now")
+    game = make_game(Take(), name="take")
+    kernel = compile_rules(game, replace(right, source=f'#include "perfectplay.h"\n{source}'))
+    with pytest.raises(RulesDiffer, match="'wins_now' in position 36: compiled gives True, Python gives False"):
         compare_sample(game, kernel)
 
 

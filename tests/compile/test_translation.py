@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Status, hookimpl, load_game, make_game, solve_game
+from perfectplay.authoring import Index
+from perfectplay.cli.bench import random_positions
 from perfectplay.compile.translation import HOOKS, HookText, Untranslatable, explain, translate
 from perfectplay.game.game import Game
 from perfectplay_native.python_kernel import PythonKernel
@@ -166,6 +168,79 @@ def test_an_impossible_result_is_a_fault(hook: str, good: int, bad: int, tmp_pat
     assert compiled.fault.set == 0
     getattr(compiled.kernel, hook)(bad)
     assert (compiled.fault.set, HOOKS[compiled.fault.hook], compiled.fault.position) == (1, hook, bad)
+
+
+WINS_RECOGNIZED = ["connect4", "ladder", "tictactoe"]
+WINS_NOT_RECOGNIZED = {
+    "dots": "the mover may move again",
+    "kalah": "scores",
+    "sliding": "one player",
+    "tapatan": "the status has a loop",
+}
+
+
+@pytest.mark.parametrize("name", WINS_RECOGNIZED)
+def test_wins_in_one_move_are_recognized(name: str, tmp_path: Path) -> None:
+    game = GAMES[name](tmp_path)
+    kernel = CompiledGame(game, tmp_path).kernel
+    found = 0
+    for position in random_positions(kernel, 1000):
+        if game.status(position) is Status.ONGOING:
+            children = [game.canonicalize(game.apply(position, move)) for move in game.moves(position)]
+            wins = any(game.status(child) is Status.LOST for child in children)
+            assert kernel.wins_now(position) == wins, position
+            found += wins
+    assert found
+
+
+@pytest.mark.parametrize("name", WINS_NOT_RECOGNIZED)
+def test_wins_are_not_recognized_where_it_is_slow_or_not_wanted(name: str, tmp_path: Path) -> None:
+    assert "wins_now" not in translate(GAMES[name](tmp_path)).source
+
+
+class Indexed(Stones):
+    @hookimpl
+    def index(self):
+        return Index([(0,), (1,), (2,)], {1: (0, 3)})
+
+
+def test_wins_are_not_recognized_in_a_game_with_an_index() -> None:
+    assert "wins_now" in translate(make_game(Stones(), name="stones")).source
+    assert "wins_now" not in translate(make_game(Indexed(), name="stones")).source
+
+
+class Asymmetric(Stones):
+    """The status of 0, which is lost, and that of its canonical form 7 differ."""
+
+    @hookimpl
+    def canonicalize(self, position):
+        return position or 7
+
+
+@pytest.mark.parametrize(("plugin", "wins"), [(Stones, True), (Asymmetric, False)])
+def test_a_win_needs_a_lost_canonical_form(plugin: type, wins: bool, tmp_path: Path) -> None:
+    kernel = CompiledGame(make_game(plugin(), name="stones"), tmp_path).kernel
+    assert kernel.wins_now(1) == wins
+
+
+class BadStatus(Stones):
+    @hookimpl
+    def status(self, position):
+        if position == 4:
+            raise ValueError("four")
+        return Status.ONGOING if position else Status.LOST
+
+
+@pytest.mark.parametrize(("plugin", "position", "hook"), [(BadIndex, 4, "apply"), (BadStatus, 5, "status")])
+def test_a_fault_is_not_a_win_and_is_left_to_the_other_functions(
+    plugin: type, position: int, hook: str, tmp_path: Path
+) -> None:
+    compiled = CompiledGame(make_game(plugin(), name="stones"), tmp_path)
+    assert not compiled.kernel.wins_now(position)
+    assert compiled.fault.set == 0
+    compiled.kernel.children(position)
+    compiled.kernel.status(position - 1)
+    assert (compiled.fault.set, HOOKS[compiled.fault.hook]) == (1, hook)
 
 
 COUNT = 0

@@ -121,6 +121,8 @@ def _results(
             yield f"canonicalize (position {child})", children[child], kernel.canonicalize(child)
     if kernel.has("children"):
         yield "children", sorted(set(children.values())), sorted(set(kernel.children(position)))
+    if kernel.has("wins_now") and kernel.wins_now(position):  # otherwise it promises nothing
+        yield "wins_now", any(rules.status(child) == Status.LOST for child in set(children.values())), True
     if rules.parents is not None and kernel.has("parents"):
         yield "parents", sorted(set(rules.parents(position))), sorted(set(kernel.parents(position)))
     yield from _compare_validity(rules, kernel, position)

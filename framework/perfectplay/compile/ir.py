@@ -163,3 +163,23 @@ class Function:
     """The element range and the capacity of each local array."""
     can_fail: bool
     callees: list[Function]
+
+
+def has_loop(block: Block) -> bool:
+    """Return whether a block repeats statements. The calls in it are not followed."""
+    for statement in block.statements:
+        match statement:
+            case For() | Loop():
+                return True
+            case If(_, then, otherwise):
+                if has_loop(then) or has_loop(otherwise):
+                    return True
+            case Nested(inner):
+                if has_loop(inner):
+                    return True
+    return False
+
+
+def repeats(function: Function) -> bool:
+    """Return whether a function, or one that it calls, has a loop."""
+    return has_loop(function.body) or any(map(repeats, function.callees))

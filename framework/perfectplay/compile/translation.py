@@ -120,6 +120,8 @@ class _Hook:
     text: str
     callees: list[ir.Function]
     capacity: int
+    has_loop: bool
+    """Whether it, or a function that it calls, repeats statements at run time."""
 
 
 def translate(game: Rules) -> Translation:
@@ -190,7 +192,9 @@ def _try_hook(library: Library, name: str, function: Callable[..., Any]) -> _Hoo
 
     translator, code, capacity = settle(facts, attempt)
     text = _hook_text(name, translator, code)
-    return _Hook(name, source, text, translator.builder.callees, capacity)
+    builder = translator.builder
+    loops = ir.has_loop(builder.block) or any(map(ir.repeats, builder.callees))
+    return _Hook(name, source, text, builder.callees, capacity, loops)
 
 
 def _result(translator: Translator, name: str, result: Value) -> tuple[list[str], int]:
@@ -352,6 +356,41 @@ def _children(hooks: Mapping[str, _Hook]) -> str:
     )
 
 
+def _recognizes_wins(game: Rules, hooks: Mapping[str, _Hook]) -> bool:
+    """Return whether the kernel gets `wins_now`. It pays if the status of a child costs less than finding its value.
+
+    Loops are the mark of an expensive status. For example, Teeko's lists the moves. With an index, the engine calls
+    `children` only for positions that are not won at once, and faults in the others would go unnoticed.
+    """
+    if game.is_puzzle or {"mover", "score"} & hooks.keys() or "index" in game.hook_functions:
+        return False
+    return not hooks["apply"].has_loop and not hooks["status"].has_loop
+
+
+def _wins_now(hooks: Mapping[str, _Hook]) -> str:
+    """Return the kernel's `wins_now`: whether a child is lost.
+
+    It records no fault, but returns 0, which promises nothing. The engine then calls `children`, which records it.
+    """
+    confirm = ""
+    if "canonicalize" in hooks:  # the engine solves canonical forms; only few children are lost
+        confirm = " && rules_status(&failed, rules_canonicalize(&failed, child)) == PP_LOST"
+    capacity = max(hooks["moves"].capacity, 1)
+    return (
+        "static int kernel_wins_now(const pp_kernel *self, pp_position position) {\n"
+        "    uint32_t failed = 0;\n"
+        "    (void)self;\n"
+        f"    pp_move moves[{capacity}];\n"
+        "    const size_t count = rules_moves(&failed, position, moves);\n"
+        "    for (size_t i = 0; i < count; i++) {\n"
+        "        const pp_position child = rules_apply(&failed, position, moves[i]);\n"
+        f"        if (rules_status(&failed, child) == PP_LOST{confirm}) return !failed;\n"
+        "    }\n"
+        "    return 0;\n"
+        "}\n"
+    )
+
+
 MAX_COMPARED = 64
 """With more moves than this, the engine removes duplicate children by sorting, which is faster than comparing."""
 
@@ -367,6 +406,9 @@ def _assemble(
     if hooks["moves"].capacity <= MAX_COMPARED:
         functions.append(_children(hooks))
         names.append("children")
+    if _recognizes_wins(game, hooks):
+        functions.append(_wins_now(hooks))
+        names.append("wins_now")
     max_moves = hooks["moves"].capacity
     max_parents = hooks["parents"].capacity if "parents" in hooks else 0
     tier_count = MAX_PYTHON_TIERS if "tier" in hooks else 1
