@@ -161,9 +161,11 @@ def test_a_variant_whose_hooks_fail_is_refused(client: TestClient) -> None:
     assert (answer.status_code, "'moves' raised TypeError" in answer.json()["error"]) == (409, True)
 
 
-def test_the_process_ends_when_the_client_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_ends_when_the_client_goes(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     class Gone:
-        app = types.SimpleNamespace(state=types.SimpleNamespace(process_slots=asyncio.Semaphore(1)))
+        def __init__(self) -> None:
+            self.scope: dict[str, Any] = {}
+            make_app(library).site.add_to(self.scope)
 
         async def is_disconnected(self) -> bool:
             return True

@@ -83,7 +83,7 @@ class Error(Answer):
     error: Annotated[str, Meta(description="One sentence.")]
 
 
-class RatedMove(Valued):
+class RatedMove(Valued, gc=False):
     """A legal move and its value for the player who makes it."""
 
     move: str
@@ -379,12 +379,24 @@ def _board_moves(
 _NO_CLICK = Click(0, None)
 
 
+def _rated_move(name: str, rated: TableMove, *, scored: bool) -> RatedMove:
+    """Return a move with its value. Programs request many, so this creates no dict of the fields."""
+    value = rated.value
+    if value is None:
+        return RatedMove(name, str(rated.child), rated.group, outcome=None, remoteness=None)
+    outcome: Any = value.word  # written like the OutcomeName
+    score = value.score if scored and not value.outcome_only else UNSET
+    return RatedMove(name, str(rated.child), rated.group, outcome=outcome, remoteness=value.remoteness, score=score)
+
+
 def answer_evaluated_moves(served: ServedGame, position: int) -> EvaluatedMoves:
     rated = rate_each_move(served.game, served.table, position)
+    names = served.game.format_moves(position, [each.move for each in rated])
+    scored = served.game.has_score
     return EvaluatedMoves(
         game=served.game.identity,
         id=str(int(position)),
-        moves=[RatedMove(**fields) for fields in _move_fields(served, position, rated)],
+        moves=[_rated_move(name, each, scored=scored) for name, each in zip(names, rated, strict=True)],
         **value_fields(served, find_value(served, position)),
     )
 
@@ -422,10 +434,11 @@ def _evaluation_fields(served: ServedGame, position: int, value: Value | None) -
 
 
 def answer_best_move(served: ServedGame, position: int) -> BestMove:
-    best = rate_each_move(served.game, served.table, position)[:1]
-    fields = [*_move_fields(served, position, best)] if best and best[0].value is not None else []
+    game = served.game
+    rated = rate_each_move(game, served.table, position)
+    best = rated[0] if rated and rated[0].value is not None else None
     return BestMove(
-        best=RatedMove(**fields[0]) if fields else None,
+        best=best and _rated_move(game.format_move(position, best.move), best, scored=game.has_score),
         **_evaluation_fields(served, position, find_value(served, position)),
     )
 

@@ -21,6 +21,7 @@ from perfectplay.web.library import ServedGame
 from perfectplay.web.operations import Interface, Operation, describe, make_routes, summarize
 from perfectplay.web.pages import write_api_page
 from perfectplay.web.requests import JSONAnswer, NoInput, PositionQuery
+from perfectplay.web.site import site_of
 
 # ---- the API itself ----
 
@@ -29,7 +30,7 @@ async def summary(request: Request, query: NoInput) -> Response:
     """Answer a browser with a readable page, and a program with JSON."""
     headers = {"vary": "accept"}
     if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(write_api_page(OPERATIONS, request.app.state.library), headers=headers)
+        return HTMLResponse(write_api_page(OPERATIONS, site_of(request).library), headers=headers)
     return JSONAnswer(summarize(OPERATIONS), headers=headers)
 
 

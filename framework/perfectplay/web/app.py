@@ -7,28 +7,27 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from perfectplay.web.api import ROUTES
 from perfectplay.web.bounded import MAX_PROCESSES
 from perfectplay.web.library import Library
 from perfectplay.web.matches import Sessions
+from perfectplay.web.operations import Endpoint, Handler
 from perfectplay.web.pages import STATIC, VOCABULARY, read_page, show_page
-from perfectplay.web.requests import EMBED, ERROR_HANDLERS, MAX_HEADER_BYTES, RequestGuard
+from perfectplay.web.requests import EMBED, MAX_HEADER_BYTES, RequestGuard
+from perfectplay.web.site import Site
 from perfectplay.web.vocabulary import write_module
 
 MAX_CONNECTIONS = 500
 """Above this number requests are answered with 503."""
 STOP_SECONDS = 5
 """Requests that are still running so long after SIGTERM are answered with 503."""
-MIN_COMPRESSED_BYTES = 500
-"""Shorter answers are not compressed."""
 
 
 def server_options(*, open_to_others: bool) -> dict[str, Any]:
@@ -38,6 +37,7 @@ def server_options(*, open_to_others: bool) -> dict[str, Any]:
     """
     return {
         "http": "h11" if open_to_others else "httptools",
+        "ws": "none",
         "h11_max_incomplete_event_size": MAX_HEADER_BYTES,
         "limit_concurrency": MAX_CONNECTIONS,
         "timeout_keep_alive": 30,
@@ -60,7 +60,7 @@ def make_app(
     open_to_others: bool = False,
     may_solve: bool = True,
     framers: Collection[str] = (),
-) -> Starlette:
+) -> RequestGuard:
     """Return the ASGI application, which closes the library when the server stops.
 
     `hosts` are the names of this server (None: any name). With `may_solve`, games can be solved from the page.
@@ -68,31 +68,38 @@ def make_app(
     """
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(app: object) -> AsyncIterator[None]:
         yield
         library.close()
 
-    app = Starlette(
-        routes=[
-            *ROUTES,
-            Route(VOCABULARY, _show_vocabulary),
-            Mount("/static", StaticFiles(directory=STATIC)),
-            Route("/favicon.ico", _show_icon),
-            Route("/", show_page),
-            Route(f"{EMBED}{{game}}", show_page),
-            Route("/{game}", show_page),
-        ],
-        middleware=[
-            Middleware(RequestGuard, hosts=hosts, open_to_others=open_to_others, framers=framers),
-            Middleware(GZipMiddleware, minimum_size=MIN_COMPRESSED_BYTES, compresslevel=6),
-        ],
-        exception_handlers=ERROR_HANDLERS,
-        lifespan=lifespan,
+    site = Site(
+        library=library,
+        sessions=Sessions(),
+        page=read_page(),
+        may_solve=may_solve,
+        open_to_others=open_to_others,
+        process_slots=asyncio.Semaphore(MAX_PROCESSES),
     )
-    app.state.library = library
-    app.state.page = read_page()
-    app.state.sessions = Sessions()
-    app.state.may_solve = may_solve
-    app.state.open_to_others = open_to_others
-    app.state.process_slots = asyncio.Semaphore(MAX_PROCESSES)
-    return app
+    router = Router(_routes(), default=_find_nothing, lifespan=lifespan)
+    return RequestGuard(router, site, hosts=hosts, framers=framers)
+
+
+def _routes() -> list[BaseRoute]:
+    """Return all routes in the order in which they are tried."""
+
+    def get(path: str, show: Handler) -> Route:
+        return Route(path, Endpoint({"GET": show}))
+
+    return [
+        *ROUTES,
+        get(VOCABULARY, _show_vocabulary),
+        Mount("/static", StaticFiles(directory=STATIC)),
+        get("/favicon.ico", _show_icon),
+        get("/", show_page),
+        get(f"{EMBED}{{game}}", show_page),
+        get("/{game}", show_page),
+    ]
+
+
+async def _find_nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    raise HTTPException(404)

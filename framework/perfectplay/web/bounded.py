@@ -24,6 +24,7 @@ from starlette.requests import Request
 
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.memory import data_bytes
+from perfectplay.web.site import site_of
 
 SECONDS = 10.0
 MEMORY = 128 << 20
@@ -49,7 +50,7 @@ async def run_bounded(request: Request, work: Callable[[], T]) -> T:
     Raises UsageError as `work` does, and BoundedError for any other error, for too much time or memory, and if the
     client goes away.
     """
-    slots: asyncio.Semaphore = request.app.state.process_slots
+    slots = site_of(request).process_slots
     try:
         await asyncio.wait_for(slots.acquire(), SECONDS)
     except TimeoutError:

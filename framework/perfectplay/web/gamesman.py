@@ -21,9 +21,10 @@ from perfectplay.game.game import Game
 from perfectplay.table.table import Table
 from perfectplay.values import Outcome, Value
 from perfectplay.web.answers import Answer
-from perfectplay.web.library import Library, ServedGame
+from perfectplay.web.library import ServedGame
 from perfectplay.web.operations import Operation
 from perfectplay.web.requests import MAX_TEXT, JSONAnswer, Refusal, parse_position
+from perfectplay.web.site import site_of
 
 ENDLESS = -200
 REGULAR = "regular"
@@ -122,7 +123,7 @@ class UwapiQuery(UwapiNoQuery):
 
 def list_games(request: Request, query: UwapiNoQuery) -> list[UwapiListedGame]:
     """Return every game once, whatever its variants."""
-    library: Library = request.app.state.library
+    library = site_of(request).library
     games: dict[str, Game] = {}
     for served in [*library.games.values()]:  # the first variant of a game is the one with default options
         games.setdefault(served.game.name, served.game)
@@ -228,7 +229,7 @@ def _autogui(game: Game, position: int) -> str:
 
 
 def _find_variants(request: Request) -> dict[str, ServedGame]:
-    library: Library = request.app.state.library
+    library = site_of(request).library
     name = request.path_params["game"]
     variants = {_variant_id(each.game): each for each in [*library.games.values()] if each.game.name == name}
     if not variants:

@@ -28,7 +28,6 @@ from perfectplay.web import answers, catalog, exploring, matches
 from perfectplay.web.answers import Answer
 from perfectplay.web.bounded import run_bounded
 from perfectplay.web.library import Library, ServedGame
-from perfectplay.web.matches import Sessions
 from perfectplay.web.requests import (
     MAX_TEXT,
     JSONAnswer,
@@ -41,11 +40,13 @@ from perfectplay.web.requests import (
     read_position,
     requested_variants,
 )
+from perfectplay.web.site import site_of
 
 COOKIE = "perfectplay_session"
 SVG = "image/svg+xml"
 MAX_AGE = 3600
 """Seconds for which answers about a named position of a finished table may be cached."""
+_CACHING = {"cache-control": f"public, max-age={MAX_AGE}"}
 MAX_PROBES = 10_000
 MAX_PROBE_BODY = 512 * 1024
 """Bytes, enough for MAX_PROBES positions."""
@@ -206,7 +207,7 @@ def _caching(served: ServedGame, query: PositionQuery, *, final: bool = False) -
     """Return the header for an answer that cannot change: about a named position, and with a finished table."""
     named = query.position is not UNSET or query.id is not UNSET
     final = final or (served.table is not None and served.table.complete)
-    return {"cache-control": f"public, max-age={MAX_AGE}"} if named and final else {}
+    return _CACHING if named and final else {}
 
 
 async def check_position(request: Request, query: CheckQuery) -> Response:
@@ -288,8 +289,7 @@ async def choose(request: Request, query: ChooseQuery) -> Response:
 
 
 def _session_match(request: Request, served: ServedGame) -> Match:
-    sessions: Sessions = request.app.state.sessions
-    games = sessions.find(request.cookies.get(COOKIE)) or {}
+    games = site_of(request).sessions.find(request.cookies.get(COOKIE)) or {}
     return games.get(served.game.identity) or Match(served.game, start=Position(served.game, served.start))
 
 
@@ -322,8 +322,7 @@ def changing_match(change: Callable[[ServedGame, Match, Any], Match]) -> Handler
             trial = _session_match(request, served).copy()
             await run_bounded(request, lambda: bool(change(served, trial, body)))
         match = await run_in_threadpool(change, served, copy, body)
-        sessions: Sessions = request.app.state.sessions
-        token = sessions.save(request.cookies.get(COOKIE), match)
+        token = site_of(request).sessions.save(request.cookies.get(COOKIE), match)
         answer = JSONAnswer(await run_hooks(request, served, lambda: matches.answer_game(served, match)))
         answer.set_cookie(COOKIE, token, max_age=int(matches.MAX_IDLE_SECONDS), httponly=True, samesite="strict")
         return answer
@@ -368,20 +367,20 @@ def import_position(served: ServedGame, match: Match, body: ImportBody) -> Match
 
 async def list_games(request: Request, query: NoInput) -> Response:
     own = requested_variants(request)
-    return JSONAnswer(await run_in_threadpool(catalog.list_games, request.app.state.library, own))
+    return JSONAnswer(await run_in_threadpool(catalog.list_games, site_of(request).library, own))
 
 
 async def solve_progress(request: Request, query: NoInput) -> Response:
     served = await find_game(request)
     # An estimate takes half a second, so it is made only where a solve can be started.
-    allowed = bool(request.app.state.may_solve)
+    allowed = site_of(request).may_solve
     describe_solve = partial(catalog.describe_solve, served, allowed=allowed)
     return JSONAnswer(await run_hooks(request, served, describe_solve, slow=allowed and served.job is None))
 
 
 async def start_solve(request: Request, body: NoInput) -> Response:
     served = await find_game(request)
-    if not request.app.state.may_solve:
+    if not site_of(request).may_solve:
         raise Refusal(403, "this server is open to other machines, so solves cannot be started from the page")
     if served.problem is not None:
         raise Refusal(409, f"the existing table cannot be read: {served.problem}; remove it first")
@@ -389,7 +388,7 @@ async def start_solve(request: Request, body: NoInput) -> Response:
         raise Refusal(409, f"the table is unfinished; resume it with `{served.table.resume_command}`")
     if served.table is not None:
         raise Refusal(409, f"{served.game.name} is already solved")
-    library: Library = request.app.state.library
+    library = site_of(request).library
     if library.start_solving(served) is None:
         raise Refusal(409, f"{_describe_running(library)}; only one solve can run at a time")
     return JSONAnswer(catalog.describe_solve(served), 202)

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -44,6 +45,8 @@ _PREFLIGHT = {
     "access-control-allow-headers": "*",
     "access-control-max-age": "86400",
 }
+
+Handler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +89,29 @@ def make_routes(operations: Iterable[Operation]) -> list[Route]:
 
 
 def _make_route(path: str, operations: Sequence[Operation]) -> Route:
-    handlers = {operation.method: operation.handle for operation in operations}
-    if "GET" in handlers:
-        handlers["HEAD"] = handlers["GET"]
+    handlers: dict[str, Handler] = {operation.method: operation.handle for operation in operations}
     if any(operation.is_shared for operation in operations):
         handlers["OPTIONS"] = _answer_preflight
+    return Route(path, Endpoint(handlers))
 
-    return Route(path, _Endpoint(handlers), methods=list(handlers))
 
+class Endpoint:
+    """The handlers of a path by method, as an ASGI app.
 
-class _Endpoint:
-    """The handlers of a path as an ASGI app. A function would get a second layer for exceptions, which takes time."""
+    Starlette would wrap a function in another layer, and answer a wrong method with plain text.
+    """
 
-    def __init__(self, handlers: Mapping[str, Callable[[Request], Awaitable[Response]]]) -> None:
-        self._handlers = handlers
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        self.handlers = dict(handlers)
+        if "GET" in handlers:
+            self.handlers["HEAD"] = handlers["GET"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive, send)
-        answer = await self._handlers[request.method](request)
+        handler = self.handlers.get(scope["method"])
+        if handler is None:
+            raise HTTPException(405, headers={"allow": ", ".join(self.handlers)})
+        answer = await handler(request)
         await answer(scope, receive, send)
 
 

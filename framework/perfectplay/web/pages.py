@@ -24,6 +24,7 @@ from perfectplay.web.handlers import run_hooks
 from perfectplay.web.library import Library, ServedGame
 from perfectplay.web.operations import DESCRIPTION, TAGS, Operation, describe_parameters
 from perfectplay.web.requests import EMBED, Refusal, find_game, parse_id, parse_position
+from perfectplay.web.site import site_of
 
 STATIC = Path(__file__).parent / "static"
 VOCABULARY = "/static/vocabulary.js"
@@ -51,7 +52,8 @@ def read_page() -> str:
 
 async def show_page(request: Request) -> Response:
     """Return a game's page. Its head names the first requests of the page, and describes the position."""
-    library: Library = request.app.state.library
+    site = site_of(request)
+    library = site.library
     requested = request.path_params.get("game")
     embedded = request.url.path.startswith(EMBED)
     try:
@@ -68,8 +70,7 @@ async def show_page(request: Request) -> Response:
         lines += _describe_link(request, served, shown)
         if shown is not None and shown.has_reserves:
             classes.append("reserves")
-    page: str = request.app.state.page
-    page = page.replace("<!-- head -->", "\n  ".join(lines))
+    page = site.page.replace("<!-- head -->", "\n  ".join(lines))
     return HTMLResponse(page.replace("<body>", f'<body class="{" ".join(classes)}">'))
 
 

@@ -13,6 +13,7 @@ import logging
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, quote, unquote
@@ -21,13 +22,15 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
 from perfectplay.web.bounded import BoundedError, run_bounded
-from perfectplay.web.library import Library, ServedGame
+from perfectplay.web.library import ServedGame
+from perfectplay.web.site import Site, site_of
 
 MAX_TEXT = 1000
 """Characters of a position or a move, far more than any notation needs."""
@@ -35,6 +38,8 @@ MAX_BODY = 16 * 1024
 """Bytes."""
 MAX_QUERY = 16 * 1024
 """Bytes, enough for a link with a thousand moves."""
+MIN_COMPRESSED_BYTES = 500
+"""Shorter answers are not compressed."""
 MAX_HEADER_BYTES = 32 * 1024
 """The path and the headers together. uvicorn's limit applies only to headers that arrive in parts."""
 RATE = 100.0
@@ -123,30 +128,27 @@ def _answer_error(status: int, sentence: str, headers: dict[str, str] | None = N
     return JSONAnswer({"error": sentence}, status, headers)
 
 
-def answer_refusal(request: Request, error: Exception) -> Response:
-    """Answer a refused request, or one that a plugin or a table could not answer."""
-    status = (
-        error.status if isinstance(error, (Refusal, BoundedError)) else 400 if isinstance(error, UsageError) else 500
-    )
-    return _answer_error(status, str(error))
-
-
-def answer_http_error(request: Request, error: Exception) -> Response:
-    """Answer a request for which there is no route, or no route with its method."""
-    assert isinstance(error, HTTPException)
-    sentences = {
-        404: "not found; see /api for the available endpoints",
-        405: f"the method {request.method} is not allowed here",
-    }
-    sentence = sentences.get(error.status_code, HTTPStatus(error.status_code).phrase)
-    return _answer_error(error.status_code, sentence, dict(error.headers or {}))
-
-
-def answer_failure(request: Request, error: Exception) -> Response:
-    """Answer a request that failed unexpectedly. The traceback is written to the log, not to the client."""
+def _answer_exception(request: Request, error: Exception) -> Response:
+    """Answer a request that was refused, or one that a plugin, a table or this server failed to answer."""
+    if isinstance(error, (Refusal, BoundedError)):
+        return _answer_error(error.status, str(error))
+    if isinstance(error, PerfectPlayError):
+        return _answer_error(400 if isinstance(error, UsageError) else 500, str(error))
+    if isinstance(error, HTTPException):
+        sentences = {
+            404: "not found; see /api for the available endpoints",
+            405: f"the method {request.method} is not allowed here",
+        }
+        sentence = sentences.get(error.status_code, HTTPStatus(error.status_code).phrase)
+        return _answer_error(error.status_code, sentence, dict(error.headers or {}))
     if not _is_lost_connection(error):
         logging.getLogger("perfectplay.web").error("%s %s failed", request.method, request.url.path)
-    return _answer_error(500, "internal server error; see the server log", SECURITY_HEADERS)
+    return _answer_error(500, "internal server error; see the server log")
+
+
+def _is_expected(error: Exception) -> bool:
+    """Whether the answer says all about an error. For others the server writes a traceback to its log."""
+    return isinstance(error, (Refusal, PerfectPlayError, HTTPException))
 
 
 def _is_lost_connection(error: BaseException | None) -> bool:
@@ -157,14 +159,6 @@ def _is_lost_connection(error: BaseException | None) -> bool:
 def is_worth_logging(record: logging.LogRecord) -> bool:
     """Filter the log of uvicorn, which has a traceback for every client that goes without reading its answers."""
     return not (record.exc_info and _is_lost_connection(record.exc_info[1]))
-
-
-ERROR_HANDLERS = {
-    Refusal: answer_refusal,
-    PerfectPlayError: answer_refusal,
-    HTTPException: answer_http_error,
-    Exception: answer_failure,
-}
 
 
 # ---- reading ----
@@ -201,7 +195,7 @@ async def find_game(request: Request) -> ServedGame:
     A variant without a table is loaded if the request comes from our own page, or from a program on this machine unless
     its name contains free text. Other sites and other machines get only what has been solved.
     """
-    library: Library = request.app.state.library
+    library = site_of(request).library
     name = request.path_params["game"]
     served = library.get(name) or await _open_variant(request, name)
     if served is not None:
@@ -215,13 +209,13 @@ async def find_game(request: Request) -> ServedGame:
 
 
 async def _open_variant(request: Request, name: str) -> ServedGame | None:
-    library: Library = request.app.state.library
+    library = site_of(request).library
     variant = library.find_variant(name)
     if variant is None:
         return None
     site = request.headers.get("sec-fetch-site")
     own = site in ("same-origin", "none") or (site is None and not variant.has_text)
-    wanted = own and not request.app.state.open_to_others
+    wanted = own and not site_of(request).open_to_others
     if variant.has_text and not wanted and not library.has_solved(name):
         raise Refusal(404, f"the game {name[:60]!r} is not solved, so only the page of this server can open it")
     try:
@@ -249,7 +243,7 @@ def _remembered(request: Request) -> list[str]:
 
 def requested_variants(request: Request) -> list[ServedGame]:
     """Return the variants without a table that this client has named."""
-    library: Library = request.app.state.library
+    library = site_of(request).library
     found = (library.requested.get(unquote(each)) for each in _remembered(request))
     return [served for served in found if served is not None]
 
@@ -346,9 +340,12 @@ def parse_position(served: ServedGame, text: str) -> int:
 
 
 class RequestGuard:
-    """Middleware that refuses requests that are too long, too frequent or from elsewhere, and adds security headers.
+    """The outermost layer. It refuses requests that are too long, too frequent or from elsewhere, and answers errors.
 
-    `hosts` are the names of this server, or None to accept any name. With `open_to_others` any IP address is
+    It also adds the security headers to every answer, and compresses it for clients that accept that. Other clients,
+    which are mostly programs, are spared a layer.
+
+    `hosts` are the names of this server, or None to accept any name. If the site is open to others, any IP address is
     accepted as well; only a name that someone else made to point here is an attack. `framers` are the sites whose
     pages may show the embeddable board in a frame.
     """
@@ -356,15 +353,16 @@ class RequestGuard:
     def __init__(
         self,
         app: ASGIApp,
+        site: Site,
         *,
         hosts: Collection[str] | None,
-        open_to_others: bool = False,
         framers: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
+        self.compressing_app = GZipMiddleware(app, minimum_size=MIN_COMPRESSED_BYTES, compresslevel=6)
+        self.site = site
         self.hosts = None if hosts is None else {host.lower() for host in hosts}
-        self.open_to_others = open_to_others
         self._framed_headers = _allow_framing(framers)
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
@@ -374,8 +372,8 @@ class RequestGuard:
             await self.app(scope, receive, send)
             return
 
+        self.site.add_to(scope)
         added = self._framed_headers if scope["path"].startswith(EMBED) else _ADDED_HEADERS
-
         started = False
 
         async def send_guarded(message: Message) -> None:
@@ -384,38 +382,43 @@ class RequestGuard:
                 started = True
                 own = message.get("headers", ())
                 present = {name for name, _ in own}
-                message["headers"] = [*own, *(header for header in added if header[0] not in present)]
+                message["headers"] = [*own, *[header for header in added if header[0] not in present]]
                 if _REMEMBERED in scope:
                     cookie = f"{VARIANTS_COOKIE}={scope[_REMEMBERED]}; HttpOnly; Path=/; SameSite=Strict"
                     message["headers"].append((b"set-cookie", cookie.encode("latin-1")))
             await send(message)
 
-        refusal = self._check(scope)
-        app = self.app if refusal is None else _answer_error(refusal.status, str(refusal))
         try:
+            headers = dict(scope["headers"])
+            self._check(scope, headers)
+            app = self.compressing_app if b"gzip" in headers.get(b"accept-encoding", b"") else self.app
             await app(scope, receive, send_guarded)
         except asyncio.CancelledError:  # the server is stopping
             if started:
                 raise
             await _answer_error(503, "the server is stopping")(scope, receive, send_guarded)
+        except Exception as error:
+            if started:
+                raise
+            await _answer_exception(Request(scope), error)(scope, receive, send_guarded)
+            if not _is_expected(error):
+                raise
 
-    def _check(self, scope: Scope) -> Refusal | None:
-        headers = dict(scope["headers"])
+    def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         if not self._is_own_name(_host_name(headers.get(b"host", b""))):
-            return Refusal(403, "unknown host name; `solve serve --allow-host NAME` adds a name of this server")
-        size = sum(len(name) + len(text) + 4 for name, text in scope["headers"]) + len(scope.get("raw_path") or b"")
+            raise Refusal(403, "unknown host name; `solve serve --allow-host NAME` adds a name of this server")
+        size = sum([len(name) + len(text) + 4 for name, text in scope["headers"]]) + len(scope.get("raw_path") or b"")
         if size > MAX_HEADER_BYTES:
-            return Refusal(431, f"the headers are too long: at most {MAX_HEADER_BYTES:,} bytes are allowed")
+            raise Refusal(431, f"the headers are too long: at most {MAX_HEADER_BYTES:,} bytes are allowed")
         if len(scope.get("query_string", b"")) > MAX_QUERY:
-            return Refusal(414, f"the query is too long: at most {MAX_QUERY:,} bytes are allowed")
+            raise Refusal(414, f"the query is too long: at most {MAX_QUERY:,} bytes are allowed")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _is_same_origin(headers):
-            return Refusal(403, "requests that change something must come from this server's own page")
+            raise Refusal(403, "requests that change something must come from this server's own page")
         if not self._within_rate((scope.get("client") or ("",))[0]):
-            return Refusal(429, f"too many requests: at most {RATE:.0f} per second are allowed")
-        return None
+            raise Refusal(429, f"too many requests: at most {RATE:.0f} per second are allowed")
 
     def _is_own_name(self, name: str) -> bool:
-        return self.hosts is None or name in self.hosts or (self.open_to_others and _is_address(name))
+        return self.hosts is None or name in self.hosts or (self.site.open_to_others and _is_address(name))
 
     def _within_rate(self, client: str) -> bool:
         """Take one token from the client's bucket of BURST tokens, which is refilled at RATE."""
@@ -431,6 +434,7 @@ class RequestGuard:
         return allowed
 
 
+@lru_cache(maxsize=100)
 def _host_name(host: bytes) -> str:
     """Return the name in a Host header, without the port and the brackets of an IPv6 address."""
     text = host.decode("latin-1").lower()
