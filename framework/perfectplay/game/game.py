@@ -244,7 +244,7 @@ class Game:
         """Whether there is a single player, for whom WON means solved and LOST a dead end."""
         return len(self._players) == 1
 
-    @property
+    @cached_property
     def turns_alternate(self) -> bool:
         """Whether every move passes the turn: without the hook `mover`, or if the kernel declares it."""
         if self.is_puzzle:
