@@ -21,6 +21,7 @@ import functools
 from collections import defaultdict, namedtuple
 from fractions import Fraction
 
+DEFAULTS_OF_ONE = {1: 2}
 THREE, HALF, FLOATS = 3.0, Fraction(1, 2), (1.0, 2)
 GAPS, GRID, MIXED = [None, 3, 5], [[None, 3], [4, None]], [[1, 2], (1, 2)]
 COUNTS, ROWS = [1, 2, 3], [[1], [2, 3]]
@@ -54,7 +55,38 @@ class Point(namedtuple("Point", "x y")):
     def __new__(cls, x, y):
         return super().__new__(cls, x % 3, y)
 
-MODULAR, FROM_ONE = Modular(3), FromOne([5, 6, 7])
+class Growing(int):
+    def __iadd__(self, other):
+        return 99
+
+class Level(enum.IntEnum):
+    LOW = 0
+    HIGH = 1
+
+class Rank(enum.IntEnum):
+    LOW = 0
+    HIGH = 1
+    def __lt__(self, other):
+        return False
+
+class Steps:
+    count = 0
+    @property
+    def next(self):
+        self.count += 1
+        return self.count
+
+MODULAR, FROM_ONE, GROWING = Modular(3), FromOne([5, 6, 7]), Growing(3)
+ONE, OTHER, STEPS, OBJECTS = [1, 2], [3, 4], Steps(), [Steps() for _ in range(100)]
+PAIRS = frozenset({(1, 2)})
+
+@functools.cache
+def cached_cells(count):
+    return [0] * count
+
+@functools.cache
+def cached_pair(number):
+    return [number for _ in range(number & 7)], 1
 
 def counter():
     count = 0
@@ -291,6 +323,161 @@ def a_list_returned_twice(position, move):
     one, other = pair(position & 1)
     one[0] = 7
     return other[0]
+
+def a_cached_list_changed(position, move):
+    """may outlive the call"""
+    cells = cached_cells(9)
+    cells.append(move)
+    return len(cells)
+
+def a_cached_list_in_a_tuple_changed(position, move):
+    """two names"""
+    cells, _ = cached_pair(position)
+    cells.append(move)
+    return len(cells)
+
+def a_global_list_of_a_choice_extended(position, move):
+    """may outlive the call"""
+    row = ONE if position & 1 else OTHER
+    row += [move]
+    return len(row)
+
+def a_global_list_or_a_new_one_changed(position, move):
+    """two names"""
+    row = ONE if position & 1 else [5, 6, 7]
+    row.append(move)
+    return len(row)
+
+def a_global_list_on_one_path_stored(position, move):
+    """changing a list"""
+    row = [5, 6]
+    if position & 1:
+        row = ONE
+    row[0] += 1
+    return row[0]
+
+def a_global_list_in_the_next_round(position, move):
+    """two names"""
+    row = [5, 6, 7]
+    for _ in range(position % 50):
+        row[0] += 1
+        row = ONE
+    return row[0]
+
+def a_call_with_too_many_arguments(position, move):
+    """'abs' with these arguments"""
+    return abs(position, 3) if move == 3 else 1
+
+def a_call_with_too_few_arguments(position, move):
+    """'zip' with these arguments"""
+    return sum(1 for _ in zip())
+
+def a_call_with_an_unknown_name(position, move):
+    """'sum' with these arguments"""
+    return sum([1], begin=4) if move == 3 else 1
+
+def a_default_beside_two_numbers(position, move):
+    """'max' with these arguments"""
+    return max(7, move, default=3)
+
+def a_method_with_a_name(position, move):
+    """keyword argument of the method 'get'"""
+    return DEFAULTS_OF_ONE.get(1, default=3)
+
+def a_range_with_step_zero(position, move):
+    """step 0"""
+    return len(range(1, 4, 0)) if move == 3 else 1
+
+def a_slice_with_step_zero(position, move):
+    """step 0"""
+    return len(xs[::0]) if move == 3 else 1
+
+def a_long_list_of_zeros(position, move):
+    """a list of more than"""
+    return len([0] * 10**9)
+
+def a_number_in_a_long_range(position, move):
+    """the method 'index' of a long range"""
+    return range(10**15).index(position)
+
+def loops_over_many_objects(position, move):
+    """of this size"""
+    return sum(a.count + b.count + c.count for a in OBJECTS for b in OBJECTS for c in OBJECTS)
+
+def an_int_or_a_member(position, move):
+    """isinstance"""
+    return isinstance(Level.HIGH if position & 1 else move, enum.Enum)
+
+def a_member_with_another_order(position, move):
+    """Rank"""
+    return Rank(move & 1) < 2
+
+def an_int_with_another_assignment(position, move):
+    """Growing"""
+    number = GROWING
+    number += 1
+    return number
+
+def a_list_in_a_set(position, move):
+    """a list in a set"""
+    return [1, move] in PAIRS
+
+def a_list_in_a_set_display(position, move):
+    """a list in a set"""
+    return move > 2 and move in {1, [2]}
+
+def a_map_beside_a_shorter_list(position, move):
+    """'map' beside"""
+    return sum(a * b for a, b in zip(map(lambda x: 10 // x, (5, move)), (1,)))
+
+def a_generator_before_a_call(position, move):
+    """a generator beside"""
+    cells = [1, 2, move]
+    return sum((x for x in cells[:]), cells.pop())
+
+def a_default_that_is_computed(position, move):
+    """default arguments"""
+    def inner(x=1 // move):
+        return x
+    return 3
+
+def a_default_of_a_lambda(position, move):
+    """default arguments"""
+    inner = lambda x, y=1 // move: x + y
+    return inner(1, 2)
+
+def a_list_extended_while_it_is_read(position, move):
+    """its own elements"""
+    cells = [1, 2]
+    cells += map(abs, cells)
+    return len(cells)
+
+def a_comprehension_that_reads_its_own_variable(position, move):
+    """may have no value"""
+    return 3 if move < 2 else sum([1 for x in (1,) for xs in xs])
+
+def a_tuple_or_none(position, move):
+    """may end without a result"""
+    def find():
+        if move > 2:
+            return move, 1
+    pair = find()
+    return 0 if pair is None else pair[0]
+
+def a_slice_from_none(position, move):
+    """a slice with None"""
+    def find():
+        if move > 2:
+            return move
+    return sum(xs[find():])
+
+def a_property_that_counts(position, move):
+    """the property 'next'"""
+    return STEPS.next
+
+def numbers_divided_beyond_128_bits(position, move):
+    """beyond 128 bits"""
+    return position // (1 << 200)
 '''
 
 

@@ -116,7 +116,7 @@ class Tables:
         return table
 
     def name(self, numbers: tuple[int, ...]) -> str:
-        return self._names.setdefault(numbers, f"table_{len(self._names)}")
+        return self._names.setdefault(numbers, f"table{len(self._names)}")
 
     def __iter__(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         return ((name, numbers) for numbers, name in self._names.items())
@@ -128,6 +128,8 @@ class Facts:
 
     known: dict[Hashable, Any] = field(default_factory=dict)
     changed: bool = False
+    expressions: int = 0
+    """The number of expressions translated in all rounds."""
 
     def record(self, place: Hashable, fact: Any) -> None:
         if self.known.get(place) != fact:
@@ -146,6 +148,8 @@ class Builder:
         self.arrays: dict[str, tuple[Range, int]] = {}
         self.callees: list[ir.Function] = []
         self.can_fail = False
+        self.may_lack_result = False
+        """Whether a function may end without `return` after others have returned something."""
         self.context: object = object()
         """Changes whenever it depends on run-time values whether the next statement is executed."""
         self.jumps: list[str] = []
@@ -240,8 +244,8 @@ class Builder:
                 return constant_int(0)
         limits = ranges.BINARY[op](a.range, b.range)
         if limits in WIDE:
-            for value in (a, b):
-                if value.range not in WIDE and not (limits in I64 or limits in U64):
+            for value in (a, b):  # only the low bits of a larger constant matter for these operators
+                if op not in ("add", "sub", "mul", "and", "or", "xor") or not (limits in I64 or limits in U64):
                     self.require_wide(value)
             return Int(ir.Operation(limits, op, (a.expr, b.expr)), kind)
         if op not in ("add", "sub", "mul"):
@@ -389,6 +393,14 @@ class Builder:
             return result
         if not isinstance(base.expr, ir.Number):
             raise Untranslatable("a power of two variables")
+        if base.expr.value in (-1, 0, 1):
+            exponent = self.keep(self.narrow(exponent, Range(0, max(exponent.range.hi, 0)), "exponent"), "exponent")
+            if base.expr.value == 0:
+                return Int(self.compare("eq", exponent, constant_int(0)).expr)
+            if base.expr.value == 1:
+                return constant_int(1)
+            odd = self.binary("and", exponent, constant_int(1))
+            return self.binary("sub", constant_int(1), self.binary("mul", odd, constant_int(2)))
         powers = []
         for n in range(128):
             if not I64.lo <= (power := base.expr.value**n) <= U64.hi:

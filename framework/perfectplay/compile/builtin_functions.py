@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import enum
 import operator
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 from perfectplay.compile import ir
 from perfectplay.compile.calls import Builtin, Library, Translator
 from perfectplay.compile.ranges import Range
-from perfectplay.compile.sequences import describe, is_sequence
+from perfectplay.compile.sequences import describe, is_sequence, size
 from perfectplay.compile.source import Untranslatable
 from perfectplay.compile.values import (
     FALSE,
@@ -27,6 +29,9 @@ from perfectplay.compile.values import (
     constant_int,
 )
 
+_LENGTHS = Range(0, sys.maxsize)
+"""The results of `len`. Python has longer ranges, but no number for their length."""
+
 
 def new_library() -> Library:
     """Return an empty library of C functions."""
@@ -35,7 +40,7 @@ def new_library() -> Library:
 
 def _len(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
     if isinstance(a[0], Constant) and hasattr(a[0].object, "__len__"):
-        return constant_int(len(a[0].object))
+        return t.builder.narrow(constant_int(size(a[0].object)), _LENGTHS)
     value = t.unordered(a[0])
     if not is_sequence(value):
         raise Untranslatable(f"the length of {describe(value)}")
@@ -44,12 +49,14 @@ def _len(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
         copy = t.builder.variable("length", length.range)
         t.builder.emit(ir.Assign(copy, length.expr))
         return Int(copy)
-    return length
+    return t.builder.narrow(length, _LENGTHS)
 
 
 def _range(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
     numbers = [t.as_integer(value) for value in a]
     constants = [number.expr.value for number in numbers if isinstance(number.expr, ir.Number)]
+    if len(constants) == 3 == len(numbers) and constants[2] == 0:
+        raise Untranslatable("a range with step 0")
     if len(constants) == len(numbers):
         return Constant(range(*constants))
     if len(numbers) == 1:
@@ -73,12 +80,15 @@ def _zip(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
         if strict.expr.value:
             t.builder.fail_if(t.builder.compare("ne", length, view.length))
         length = t.builder.keep(t.builder.extreme("min", length, view.length), "length")
-    return _view_of_all(views, length, lambda i: Tuple(tuple(view.element(i) for view in views)))
+    calls = any(view.calls for view in views)
+    return _view_of_all(views, length, lambda i: Tuple(tuple(view.element(i) for view in views)), calls=calls)
 
 
-def _view_of_all(views: Sequence[View], length: Int, element: Callable[[Int], Value]) -> View:
+def _view_of_all(views: Sequence[View], length: Int, element: Callable[[Int], Value], *, calls: bool) -> View:
+    if any(view.calls for view in views[:-1]) and any(view.length.expr != views[0].length.expr for view in views):
+        raise Untranslatable("'map' beside a sequence of another length")  # Python calls the function once more
     arrays = tuple(array for view in views for array in view.arrays)
-    return View(length, element, Iterator, all(view.uniform for view in views), arrays)
+    return View(length, element, Iterator, all(view.uniform for view in views), arrays, calls=calls)
 
 
 def _reversed(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
@@ -113,7 +123,7 @@ def _map(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
             raise Untranslatable("'map' with this function")
         return t.call_object(function.object, (values, {}), node)
 
-    return _view_of_all(views, length, element)
+    return _view_of_all(views, length, element, calls=True)
 
 
 def _sum(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
@@ -131,8 +141,10 @@ def _all(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
 
 def _extreme(op: str) -> Builtin:
     def run(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
-        if set(named) - {"default"}:
+        if "key" in named:
             raise Untranslatable(f"'{op}' with a key")
+        if named and len(a) > 1:
+            raise Untranslatable(f"'{op}' with these arguments")
 
         def better(x: Value, y: Value) -> Value:
             if isinstance(x, Int) and isinstance(y, Int):
@@ -156,7 +168,7 @@ def _sorted(t: Translator, a: list[Value], named: dict[str, Value], site: Hashab
         raise Untranslatable("'sorted' with a key")
     op = ("max", "min") if reverse.expr.value else ("min", "max")
     value = t.unordered(a[0])
-    if isinstance(value, Generator):
+    if isinstance(value, Generator) or (isinstance(value, View) and value.calls):
         value = t.gather(value, list, (site, "gathered"))
     items = t.items(value)
     if items is None or len(items) > 10 or not all(isinstance(item, Int) for item in items):
@@ -250,39 +262,64 @@ def _getitem(t: Translator, a: list[Value], named: dict[str, Value], site: Hasha
 
 
 def _isinstance(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
-    if isinstance(a[1], Constant):
-        kind = a[0].kind if isinstance(a[0], Int | Tuple | Array) else None
-        if isinstance(a[0], Constant):
-            return constant_int(isinstance(a[0].object, a[1].object))
-        if kind is int and not issubclass(int, a[1].object):  # it may be a bool
-            kind = None if isinstance(True, a[1].object) else int
-        if kind is not None and kind not in (object, set):
-            return constant_int(issubclass(kind, a[1].object))
+    value, classes = a
+    if isinstance(classes, Constant):
+        if isinstance(value, Constant):
+            return constant_int(isinstance(value.object, classes.object))
+        kind = value.kind if isinstance(value, Int | Tuple | Array) else object
+        if isinstance(value, Int) and kind is int:  # it may be a bool or of an enumeration
+            if classes.object is int or classes.object in _NEVER_INT:
+                return constant_int(classes.object is int)
+        elif kind not in (object, set) and type(classes.object) in (type, enum.EnumType):
+            return constant_int(issubclass(kind, classes.object))
     raise Untranslatable("'isinstance' of this value")
 
 
+_NEVER_INT: tuple[type, ...] = (list, tuple, range, str, bytes, float, dict, set, frozenset)
+
+
+def _bits(op: str) -> Builtin:
+    return lambda t, a, named, site: t.builder.bits(op, t.as_integer(a[0]))
+
+
+def _taking(function: Any, run: Builtin, least: int, most: int, keywords: str) -> Builtin:
+    """Return a builtin that refuses a wrong number of arguments, where Python raises TypeError."""
+    allowed = frozenset(keywords.split())
+
+    def check(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable) -> Value:
+        if not least <= len(a) <= most or not allowed.issuperset(named):
+            raise Untranslatable(f"'{function.__name__}' with these arguments")
+        return run(t, a, named, site)
+
+    return check
+
+
+_ANY = 255  # the number of arguments is not limited
 _BUILTINS: dict[Any, Builtin] = {
-    len: _len,
-    range: _range,
-    enumerate: _enumerate,
-    zip: _zip,
-    reversed: _reversed,
-    map: _map,
-    sum: _sum,
-    any: _any,
-    all: _all,
-    min: _extreme("min"),
-    max: _extreme("max"),
-    sorted: _sorted,
-    list: _list,
-    tuple: _tuple,
-    int: _int,
-    bool: _bool,
-    abs: _abs,
-    divmod: _divmod,
-    pow: _pow,
-    isinstance: _isinstance,
-    operator.getitem: _getitem,
-    int.bit_count: lambda t, a, named, site: t.builder.bits("bit_count", t.as_integer(a[0])),
-    int.bit_length: lambda t, a, named, site: t.builder.bits("bit_length", t.as_integer(a[0])),
+    function: _taking(function, run, least, most, keywords)
+    for function, run, least, most, keywords in (
+        (len, _len, 1, 1, ""),
+        (range, _range, 1, 3, ""),
+        (enumerate, _enumerate, 1, 2, "start"),
+        (zip, _zip, 1, _ANY, "strict"),
+        (reversed, _reversed, 1, 1, ""),
+        (map, _map, 2, _ANY, ""),
+        (sum, _sum, 1, 2, "start"),
+        (any, _any, 1, 1, ""),
+        (all, _all, 1, 1, ""),
+        (min, _extreme("min"), 1, _ANY, "key default"),
+        (max, _extreme("max"), 1, _ANY, "key default"),
+        (sorted, _sorted, 1, 1, "key reverse"),
+        (list, _list, 0, 1, ""),
+        (tuple, _tuple, 0, 1, ""),
+        (int, _int, 0, 2, ""),
+        (bool, _bool, 0, 1, ""),
+        (abs, _abs, 1, 1, ""),
+        (divmod, _divmod, 2, 2, ""),
+        (pow, _pow, 2, 3, ""),
+        (isinstance, _isinstance, 2, 2, ""),
+        (operator.getitem, _getitem, 2, 2, ""),
+        (int.bit_count, _bits("bit_count"), 1, 1, ""),
+        (int.bit_length, _bits("bit_length"), 1, 1, ""),
+    )
 }

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 from perfectplay.compile import ir
 from perfectplay.compile.builder import Builder, Facts, Tables, identifier
-from perfectplay.compile.expressions import Expressions
+from perfectplay.compile.expressions import MAX_EXPRESSIONS, Expressions
 from perfectplay.compile.loops import assigned_names, count_nodes
-from perfectplay.compile.ranges import Range
-from perfectplay.compile.sequences import choose, describe, wrap
-from perfectplay.compile.source import FunctionSource, Untranslatable, plain_function, read_function
+from perfectplay.compile.ranges import U64, Range
+from perfectplay.compile.sequences import MAX_LIST, choose, describe, is_sequence, wrap
+from perfectplay.compile.source import FunctionSource, Untranslatable, plain_function, read_attribute, read_function
 from perfectplay.compile.values import (
     TRUE,
     UNSEEN,
@@ -30,6 +30,7 @@ from perfectplay.compile.values import (
     Frame,
     Generator,
     Int,
+    IntOrNone,
     Tuple,
     Value,
     View,
@@ -84,16 +85,13 @@ class Translator(Expressions):
 
     def attribute(self, value: Value, name: str) -> Value:
         if isinstance(value, Constant):
-            try:
-                return wrap(getattr(value.object, name))
-            except AttributeError:
-                raise Untranslatable(f"the unknown attribute '{name}'") from None
+            return wrap(read_attribute(value.object, name))
         if isinstance(value, Tuple):
             fields = getattr(value.kind, "_fields", ())
             if name in fields:
                 return value.items[fields.index(name)]
-        if isinstance(value, Choice) and all(hasattr(each, name) for each in value.objects):
-            return choose(self.builder, [getattr(each, name) for each in value.objects], value.index)
+        if isinstance(value, Choice):
+            return choose(self.builder, [read_attribute(each, name) for each in value.objects], value.index)
         raise Untranslatable(f"the attribute '{name}' of {describe(value)}")
 
     # ---- calls ----
@@ -114,6 +112,10 @@ class Translator(Expressions):
 
     def arguments(self, node: ast.Call) -> Arguments:
         positional: list[Value] = []
+        if any(isinstance(each, ast.GeneratorExp) for each in node.args) and len(node.args) + len(node.keywords) > 1:
+            others = [each for each in (*node.args, *node.keywords) if not isinstance(each, ast.GeneratorExp)]
+            if any(isinstance(each, ast.Call | ast.NamedExpr) for other in others for each in ast.walk(other)):
+                raise Untranslatable("a generator beside an argument with a call")  # Python evaluates that first
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 items = self.items(self.expression(argument.value))
@@ -153,7 +155,8 @@ class Translator(Expressions):
         if isinstance(function, BuiltinMethodType | BuiltinFunctionType):
             receiver = getattr(function, "__self__", None)
             if is_object(receiver, list, tuple, range, dict):
-                return self._constant_method(receiver, function.__name__, positional, (self.path, node))
+                name = function.__name__
+                return self._constant_method(receiver, name, _without_names(name, positional, named), (self.path, node))
             raise Untranslatable(f"the function {function.__name__}")
         return self.call_function(function, arguments, node)
 
@@ -169,7 +172,13 @@ class Translator(Expressions):
             if set(values) != set(fields) or len(names) != len(positional) + len(named):
                 raise Untranslatable("wrong arguments of a named tuple")
             return Tuple(tuple(self.require_reusable(values[name]) for name in fields), kind)
-        if issubclass(kind, enum.IntEnum) and len(positional) == 1 and isinstance(positional[0], Int):
+        if (
+            issubclass(kind, enum.IntEnum)
+            and is_plain(kind, int)
+            and len(positional) == 1
+            and not named
+            and isinstance(positional[0], Int)
+        ):
             numbers = tuple(int(member) for member in kind)
             number = self.builder.keep(positional[0])
             self.builder.fail_if(self.builder.negate(self.contains(Constant(numbers), number)))
@@ -185,11 +194,11 @@ class Translator(Expressions):
         if plain in self.active or len(self.frames) > MAX_DEPTH:
             raise Untranslatable(f"recursion in {plain.__name__}")
         bound = self._bind(plain, arguments)
+        result: Value | None = None
         if self._separate(source, bound):
             result = self._call_separately(source, bound)
-            if result is not None:
-                return result
-        return self.inline(source, bound, node)
+        result = self.inline(source, bound, node) if result is None else result
+        return result if function is plain else self.protect(result)
 
     def _bind(self, function: FunctionType, arguments: Arguments) -> dict[str, Value]:
         positional, named = arguments
@@ -234,11 +243,12 @@ class Translator(Expressions):
         else:
             general = {name: value.range for name, value in ints.items()}
         parameters = {
-            name: Int(ir.Variable(general[name], f"{identifier(name)}_0"), value.kind) for name, value in ints.items()
+            name: Int(ir.Variable(general[name], f"{identifier(name)}_{i}x"), value.kind)
+            for i, (name, value) in enumerate(ints.items())
         }
         if any(limits.lo == limits.hi for limits in general.values()):
             parameters = {
-                name: ints[name] if general[name].lo == general[name].hi else value
+                name: Int(ir.number(value.range.lo), value.kind) if value.range.lo == value.range.hi else value
                 for name, value in parameters.items()
             }
         version = key(parameters)
@@ -252,6 +262,7 @@ class Translator(Expressions):
         c_function, kind = versions[version]
         self.builder.callees.append(c_function)
         self.builder.can_fail |= c_function.can_fail
+        self.builder.may_lack_result |= c_function.may_lack_result
         target = self.builder.variable(function.__name__, c_function.result)
         names = [name for name, value in parameters.items() if isinstance(value.expr, ir.Variable)]
         values = tuple(bound[name].expr for name in names)  # type: ignore[union-attr]
@@ -307,9 +318,11 @@ class Translator(Expressions):
             if positional or set(named) - set(fields):
                 raise Untranslatable("wrong arguments of '_replace'")
             return Tuple(tuple(named.get(f, item) for f, item in zip(fields, value.items, strict=True)), value.kind)
-        return self._sequence_method(value, name, positional, (self.path, node))
+        return self._sequence_method(value, name, _without_names(name, positional, named), (self.path, node))
 
     def _sequence_method(self, value: Value, name: str, arguments: list[Value], site: Hashable) -> Value:
+        if is_sequence(value) and self.view(value).kind is range and self.view(value).length.range.hi > MAX_LIST:
+            raise Untranslatable(f"the method '{name}' of a long range")  # Python does not count
         match name, arguments:
             case "index", [item]:
                 return self._find_index(value, item, site)
@@ -412,7 +425,7 @@ class Translator(Expressions):
         self, value: Value, better: Callable[[Value, Value], Value], site: Hashable, default: Value | None
     ) -> Value:
         """Return the best element of an iterable, which must not be empty without a default."""
-        if isinstance(value, Generator):
+        if isinstance(value, Generator) or (isinstance(value, View) and value.calls):
             value = self.gather(value, list, (site, "elements"))
         view = self.view(value)
         items = self.items(value)
@@ -452,13 +465,13 @@ class Translator(Expressions):
         difference = builder.binary("sub", stop, start) if size > 0 else builder.binary("sub", start, stop)
         rounded = builder.binary("add", difference, constant_int(abs(size) - 1))
         length = builder.extreme("max", builder.binary("floordiv", rounded, constant_int(abs(size))), constant_int(0))
-        length = builder.narrow(builder.keep(length, "length"), Range(0, 2**63 - 1), "length")
-        start = self.builder.keep(start)
+        length = builder.narrow(builder.keep(length, "length"), U64, "length")
+        start, stop = builder.keep(start), builder.keep(stop)
 
         def element(i: Int) -> Value:
             return builder.binary("add", start, builder.binary("mul", i, step))
 
-        return View(length, element, range)
+        return View(length, element, range, bounds=(start, stop, size))
 
     # ---- Fields ----
 
@@ -511,7 +524,7 @@ def settle(facts: Facts, attempt: Callable[[], T]) -> T:
         try:
             result = attempt()
         except Untranslatable:
-            if not facts.changed:
+            if not facts.changed or facts.expressions > MAX_EXPRESSIONS:
                 raise
             continue  # it may be due to a fact that was missing
         if not facts.changed:
@@ -522,12 +535,18 @@ def settle(facts: Facts, attempt: Callable[[], T]) -> T:
 def build_function(
     library: Library, source: FunctionSource, bound: dict[str, Value], active: tuple[FunctionType, ...]
 ) -> tuple[ir.Function, type] | None:
-    """Translate a function from ints to an int. Returns None if it returns something else."""
+    """Translate a function from ints to an int. Returns None if it returns something else.
+
+    A function that no other translated function calls fails at run time if it returns None.
+    """
     facts = Facts()
 
     def attempt() -> tuple[Translator, Value]:
         translator = Translator(library, facts, active)
-        return translator, translator.inline(source, bound, source.node)
+        result = translator.inline(source, bound, source.node)
+        if isinstance(result, IntOrNone) and not active:
+            result = translator.as_integer(result)
+        return translator, result
 
     translator, result = settle(facts, attempt)
     return _finish(library, source, bound, translator, result) if isinstance(result, Int) else None
@@ -541,7 +560,7 @@ def _finish(
     parameters = tuple(v.expr for v in bound.values() if isinstance(v, Int) and isinstance(v.expr, ir.Variable))
     name = library.unique(identifier(source.function.__name__))
     function = ir.Function(
-        name=f"fn_{name}",
+        name=f"{name}_fn",
         parameters=parameters,
         body=builder.block,
         result=result.range,
@@ -549,6 +568,7 @@ def _finish(
         variables=builder.variables,
         arrays=builder.arrays,
         can_fail=builder.can_fail,
+        may_lack_result=builder.may_lack_result,
         callees=builder.callees,
     )
     return function, result.kind
@@ -558,6 +578,13 @@ def _general(limits: Range) -> Range:
     """Return one of a few ranges that include this one, so that many calls share a version of a function."""
     choices = [Range(0, 1), Range(0, 255), Range(0, 2**32 - 1), Range(-(2**63), 2**63 - 1), Range(0, 2**64 - 1)]
     return next((choice for choice in choices if limits in choice), Range(-(2**127), 2**127 - 1))
+
+
+def _without_names(method: str, positional: list[Value], named: dict[str, Value]) -> list[Value]:
+    """Return the arguments of a method that takes no keyword arguments."""
+    if named:
+        raise Untranslatable(f"a keyword argument of the method '{method}'")
+    return positional
 
 
 def _is_fields(value: object) -> bool:
@@ -575,8 +602,6 @@ def _check_closure(node: ast.FunctionDef | ast.Lambda) -> None:
     arguments = node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
         raise Untranslatable("these parameters of an inner function")
-    if isinstance(node, ast.FunctionDef) and node.decorator_list:
-        raise Untranslatable("a decorator of an inner function")
     if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)):
         raise Untranslatable("'yield'")
 

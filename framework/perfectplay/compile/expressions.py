@@ -8,9 +8,18 @@ from typing import Any
 
 from perfectplay.compile import ir
 from perfectplay.compile.ranges import Range
-from perfectplay.compile.sequences import MAX_STATIC, ArrayFact, choose, describe, is_sequence, wrap
+from perfectplay.compile.sequences import (
+    MAX_LIST,
+    MAX_STATIC,
+    ArrayFact,
+    choose,
+    describe,
+    is_hashable,
+    is_sequence,
+    wrap,
+)
 from perfectplay.compile.source import Untranslatable
-from perfectplay.compile.statements import Statements
+from perfectplay.compile.statements import Statements, check_defaults
 from perfectplay.compile.values import (
     FALSE,
     TRUE,
@@ -20,12 +29,17 @@ from perfectplay.compile.values import (
     Constant,
     Generator,
     Int,
+    IntOrNone,
     Tuple,
     Value,
     constant_int,
     is_int,
+    is_none,
     is_object,
 )
+
+MAX_EXPRESSIONS = 60_000
+"""The size of one C function, in expressions, summed over the rounds of its translation. That takes some seconds."""
 
 _BINARY: dict[type, str] = {
     ast.Add: "add",
@@ -69,6 +83,10 @@ class Expressions(Statements):
         raise NotImplementedError
 
     def expression(self, node: ast.expr) -> Value:
+        facts = self.builder.facts
+        facts.expressions += 1
+        if facts.expressions > MAX_EXPRESSIONS:
+            raise Untranslatable("a function of this size")
         try:
             return self._expression(node)
         except Untranslatable as error:
@@ -119,6 +137,7 @@ class Expressions(Statements):
             case ast.Lambda(body=body):
                 if any(isinstance(each, ast.Name) and each.id in self.scopes for each in ast.walk(body)):
                     raise Untranslatable("a lambda with the variable of a comprehension")
+                check_defaults(node)
                 return Closure(node, self.frame)
         raise Untranslatable(_UNSUPPORTED.get(type(node), f"the expression '{type(node).__name__}'"))
 
@@ -130,7 +149,7 @@ class Expressions(Statements):
         while True:
             if key in frame.env:
                 return self.read(frame.env[key])
-            if name in frame.local_names:
+            if name in frame.local_names or key != name:
                 raise Untranslatable(f"the variable '{name}', which may have no value,")
             if frame.parent is None:
                 break
@@ -202,6 +221,10 @@ class Expressions(Statements):
         return self.as_integer(self.expression(node))
 
     def as_integer(self, value: Value) -> Int:
+        """Return an integer. Fails at run time if it is None, where Python raises TypeError."""
+        if isinstance(value, IntOrNone):
+            self.builder.fail_if(self.builder.negate(value.present))
+            return value.number
         if not isinstance(value, Int):
             raise Untranslatable(f"{describe(value)} in place of an int")
         return value
@@ -215,8 +238,10 @@ class Expressions(Statements):
     def truth_of(self, value: Value) -> Int:
         if isinstance(value, Int):
             return self.builder.is_true(value)
+        if isinstance(value, IntOrNone):
+            return self.builder.both(value.present, value.number)
         if is_sequence(value):
-            return self.builder.compare("gt", self.view(value).length, constant_int(0))
+            return self.builder.keep(self.builder.compare("gt", self.view(value).length, constant_int(0)), "any")
         if isinstance(value, Constant):
             return TRUE if value.object else FALSE
         raise Untranslatable(f"the truth of {describe(value)}")
@@ -249,6 +274,7 @@ class Expressions(Statements):
 
     def operate(self, op: ast.operator, a: Value, b: Value, site: Hashable) -> Value:
         """Return `a op b`."""
+        a, b = self._require_present(a), self._require_present(b)
         if isinstance(a, Int) and isinstance(b, Int):
             if isinstance(op, ast.Pow):
                 return self.builder.power(a, b)
@@ -284,6 +310,8 @@ class Expressions(Statements):
         if items is None:
             raise Untranslatable("repeating a list of unknown length")
         if isinstance(count.expr, ir.Number):
+            if len(items) * count.expr.value > MAX_LIST:
+                raise Untranslatable(f"a list of more than {MAX_LIST:,} elements")
             return self.collect(items * count.expr.value, kind, site)
         array = self.new_array(site, kind)
 
@@ -305,6 +333,8 @@ class Expressions(Statements):
         op, node = ops[0], comparators[0]
         if isinstance(op, ast.In | ast.NotIn) and isinstance(node, ast.Set):
             right = self._display(node.elts, tuple, (self.path, node))
+            if not is_hashable(left) or not is_hashable(right):
+                raise Untranslatable("a list in a set or dict")
         else:
             right = self.sequence(node) if isinstance(op, ast.In | ast.NotIn) else self.expression(node)
         if len(ops) == 1:
@@ -315,9 +345,14 @@ class Expressions(Statements):
         rest = lambda: self._compare(right, ops[1:], comparators[1:])  # noqa: E731
         return self.evaluate_either(result, rest, lambda: FALSE, node)
 
+    def _require_present(self, value: Value) -> Value:
+        return self.as_integer(value) if isinstance(value, IntOrNone) else value
+
     def compare(self, op: ast.cmpop, a: Value, b: Value) -> Int:
         """Return the result of one comparison."""
         builder = self.builder
+        if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            a, b = self._require_present(a), self._require_present(b)
         match op:
             case ast.In():
                 return self.contains(b, a)
@@ -349,7 +384,16 @@ class Expressions(Statements):
                 return self.builder.compare("eq", a, b)
             if a.kind is not b.kind and int not in (a.kind, b.kind):
                 return FALSE
-        elif _is_none(a) != _is_none(b) and not isinstance(a, Choice) and not isinstance(b, Choice):
+        elif isinstance(a, IntOrNone) and is_none(b):
+            return self.builder.negate(a.present)
+        elif (
+            is_none(a) != is_none(b)
+            and not isinstance(b, IntOrNone)
+            and not isinstance(a, Choice)
+            and not isinstance(b, Choice)
+        ):
+            if self.builder.may_lack_result:
+                raise Untranslatable("'is None' where a function may end without a result")
             return FALSE
         raise Untranslatable(f"'is' with {describe(a)} and {describe(b)}")
 
@@ -368,32 +412,39 @@ class Expressions(Statements):
 
     def _display(self, nodes: Sequence[ast.expr], kind: type, site: Hashable) -> Value:
         """Return a list or tuple display, with starred parts expanded."""
-        parts: list[Value | list[Value]] = []
-        for node in nodes:
+        collected: list[Value] = []
+        array: Array | None = None
+        for i, node in enumerate(nodes):
             if isinstance(node, ast.Starred):
                 part = self.expression(node.value)
                 items = self.items(part)
-                parts.append(part if items is None else items)
             else:
                 value = self.require_reusable(self.expression(node))
-                parts.append([self.builder.keep(value) if isinstance(value, Int) else value])
-        if all(isinstance(part, list) for part in parts):
-            return self.collect([item for part in parts if isinstance(part, list) for item in part], kind, site)
-        array = self.new_array(site, kind)
-        for i, group in enumerate(parts):
-            if isinstance(group, list):
-                for item in group:
+                items = [self.builder.keep(value) if isinstance(value, Int) else value]
+            if items is None and array is None:
+                array = self.new_array(site, kind)
+                for item in collected:
                     self.append(array, item)
-            else:
+            if array is None:
+                collected += items or []
+            elif items is None:
                 with self.within(i):
-                    self.extend(array, group)
-        return array
+                    self.extend(array, part)
+            else:
+                for item in items:
+                    self.append(array, item)
+        return self.collect(collected, kind, site) if array is None else array
 
     def _subscript(self, node: ast.Subscript, value: Value, index: ast.expr) -> Value:
         if isinstance(index, ast.Slice):
-            parts = [None if part is None else self.integer(part) for part in (index.lower, index.upper, index.step)]
+            bounds = [
+                None if part is None else self.expression(part) for part in (index.lower, index.upper, index.step)
+            ]
+            if any(isinstance(bound, IntOrNone) for bound in bounds):
+                raise Untranslatable("a slice with None")
+            parts = [None if bound is None else self.as_integer(bound) for bound in bounds]
             return self.slice(value, parts[0], parts[1], parts[2], (self.path, node))
-        return self.item(value, self.expression(index))
+        return self.item(value, self._require_present(self.expression(index)))
 
     def item(self, value: Value, index: Value) -> Value:
         """Return `value[index]`."""
@@ -461,7 +512,3 @@ class Expressions(Statements):
         if not all(isinstance(value, Int) and isinstance(value.expr, ir.Number) for value in values):
             raise Untranslatable("a set")
         return Tuple(tuple({value.expr.value: value for value in values}.values()), set)  # type: ignore[union-attr]
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Constant) and value.object is None

@@ -162,6 +162,7 @@ class Function:
     arrays: dict[str, tuple[Range, int]]
     """The element range and the capacity of each local array."""
     can_fail: bool
+    may_lack_result: bool
     callees: list[Function]
 
 

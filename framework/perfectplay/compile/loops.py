@@ -17,6 +17,7 @@ from perfectplay.compile.values import (
     FALSE,
     TRUE,
     Array,
+    Choice,
     Conflict,
     Constant,
     Env,
@@ -399,7 +400,7 @@ class Loops(Merging):
                 if (key, "array") in facts.known:
                     return self._enter_array(name, value, key)
                 return value
-            case Constant() if (key, "array") in facts.known:
+            case Constant() | Choice() | View() if (key, "array") in facts.known:
                 return self._enter_array(name, value, key)
         return value
 

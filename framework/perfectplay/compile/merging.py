@@ -8,9 +8,23 @@ from contextlib import contextmanager
 
 from perfectplay.compile import ir
 from perfectplay.compile.builder import Builder
-from perfectplay.compile.sequences import Sequences, describe, is_sequence
+from perfectplay.compile.sequences import Sequences, describe, is_sequence, outlives_call
 from perfectplay.compile.source import Untranslatable
-from perfectplay.compile.values import Array, Conflict, Constant, Env, Frame, Int, Jump, Tuple, Value
+from perfectplay.compile.values import (
+    FALSE,
+    TRUE,
+    Array,
+    Conflict,
+    Constant,
+    Env,
+    Frame,
+    Int,
+    IntOrNone,
+    Jump,
+    Tuple,
+    Value,
+    is_none,
+)
 
 
 class Merging(Sequences):
@@ -106,6 +120,8 @@ class Merging(Sequences):
             return self._merge_ints(name, values, jumps)  # type: ignore[arg-type]
         if all(isinstance(value, Constant) and value.object is first.object for value in values):  # type: ignore[union-attr]
             return first
+        if all(isinstance(value, Int | IntOrNone) or is_none(value) for value in values):
+            return self._merge_ints_or_none(name, values, jumps)
         if all(is_sequence(value) for value in values):  # type: ignore[arg-type]
             return self._merge_sequences(name, values, jumps, key)  # type: ignore[arg-type]
         described = " or ".join(dict.fromkeys(describe(value) for value in values))  # type: ignore[arg-type]
@@ -124,10 +140,23 @@ class Merging(Sequences):
             jump.block.statements.append(ir.Assign(target, value.expr))
         return Int(target, kinds.pop() if len(kinds) == 1 else int)
 
+    def _merge_ints_or_none(self, name: str, values: Sequence[Value | Conflict], jumps: Sequence[Jump]) -> IntOrNone:
+        numbers = [value.number if isinstance(value, IntOrNone) else value for value in values]
+        known = [number for number in numbers if isinstance(number, Int)]
+        filler = Int(ir.number(known[0].range.lo), known[0].kind)  # is never used
+        present = [
+            value.present if isinstance(value, IntOrNone) else FALSE if is_none(value) else TRUE for value in values
+        ]
+        return IntOrNone(
+            self._merge_ints(name, [number if isinstance(number, Int) else filler for number in numbers], jumps),
+            self._merge_ints(f"{name}_present", present, jumps),
+        )
+
     def _merge_sequences(
         self, name: str, values: Sequence[Value], jumps: Sequence[Jump], key: Hashable
     ) -> Value | Conflict:
-        kinds = {self.view(value).kind for value in values}
+        with self.builder.inside(ir.Block()):  # code that reads a value here could run on paths without it
+            kinds = {self.view(value).kind for value in values}
         kind = kinds.pop() if len(kinds) == 1 else object
         columns = self._columns(values, jumps)
         if columns is not None:
@@ -136,6 +165,8 @@ class Merging(Sequences):
                 if isinstance(each, Conflict):
                     return each
             sites = frozenset(site for value in values if isinstance(value, Tuple) for site in value.sites)
+            if any(map(outlives_call, values)):
+                sites = frozenset()  # it must not change
             return Tuple(tuple(merged), kind, sites)  # type: ignore[arg-type]
         shared = any(self.is_shared(value, name, jump.env) for value, jump in zip(values, jumps, strict=True))
         try:
@@ -167,8 +198,19 @@ class Merging(Sequences):
             return None
         return [list(column) for column in zip(*rows, strict=True)]
 
+    def protect(self, value: Value) -> Value:
+        """Return a result that a cache of functools keeps, so no list in it may change."""
+        if isinstance(value, Tuple):
+            sites = frozenset() if value.kind is list else value.sites
+            return Tuple(tuple(map(self.protect, value.items)), value.kind, sites)
+        if isinstance(value, Array):
+            self.freeze(value)
+        return value
+
     def is_shared(self, shared: Value, name: str, env: Env) -> bool:
-        """Whether a loop, or a variable beside `name` in `env` or in a caller, may have the same list."""
+        """Whether a loop, a live object, or a variable beside `name` in `env` or in a caller may have the same list."""
+        if outlives_call(shared):
+            return True
         sites = shared.sites if isinstance(shared, Tuple) and shared.kind is list else frozenset()
         if not sites and not isinstance(shared, Array):
             return False

@@ -24,6 +24,7 @@ from perfectplay.compile.values import (
     Constant,
     Generator,
     Int,
+    IntOrNone,
     Leaf,
     Origin,
     Shape,
@@ -32,6 +33,7 @@ from perfectplay.compile.values import (
     View,
     constant_int,
     is_int,
+    is_none,
     is_object,
 )
 
@@ -42,7 +44,7 @@ MAX_STATIC = 128
 """Longer sequences are arrays even if their length is known."""
 
 
-_CONTAINERS = (list, tuple, range, dict, set, frozenset)
+CONTAINERS = (list, tuple, range, dict, set, frozenset)
 
 
 _TWO_NAMES = "changing a list that may have two names"
@@ -71,11 +73,40 @@ def choose(builder: Builder, objects: Sequence[Any], index: ir.Expr) -> Value:
         return constant_int(0)
     if isinstance(index, ir.Number):
         return wrap(objects[index.value])
+    if isinstance(objects, range) and size(objects) > MAX_STATIC:
+        offset = builder.binary("mul", Int(index), constant_int(objects.step))
+        return builder.binary("add", constant_int(objects.start), offset)
     if are_ints(objects):
         return builder.table(objects, index)
     if all(each is objects[0] for each in objects):
         return wrap(objects[0])
     return Choice(tuple(objects), index)
+
+
+def size(objects: Any) -> int:
+    """Return the length of a live object. `len` fails for long ranges."""
+    if not isinstance(objects, range):
+        return len(objects)
+    last = objects.stop - (1 if objects.step > 0 else -1)
+    return max(0, (last - objects.start) // objects.step + 1)
+
+
+def outlives_call(value: Value) -> bool:
+    """Whether this may be a list of the running interpreter, which a translated function must not change."""
+    match value:
+        case Constant(obj):
+            return isinstance(obj, list)
+        case Choice(objects, _):
+            return any(isinstance(each, list) for each in objects)
+        case Tuple(kind=kind, sites=sites):
+            return kind is list and not sites
+    return False
+
+
+def is_hashable(value: Value) -> bool:
+    if isinstance(value, Tuple):
+        return value.kind is not list and all(map(is_hashable, value.items))
+    return not (isinstance(value, Array) and value.kind is list)
 
 
 def is_sequence(value: Value) -> bool:
@@ -118,9 +149,9 @@ class Sequences:
                 return value
             case Tuple(kind=kind) | Array(kind=kind) if kind is set:
                 raise Untranslatable("the order of a set")
-            case Constant(obj) if is_object(obj, *_CONTAINERS, str):
+            case Constant(obj) if is_object(obj, *CONTAINERS, str):
                 objects = obj if isinstance(obj, range | list | tuple) else list(obj)
-                number, uniform = constant_int(len(objects)), _is_uniform(objects)
+                number, uniform = constant_int(size(objects)), _is_uniform(objects)
                 return View(number, lambda i: choose(builder, objects, i.expr), _kind(obj), uniform)
             case Tuple(items, kind, _):
                 return View(constant_int(len(items)), lambda i: self._item(value, i), kind, uniform=False)
@@ -140,13 +171,17 @@ class Sequences:
         return value
 
     def _view_choice(self, objects: Sequence[Any], index: ir.Expr) -> View:
-        builder, longest = self.builder, max(map(len, objects))
+        builder, longest = self.builder, max(map(size, objects))
+        if longest > MAX_LIST:
+            raise Untranslatable("a choice of long sequences")
         index = builder.keep(Int(index), "row").expr
         length = builder.keep(builder.table([len(each) for each in objects], index), "length")
         filler = next((each for row in objects for each in row), 0)
         flat = [row[i] if i < len(row) else row[-1] if row else filler for row in objects for i in range(longest)]
 
         def element(i: Int) -> Value:
+            if not flat:
+                return constant_int(0)  # the check of the index always fails
             if isinstance(i.expr, ir.Number):
                 return choose(builder, flat[i.expr.value :: longest], index)
             start = builder.binary("mul", Int(index), constant_int(longest))
@@ -217,6 +252,8 @@ class Sequences:
         parts = [None if part is None else part.expr for part in (start, stop, step)]
         if isinstance(view.length.expr, ir.Number) and all(p is None or isinstance(p, ir.Number) for p in parts):
             bounds = slice(*(p.value if isinstance(p, ir.Number) else None for p in parts))
+            if bounds.step == 0:
+                raise Untranslatable("a slice with step 0")
             indices = range(view.length.expr.value)[bounds]
             if isinstance(value, Constant) and not isinstance(value.object, list):
                 return Constant(value.object[bounds])
@@ -347,13 +384,15 @@ class Sequences:
     def extend(self, base: Value, more: Value) -> None:
         """Append all elements of a sequence to a list."""
         if isinstance(base, Tuple):
+            if not base.sites:
+                raise Untranslatable(f"changing {describe(base)}, which may outlive the call,")
             self.require_array(base)
             return
         assert isinstance(base, Array)
         view = self.view(more)
-        if isinstance(more, Array) and more is base:
+        if base in view.arrays:
             raise Untranslatable("extending a list with its own elements")
-        items = self.items(more)
+        items = None if view.calls else self.items(more)  # a function sees the list grow
         if items is not None:
             for item in items:
                 self.append(base, item)
@@ -444,6 +483,8 @@ class Sequences:
         builder = self.builder
         if isinstance(a, Int) and isinstance(b, Int):
             return builder.compare("eq", a, b)
+        if isinstance(a, Constant) and isinstance(b, Constant) and type(a.object) is type(b.object) is range:
+            return TRUE if a.object == b.object else FALSE
         if is_sequence(a) and is_sequence(b):
             first, second = self.view(a), self.view(b)
             if object in (first.kind, second.kind):
@@ -461,6 +502,11 @@ class Sequences:
             return self._equal_arrays(a, b)
         if isinstance(a, Constant) and isinstance(b, Constant):
             return TRUE if a.object == b.object else FALSE
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, IntOrNone) and isinstance(y, Int):
+                return builder.both(x.present, builder.compare("eq", x.number, y))
+            if isinstance(x, IntOrNone) and is_none(y):
+                return builder.negate(x.present)
         if all(isinstance(each, Int) or is_sequence(each) or _is_simple(each) for each in (a, b)):
             return FALSE  # of different types
         raise Untranslatable(f"comparing {describe(a)} with {describe(b)}")
@@ -505,15 +551,21 @@ class Sequences:
         builder, value = self.builder, self.unordered(value)
         if isinstance(value, Constant) and isinstance(value.object, str):
             raise Untranslatable("'in' with a text")
-        if isinstance(value, Constant) and isinstance(item, Int) and is_object(value.object, *_CONTAINERS):
-            if isinstance(value.object, range) and value.object.step == 1:
-                low = builder.compare("ge", item, constant_int(value.object.start))
-                return builder.both(low, builder.compare("lt", item, constant_int(value.object.stop)))
+        if isinstance(value, Constant) and isinstance(value.object, dict | set | frozenset) and not is_hashable(item):
+            raise Untranslatable("a list in a set or dict")
+        if isinstance(value, Constant) and isinstance(item, Int) and is_object(value.object, *CONTAINERS):
+            if isinstance(value.object, range):
+                start, stop = constant_int(value.object.start), constant_int(value.object.stop)
+                return self._in_range(start, stop, value.object.step, item)
             found = self._in_table(value.object, item)
             if found is not None:
                 return found
         view = self.view(value)
         item = builder.keep(item) if isinstance(item, Int) else item
+        if view.bounds is not None and isinstance(item, Int):
+            return self._in_range(*view.bounds, item)
+        if view.is_iterator:
+            return self.search(view, lambda element: self.equal(element, item))
         items = self.items(value)
         if items is None and isinstance(view.length.expr, ir.Number) and not view.uniform:
             items = [view.element(constant_int(i)) for i in range(view.length.expr.value)]
@@ -523,6 +575,17 @@ class Sequences:
         for each in items:
             result = builder.either(result, self.equal(each, item))
         return builder.keep(result, "found")
+
+    def _in_range(self, start: Int, stop: Int, step: int, item: Int) -> Int:
+        """Return `item in range(start, stop, step)`."""
+        builder, item = self.builder, self.builder.keep(item)
+        low, high = (start, stop) if step > 0 else (stop, start)
+        above = builder.compare("ge" if step > 0 else "gt", item, low)
+        result = builder.both(above, builder.compare("lt" if step > 0 else "le", item, high))
+        if abs(step) > 1:
+            rest = builder.binary("mod", builder.binary("sub", item, start), constant_int(abs(step)))
+            result = builder.both(result, builder.compare("eq", rest, constant_int(0)))
+        return result
 
     def _in_table(self, objects: Any, item: Int) -> Int | None:
         numbers = list(objects)
@@ -579,6 +642,8 @@ def describe(value: Value) -> str:
     match value:
         case Int():
             return "an int"
+        case IntOrNone():
+            return "an int or None"
         case Constant(obj):
             return "None" if obj is None else f"an object of type {type(obj).__name__}"
         case Tuple(_, kind, _) | Array(kind=kind):

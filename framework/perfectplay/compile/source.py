@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -77,6 +78,22 @@ def plain_function(function: Callable[..., Any]) -> FunctionType:
     if not isinstance(function, FunctionType):
         raise Untranslatable(f"the function {getattr(function, '__name__', type(function).__name__)}")
     return function
+
+
+_STORES = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_SUBSCR", "DELETE_SUBSCR"})
+
+
+def read_attribute(obj: object, name: str) -> Any:
+    """Return an attribute of a live object. Raises Untranslatable if reading it fails or changes something."""
+    getter = getattr(getattr(type(obj), name, None), "fget", None)
+    if isinstance(getter, FunctionType) and any(each.opname in _STORES for each in dis.get_instructions(getter)):
+        raise Untranslatable(f"the property '{name}', which changes something,")
+    try:
+        return getattr(obj, name)
+    except AttributeError:
+        raise Untranslatable(f"the unknown attribute '{name}'") from None
+    except Exception as error:
+        raise Untranslatable(f"the attribute '{name}', which raises {type(error).__name__},") from None
 
 
 @lru_cache(maxsize=256)

@@ -17,11 +17,13 @@ from perfectplay.compile.values import (
     Constant,
     Frame,
     Int,
+    IntOrNone,
     Jump,
     LoopTarget,
     Tuple,
     Value,
     constant_int,
+    is_none,
 )
 
 
@@ -67,11 +69,13 @@ class Statements(Loops):
             case ast.Pass():
                 pass
             case ast.Assert(test=test):
-                builder.fail_if(builder.negate(self.test(test)))
+                if __debug__:  # not with -O
+                    builder.fail_if(builder.negate(self.test(test)))
             case ast.Raise():
                 builder.fail()
                 frame.reachable = False
             case ast.FunctionDef(name=name):
+                check_defaults(node)
                 frame.env[name] = Closure(node, frame)
             case _:
                 raise Untranslatable(_STATEMENTS.get(type(node), f"the statement '{type(node).__name__.lower()}'"))
@@ -188,10 +192,14 @@ class Statements(Loops):
             if isinstance(body, ast.expr):
                 return self.expression(body)
             self.execute(body)
-            if frame.reachable and frame.returns:
-                builder.fail()  # Python would return None here
-            elif frame.reachable:
+            if frame.reachable and not frame.returns:
                 return NONE
+            results = [jump.env["result"] for jump in frame.returns]
+            if frame.reachable and all(isinstance(each, Int | IntOrNone) or is_none(each) for each in results):
+                self.leave(NONE)
+            elif frame.reachable:
+                builder.fail()  # Python would return None here
+                builder.may_lack_result = True
             if not frame.returns:
                 return constant_int(0)  # it always raises
             result = self.join(frame.returns, (self.path, "result"))["result"]
@@ -200,6 +208,15 @@ class Statements(Loops):
             return self.read(result)
         finally:
             self.frames.pop()
+
+
+def check_defaults(node: ast.FunctionDef | ast.Lambda) -> None:
+    """Raise Untranslatable if the definition of an inner function computes something."""
+    defaults = [default for default in (*node.args.defaults, *node.args.kw_defaults) if default is not None]
+    if not all(isinstance(default, ast.Constant) for default in defaults):
+        raise Untranslatable("default arguments of an inner function")
+    if isinstance(node, ast.FunctionDef) and node.decorator_list:
+        raise Untranslatable("a decorator of an inner function")
 
 
 def _returns_closure(value: Value, frame: Frame) -> bool:

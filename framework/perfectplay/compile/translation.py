@@ -20,7 +20,7 @@ from perfectplay.compile.calls import Library, Translator, settle
 from perfectplay.compile.ranges import Range
 from perfectplay.compile.sequences import MAX_LIST, is_sequence
 from perfectplay.compile.source import FunctionSource, Untranslatable, plain_function, read_function
-from perfectplay.compile.values import Array, Constant, Int, Tuple, Value, constant_int
+from perfectplay.compile.values import Array, Constant, Int, IntOrNone, Tuple, Value, constant_int
 from perfectplay.values import Status
 from perfectplay_native.limits import MAX_MOVE, MAX_POSITION, MAX_PYTHON_TIERS, MAX_SCORE
 
@@ -150,6 +150,8 @@ def explain(game: Rules) -> tuple[HookText | Untranslatable, ...]:
                 hook = _translate_hook(library, name, game.hook_functions[name])
             except Untranslatable as error:
                 results.append(error)
+            except Exception as error:
+                results.append(Untranslatable(f"this hook ({type(error).__name__} in the translator)", hook=name))
             else:
                 results += _hook_texts(library, [hook])
     return tuple(results)
@@ -204,6 +206,8 @@ def _result(translator: Translator, name: str, result: Value) -> tuple[list[str]
         return _list_result(translator, name, result)
     if name == "valid":
         result = translator.truth_of(result)
+    if isinstance(result, IntOrNone):
+        result = translator.as_integer(result)
     if not isinstance(result, Int):
         raise Untranslatable("a result that is not an int")
     if (name == "status") != (result.kind is Status) or (name == "score" and result.kind is bool):

@@ -33,6 +33,15 @@ class Int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class IntOrNone:
+    """An integer or None, such as the result of a function that may end without `return`."""
+
+    number: Int
+    present: Int
+    """Whether it is not None."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tuple:
     """A sequence whose length and elements are known to the translator; also a list that nothing changes."""
 
@@ -128,13 +137,17 @@ class View:
     """Whether `element` accepts an index that is not constant."""
     arrays: tuple[Array, ...] = ()
     """The lists that `element` reads."""
+    calls: bool = False
+    """Whether `element` calls a function, so it must be evaluated once for each element that Python reads."""
+    bounds: tuple[Int, Int, int] | None = None
+    """The arguments of a range."""
 
     @property
     def is_iterator(self) -> bool:
         return self.kind is Iterator
 
 
-Value = Constant | Int | Tuple | Array | Choice | Closure | Generator | View
+Value = Constant | Int | IntOrNone | Tuple | Array | Choice | Closure | Generator | View
 
 
 _METHODS = """
@@ -142,7 +155,8 @@ _METHODS = """
     __abs__ __invert__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__
     __floordiv__ __rfloordiv__ __mod__ __rmod__ __divmod__ __rdivmod__ __pow__ __rpow__ __lshift__ __rlshift__
     __rshift__ __rrshift__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__ index count copy get keys values items
-    bit_count bit_length
+    bit_count bit_length __iadd__ __isub__ __imul__ __ifloordiv__ __imod__ __ipow__ __ilshift__ __irshift__ __iand__
+    __ior__ __ixor__
 """
 
 
@@ -177,6 +191,10 @@ def truth(expr: ir.Expr) -> Int:
 
 def constant_int(value: int) -> Int:
     return Int(ir.number(int(value)), bool if isinstance(value, bool) else type(value))
+
+
+def is_none(value: object) -> bool:
+    return isinstance(value, Constant) and value.object is None
 
 
 TRUE, FALSE = Int(ir.number(1), bool), Int(ir.number(0), bool)
