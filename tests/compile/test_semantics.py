@@ -440,3 +440,58 @@ def union(position, move):
     return bits
 """
     assert Compiled(tmp_path, text, "-O2").call("union", 2**64 - 2, 40) == (2**64 - 2, False)
+
+
+LONG = """
+def appended(position, move):
+    cells = []
+    while len(cells) < position:
+        cells.append(move & 7)
+    return len(cells)
+
+def in_two_loops(position, move):
+    cells = []
+    for i in range(position & 127):
+        for j in range(position & 127):
+            cells.append(j)
+    return len(cells)
+
+def gathered(position, move):
+    return len([x for x in range(position & 8191)])
+
+def copied(position, move):
+    return len(list(range(position & 8191)))
+
+def repeated(position, move):
+    return len([1] * (position & 8191))
+
+def joined(position, move):
+    cells = list(range(position & 4095))
+    return len(cells + cells)
+
+def made_in_an_earlier_loop(position, move):
+    for i in range(position & 15):
+        cells = [i]
+        if i == (move & 3):
+            break
+    else:
+        return 0
+    for j in range(position & 127):
+        cells.append(j)
+    return len(cells)
+"""
+
+
+@pytest.mark.parametrize("name", [line.split("(")[0][4:] for line in LONG.splitlines() if line.startswith("def ")])
+def test_a_list_is_never_written_beyond_its_end(name: str, long: Compiled) -> None:
+    function = long.functions[long.names.index(name)]
+    for position in (0, 3, 63, 64, 65, 127, 2048, 4095, 4096, 4097, 8191):
+        result, failed = long.call(name, position, 1)
+        expected = function(position, 1)
+        assert failed == (expected > 4096)
+        assert failed or result == expected
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return Compiled(tmp_path_factory.mktemp("long"), LONG, *SANITIZE)

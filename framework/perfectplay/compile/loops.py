@@ -357,10 +357,9 @@ class Loops(Merging):
         frame.env = {**frame.env, **carried}
         header, block = dict(frame.env), ir.Block()
         target.continue_label, target.continues = builder.label("next"), []
-        outer = self.multiplicity
-        self.multiplicity = min(outer * max(rounds, 1), MAX_LIST)
         self.clock += 1
         self.repeated.append(self.clock)
+        self.rounds.append(rounds)
         with builder.inside(block):
             body()
             paths = [*target.continues, *([Jump(frame.env, ir.Block())] if frame.reachable else [])]
@@ -371,8 +370,8 @@ class Loops(Merging):
                 builder.emit(ir.Nested(paths[-1].block))
             if target.continues:
                 builder.emit(ir.Label(target.continue_label))
-        self.multiplicity = outer
         self.repeated.pop()
+        self.rounds.pop()
         builder.emit(make(block))
         frame.env, frame.reachable = header, True
 

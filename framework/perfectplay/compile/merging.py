@@ -33,9 +33,9 @@ class Merging(Sequences):
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self.path: tuple[Hashable, ...] = ()
-        self.multiplicity = 1
         self.clock = 0
         self.repeated: list[int] = []
+        self.rounds: list[int] = []
         self.frames: list[Frame] = []
         self.scopes: dict[str, str] = {}
         self._temporaries = 0

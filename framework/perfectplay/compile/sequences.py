@@ -129,12 +129,12 @@ class Sequences:
     builder: Builder
     path: tuple[Hashable, ...]
     """Distinguishes the copies of an unrolled or inlined piece of code."""
-    multiplicity: int
-    """How often the present code runs at most, for one run of the function; MAX_LIST means any number of times."""
     clock: int
     """Counts what the translator does with arrays."""
     repeated: list[int]
     """When the translation of each surrounding loop began, by `clock`."""
+    rounds: list[int]
+    """How many rounds each of these loops has at most; MAX_LIST means any number."""
 
     def loop_over(self, view: View, body: Callable[[Value], None], key: Hashable, carried: Sequence[str]) -> None:
         raise NotImplementedError
@@ -343,7 +343,7 @@ class Sequences:
         if fact.resized:
             length = builder.variable("length", Range(0, fact.capacity))
             builder.emit(ir.Assign(length, ir.number(0)))
-        origin = Origin(builder.context, self.multiplicity)
+        origin = Origin(builder.context, tuple(self.repeated))
         self.clock += 1
         return Array(site, kind, fact.shape, leaves, fact.capacity, length, origin, made=self.clock)
 
@@ -357,8 +357,7 @@ class Sequences:
         if array.refilled:
             origin.appends = MAX_LIST + 1  # each append is checked
         else:
-            rounds = max(1, self.multiplicity // origin.multiplicity)
-            origin.appends += rounds if self.multiplicity < MAX_LIST else MAX_LIST
+            origin.appends += self._most_runs(origin)
         self._update(array, capacity=min(max(origin.appends, array.capacity), MAX_LIST))
         if isinstance(array.length, ir.Variable):
             index: ir.Expr = array.length
@@ -380,6 +379,14 @@ class Sequences:
         if isinstance(array.length, ir.Variable):
             one_more = ir.Operation(array.length.range, "add", (array.length, ir.number(1)))
             builder.emit(ir.Assign(array.length, one_more))
+
+    def _most_runs(self, origin: Origin) -> int:
+        """Return how often the present code runs at most for each list that is made at its origin."""
+        runs = 1
+        for loop, rounds in zip(self.repeated, self.rounds, strict=True):
+            if loop not in origin.loops:
+                runs *= max(rounds, 1)
+        return runs if runs < MAX_LIST else MAX_LIST + 1
 
     def extend(self, base: Value, more: Value) -> None:
         """Append all elements of a sequence to a list."""
@@ -431,7 +438,7 @@ class Sequences:
         frozen, changed = array.frozen, array.changed
         if isinstance(array.length, ir.Variable):
             self.builder.emit(ir.Assign(array.length, ir.number(0)))
-        array.origin, array.frozen, array.refilled = Origin(None, self.multiplicity), False, False
+        array.origin, array.frozen, array.refilled = Origin(None, tuple(self.repeated)), False, False
         self.extend(array, value)
         array.frozen, array.changed, array.refilled = frozen, changed, True
 

@@ -72,8 +72,10 @@ class Origin:
     """The place in the flow of control where an array was made, and the appends since."""
 
     context: object
-    multiplicity: int
+    loops: tuple[int, ...]
+    """The loops around it, each by the time when its translation began."""
     appends: int = 0
+    """More than MAX_LIST for any number."""
 
 
 @dataclass(slots=True, eq=False)
