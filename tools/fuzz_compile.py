@@ -66,6 +66,17 @@ def pick(number, limit):
     return -1
 
 
+def first(number):
+    for i in range(1, 4):
+        if number >> i & 1:
+            return i * number % 7
+
+
+def log(values, number):
+    values.append(number & 7)
+    return number & 3
+
+
 def change(values, number):
     values.append(number & 7)
     values[0] = number % 5
@@ -192,9 +203,17 @@ class Generator:
         call = self.pick(
             lambda: f"change({self.random.choice(self.lists)}, {self.integer(1)})",
             lambda: f"{self.random.choice(self.lists)}.pop()",
+            lambda: f"{self.effect('any')} * 100 + {self.effect('max')}",
+            lambda: f"len([*{self.random.choice(self.lists)}, {self.random.choice(self.lists)}.pop()])",
+            lambda: f"bool({self.random.choice(self.lists)}) + change({self.random.choice(self.lists)}, 3)",
         )
         self.ints.append(f"n{len(self.ints)}")
         return [f"{indent}{self.ints[-1]} = {call}"]
+
+    def effect(self, reduction: str) -> str:
+        """Return a reduction of a function that changes a list with every call."""
+        name = self.random.choice(self.lists)
+        return f"{reduction}(map(lambda x: log({name}, x), [1, {self.integer(1)}, {self.integer(0)}]))"
 
     def _unpack(self, indent: str) -> list[str]:
         first, second = f"n{len(self.ints)}", f"n{len(self.ints) + 1}"
@@ -340,6 +359,12 @@ class Generator:
             lambda: f"FIELDS.pack(cells=[{a()} & 3, 1, 0, {b()} % 3], turn={self.integer(0)} & 1)",
             lambda: f"GRID.unpack({a()} & 255)[{self.index()}]",
             lambda: f"smallest({a()} & 255)",
+            lambda: f"(first({a()}) or {b()})",
+            lambda: f"(first({a()}) + 1)",
+            lambda: f"({b()} if first({a()}) is None else 5)",
+            lambda: f"{self.random.choice(['-1', '0', '1'])} ** ({a()} & 255)",
+            lambda: f"range({a()} & 15, {b()}, {self.random.choice([1, 3, 500])})[{self.index()}]",
+            lambda: f"len(RAYS[{self.index()}] if {self.condition(0)} else LINES[{self.index()}])",
         )
 
     def condition(self, depth: int) -> str:
@@ -360,6 +385,9 @@ class Generator:
             lambda: f"(({self.integer(depth)} > 1) {self.random.choice('&|^')} ({self.integer(0)} > 2))",
             lambda: f"(({self.integer(depth)} > 1) {self.random.choice(['is', '=='])} ({self.integer(0)} > 2))",
             lambda: f"FIELDS.fits({self.integer(depth)})",
+            lambda: f"(not first({self.integer(depth)}))",
+            lambda: f"(first({self.integer(depth)}) {self.random.choice(['==', '!='])} {self.integer(0)})",
+            lambda: f"({self.integer(depth)} in range({self.integer(0)}, {self.integer(0)}, {self.literal()} or 1))",
             lambda: f"(({self.integer(depth)}, 1) {compare} ({self.integer(0)}, 2))",
         )
 
