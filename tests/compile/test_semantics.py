@@ -274,6 +274,16 @@ def no_result(position, move):
             best = i
     return pair * 100 + (found or 50) + (7 if best is None else best)
 
+def none_in_a_loop(position, move):
+    best, last, seen = None, first_bit(position & 7), 0
+    for i in range(position & 31):
+        if last is not None:
+            seen += last
+        if best is None or (i * 5 & 7) > best:
+            best = i * 5 & 7
+        last = first_bit(i & 7) if i & 1 else None if i & 2 else i
+    return (best or 50) * 1000 + seen * 10 + (last is None)
+
 def no_result_is_no_number(position, move):
     return first_bit(position & 7) + 1
 

@@ -23,12 +23,14 @@ from perfectplay.compile.values import (
     Env,
     Generator,
     Int,
+    IntOrNone,
     Jump,
     LoopTarget,
     Tuple,
     Value,
     View,
     constant_int,
+    is_none,
 )
 
 UNROLL_COST = 1500
@@ -379,6 +381,12 @@ class Loops(Merging):
         """Return the variable that holds a value in all rounds of a loop, with its first value."""
         builder, facts = self.builder, self.builder.facts
         match value:
+            case IntOrNone(number, present):
+                return self._enter_int_or_none(name, number, present, key)
+            case Int() if (key, "none") in facts.known:
+                return self._enter_int_or_none(name, value, TRUE, key)
+            case Constant(None) if (key, "none") in facts.known:
+                return self._enter_int_or_none(name, constant_int(0), FALSE, key)
             case Int():
                 limits, kind = facts.known.get(key, (value.range, value.kind))
                 if value.range not in limits or kind is not value.kind:
@@ -402,6 +410,15 @@ class Loops(Merging):
             case Constant() | Choice() | View() if (key, "array") in facts.known:
                 return self._enter_array(name, value, key)
         return value
+
+    def _enter_int_or_none(self, name: str, number: Int, present: Int, key: Hashable) -> IntOrNone:
+        numbers = [
+            self._enter(name, number, (key, "number")),
+            self._enter(f"{name}_present", present, (key, "present")),
+        ]
+        assert isinstance(numbers[0], Int)
+        assert isinstance(numbers[1], Int)
+        return IntOrNone(numbers[0], numbers[1])
 
     def _enter_array(self, name: str, value: Value, key: Hashable) -> Array:
         target = self.new_array((key, "carried"), self.view(value).kind)
@@ -452,7 +469,20 @@ class Loops(Merging):
             return
         if isinstance(value, Conflict):
             raise Untranslatable(value.reason)
-        if isinstance(target, Int) and isinstance(value, Int):
+        if isinstance(target, Constant) and isinstance(value, Constant) and target.object is value.object:
+            return
+        both = (target, value)
+        if isinstance(target, IntOrNone) and (isinstance(value, Int | IntOrNone) or is_none(value)):
+            number = value.number if isinstance(value, IntOrNone) else value
+            present = value.present if isinstance(value, IntOrNone) else FALSE if is_none(value) else TRUE
+            self._carry_value(name, target.present, present, (key, "present"), end)
+            if isinstance(number, Int):
+                self._carry_value(name, target.number, number, (key, "number"), end)
+        elif not all(isinstance(each, Int) for each in both) and all(
+            isinstance(each, Int | IntOrNone) or is_none(each) for each in both
+        ):
+            facts.record((key, "none"), True)
+        elif isinstance(target, Int) and isinstance(value, Int):
             limits, kind = facts.known.get(key, (target.range, target.kind))
             new_kind = kind if kind is value.kind else int
             new = limits if value.range in limits else widen(limits, value.range)
