@@ -161,12 +161,8 @@ def test_a_variant_whose_hooks_fail_is_refused(client: TestClient) -> None:
     assert (answer.status_code, "'moves' raised TypeError" in answer.json()["error"]) == (409, True)
 
 
-def test_the_process_ends_when_the_client_goes(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_ends_when_the_client_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     class Gone:
-        def __init__(self) -> None:
-            self.scope: dict[str, Any] = {}
-            make_app(library).site.add_to(self.scope)
-
         async def is_disconnected(self) -> bool:
             return True
 
@@ -179,7 +175,7 @@ def test_the_process_ends_when_the_client_goes(library: Library, monkeypatch: py
 
     began = time.monotonic()
     with pytest.raises(BoundedError, match="gone"):
-        asyncio.run(run_bounded(Gone(), hang))  # type: ignore[arg-type]
+        asyncio.run(run_bounded(Gone(), asyncio.Semaphore(1), hang))  # type: ignore[arg-type]
     assert time.monotonic() - began < bounded.SECONDS
     os.set_blocking(reader, False)
     try:

@@ -20,8 +20,7 @@ from perfectplay.web.handlers import about_position
 from perfectplay.web.library import ServedGame
 from perfectplay.web.operations import Interface, Operation, describe, make_routes, summarize
 from perfectplay.web.pages import write_api_page
-from perfectplay.web.requests import JSONAnswer, NoInput, PositionQuery
-from perfectplay.web.site import site_of
+from perfectplay.web.requests import JSONAnswer, NoInput, PositionQuery, site_of
 
 # ---- the API itself ----
 

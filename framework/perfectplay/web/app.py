@@ -20,8 +20,7 @@ from perfectplay.web.library import Library
 from perfectplay.web.matches import Sessions
 from perfectplay.web.operations import Endpoint, Handler
 from perfectplay.web.pages import STATIC, VOCABULARY, read_page, show_page
-from perfectplay.web.requests import EMBED, MAX_HEADER_BYTES, RequestGuard
-from perfectplay.web.site import Site
+from perfectplay.web.requests import EMBED, MAX_HEADER_BYTES, RequestGuard, Site
 from perfectplay.web.vocabulary import write_module
 
 MAX_CONNECTIONS = 500

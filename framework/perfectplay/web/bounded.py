@@ -24,7 +24,6 @@ from starlette.requests import Request
 
 from perfectplay.errors import PerfectPlayError, UsageError
 from perfectplay.memory import data_bytes
-from perfectplay.web.site import site_of
 
 SECONDS = 10.0
 MEMORY = 128 << 20
@@ -44,13 +43,12 @@ class BoundedError(PerfectPlayError):
         self.status = status
 
 
-async def run_bounded(request: Request, work: Callable[[], T]) -> T:
-    """Return the result of `work`, which a child process computes.
+async def run_bounded(request: Request, slots: asyncio.Semaphore, work: Callable[[], T]) -> T:
+    """Return the result of `work`, which a child process computes. `slots` limit the number of such processes.
 
     Raises UsageError as `work` does, and BoundedError for any other error, for too much time or memory, and if the
     client goes away.
     """
-    slots = site_of(request).process_slots
     try:
         await asyncio.wait_for(slots.acquire(), SECONDS)
     except TimeoutError:

@@ -23,8 +23,7 @@ from perfectplay.values import Outcome, Value
 from perfectplay.web.answers import Answer
 from perfectplay.web.library import ServedGame
 from perfectplay.web.operations import Operation
-from perfectplay.web.requests import MAX_TEXT, JSONAnswer, Refusal, parse_position
-from perfectplay.web.site import site_of
+from perfectplay.web.requests import MAX_TEXT, JSONAnswer, Refusal, parse_position, site_of
 
 ENDLESS = -200
 REGULAR = "regular"

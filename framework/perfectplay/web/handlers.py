@@ -39,8 +39,8 @@ from perfectplay.web.requests import (
     parse_position,
     read_position,
     requested_variants,
+    site_of,
 )
-from perfectplay.web.site import site_of
 
 COOKIE = "perfectplay_session"
 SVG = "image/svg+xml"
@@ -148,7 +148,7 @@ async def run_hooks(request: Request, served: ServedGame, compute: Callable[[], 
     a variant that a client has named run in a separate process, with limits.
     """
     if served.bounded:
-        return await run_bounded(request, compute)
+        return await run_bounded(request, site_of(request).process_slots, compute)
     if slow or served.game.kernel is None or isinstance(served.table, CompactTable):
         return await run_in_threadpool(compute)
     return compute()
@@ -320,7 +320,8 @@ def changing_match(change: Callable[[ServedGame, Match, Any], Match]) -> Handler
         copy = _session_match(request, served).copy()
         if served.bounded:  # a match cannot be sent between processes, so the first one is only a trial
             trial = _session_match(request, served).copy()
-            await run_bounded(request, lambda: bool(change(served, trial, body)))
+            slots = site_of(request).process_slots
+            await run_bounded(request, slots, lambda: bool(change(served, trial, body)))
         match = await run_in_threadpool(change, served, copy, body)
         token = site_of(request).sessions.save(request.cookies.get(COOKIE), match)
         answer = JSONAnswer(await run_hooks(request, served, lambda: matches.answer_game(served, match)))

@@ -23,8 +23,7 @@ from perfectplay.web.bounded import BoundedError
 from perfectplay.web.handlers import run_hooks
 from perfectplay.web.library import Library, ServedGame
 from perfectplay.web.operations import DESCRIPTION, TAGS, Operation, describe_parameters
-from perfectplay.web.requests import EMBED, Refusal, find_game, parse_id, parse_position
-from perfectplay.web.site import site_of
+from perfectplay.web.requests import EMBED, Refusal, find_game, parse_id, parse_position, site_of
 
 STATIC = Path(__file__).parent / "static"
 VOCABULARY = "/static/vocabulary.js"

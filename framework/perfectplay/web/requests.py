@@ -1,4 +1,4 @@
-"""Requests: the guard in front of the application, reading parameters and bodies, and answering with JSON or an error.
+"""Requests: the site they share, the guard in front of it, reading parameters, and answering with JSON or an error.
 
 The server is meant for the machine it runs on. A page of another site must not be able to use it through the user's
 browser, so the guard checks the headers Host (against DNS rebinding) and Origin (against cross-site requests).
@@ -13,6 +13,7 @@ import logging
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
@@ -29,8 +30,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perfectplay.errors import PerfectPlayError, UsageError, did_you_mean
 from perfectplay.web.bounded import BoundedError, run_bounded
-from perfectplay.web.library import ServedGame
-from perfectplay.web.site import Site, site_of
+from perfectplay.web.library import Library, ServedGame
+from perfectplay.web.matches import Sessions
 
 MAX_TEXT = 1000
 """Characters of a position or a move, far more than any notation needs."""
@@ -53,6 +54,9 @@ MAX_REMEMBERED = 5
 _REMEMBERED = "perfectplay.remembered"
 """The key of the cookie's new text in the scope of a request."""
 
+_SITE = "perfectplay.site"
+"""The key of the site in the scope of a request."""
+
 _LOCAL_CLIENTS = ("127.0.0.1", "::1", "testclient")
 SECURITY_HEADERS = {
     "content-security-policy": (
@@ -67,6 +71,32 @@ SECURITY_HEADERS = {
 }
 EMBED = "/embed/"
 """The addresses that pages of other sites may show in a frame, if the server allows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What all requests to one server share: its games, its visitors' games and its settings."""
+
+    library: Library
+    sessions: Sessions
+    page: str
+    """The HTML of the page, without the description of a game."""
+    may_solve: bool
+    """Whether games can be solved from the page."""
+    open_to_others: bool
+    """Whether other machines can connect."""
+    process_slots: asyncio.Semaphore
+    """Limits the number of processes that run the hooks of variants."""
+
+    def add_to(self, scope: Scope) -> None:
+        """Let `site_of` return this site for a request."""
+        scope[_SITE] = self
+
+
+def site_of(request: Request) -> Site:
+    """Return the site that a request is for."""
+    site: Site = request.scope[_SITE]
+    return site
 
 
 def _encode_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
@@ -220,7 +250,7 @@ async def _open_variant(request: Request, name: str) -> ServedGame | None:
         raise Refusal(404, f"the game {name[:60]!r} is not solved, so only the page of this server can open it")
     try:
         if variant.has_text:
-            await run_bounded(request, variant.check)
+            await run_bounded(request, site_of(request).process_slots, variant.check)
         game = await run_in_threadpool(variant.load)
     except BoundedError:
         raise
