@@ -116,7 +116,7 @@ def _map(t: Translator, a: list[Value], named: dict[str, Value], site: Hashable)
     assert isinstance(node, ast.AST)
 
     def element(i: Int) -> Value:
-        values = [t._kept(view.element(i)) for view in views]
+        values = [t.kept(view.element(i)) for view in views]
         if isinstance(function, Closure):
             return t._call_closure(function, (values, {}), node)
         if not isinstance(function, Constant):
@@ -155,7 +155,7 @@ def _extreme(op: str) -> Builtin:
         if len(a) > 1:
             best = a[0]
             for value in a[1:]:
-                best = t._kept(better(best, value))
+                best = t.kept(better(best, value))
             return best
         return t.fold(t.unordered(a[0]), better, site, named.get("default"))
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from perfectplay.compile import ir
 from perfectplay.compile.ranges import Range
+from perfectplay.compile.relations import is_hashable
 from perfectplay.compile.sequences import (
     MAX_LIST,
     MAX_STATIC,
     ArrayFact,
     choose,
     describe,
-    is_hashable,
     is_sequence,
     wrap,
 )

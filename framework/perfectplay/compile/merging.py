@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 from perfectplay.compile import ir
 from perfectplay.compile.builder import Builder
-from perfectplay.compile.sequences import Sequences, describe, is_sequence, outlives_call
+from perfectplay.compile.relations import Relations
+from perfectplay.compile.sequences import describe, is_sequence, outlives_call
 from perfectplay.compile.source import Untranslatable
 from perfectplay.compile.values import (
     FALSE,
@@ -27,7 +28,7 @@ from perfectplay.compile.values import (
 )
 
 
-class Merging(Sequences):
+class Merging(Relations):
     """Variables, and their values after branches. Subclasses translate statements, expressions and calls."""
 
     def __init__(self, builder: Builder) -> None:
