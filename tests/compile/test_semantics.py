@@ -284,6 +284,14 @@ def none_in_a_loop(position, move):
         last = first_bit(i & 7) if i & 1 else None if i & 2 else i
     return (best or 50) * 1000 + seen * 10 + (last is None)
 
+def a_result_in_a_long_range(position, move):
+    found = first_bit(position & 7 | 4)  # Python would compare None with every number
+    return (found in range(move, 2**62)) + 2 * (found in range(1, 2**62, 2)) + 4 * (found in range(position + 3, 0, -1))
+
+def no_result_in_a_range(position, move):
+    found = first_bit(position & 7)
+    return (found in range(move & 7)) + 2 * (found in range(3)) + 4 * (found in range(0, 4, 2))
+
 def no_result_is_no_number(position, move):
     return first_bit(position & 7) + 1
 

@@ -105,17 +105,21 @@ class Relations(Sequences):
             raise Untranslatable("'in' with a text")
         if isinstance(value, Constant) and isinstance(value.object, dict | set | frozenset) and not is_hashable(item):
             raise Untranslatable("a list in a set or dict")
+        if isinstance(value, Constant) and isinstance(value.object, range):
+            start, stop = constant_int(value.object.start), constant_int(value.object.stop)
+            bounds: tuple[Int, Int, int] | None = (start, stop, value.object.step)
+        else:
+            bounds = value.bounds if isinstance(value, View) else None
+        if bounds is not None and isinstance(item, Int):
+            return self._in_range(*bounds, item)
+        if bounds is not None and isinstance(item, IntOrNone):
+            return builder.both(item.present, self._in_range(*bounds, item.number))
         if isinstance(value, Constant) and isinstance(item, Int) and is_object(value.object, *CONTAINERS):
-            if isinstance(value.object, range):
-                start, stop = constant_int(value.object.start), constant_int(value.object.stop)
-                return self._in_range(start, stop, value.object.step, item)
             found = self._in_table(value.object, item)
             if found is not None:
                 return found
         view = self.view(value)
         item = builder.keep(item) if isinstance(item, Int) else item
-        if view.bounds is not None and isinstance(item, Int):
-            return self._in_range(*view.bounds, item)
         if view.is_iterator:
             return self.search(view, lambda element: self.equal(element, item))
         items = self.items(value)
