@@ -56,6 +56,7 @@ class PythonKernel(Kernel):
                 "abi": ABI,
                 "rules_version": rules_version,
                 "players": rules.players,
+                "flags": lib.PP_TURNS_ALTERNATE if rules.turns_alternate else 0,
                 "max_moves": MAX_PYTHON_MOVES,
                 "max_parents": MAX_PYTHON_MOVES,
                 "tier_count": MAX_PYTHON_TIERS if rules.tier else 1,

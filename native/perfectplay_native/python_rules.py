@@ -54,5 +54,7 @@ class PythonRules:
     score: Callable[[int], int] | None = None
     walk: Callable[[], Iterable[PositionBatch]] | None = None
     players: int = 2
+    turns_alternate: bool = False
+    """Whether every move passes the turn, although there may be a `mover`."""
     image: Callable[[int], int] | None = None
     """The representative of all images of a position in a declared index; replaces `canonicalize` for children."""

@@ -198,6 +198,24 @@ def test_wins_are_not_recognized_where_it_is_slow_or_not_wanted(name: str, tmp_p
     assert "wins_now" not in translate(GAMES[name](tmp_path)).source
 
 
+class Turns(Stones):
+    TURNS_ALTERNATE = True
+
+    @hookimpl
+    def mover(self, position):
+        return 0
+
+
+@pytest.mark.parametrize("promise", [True, False])
+def test_the_promise_of_alternating_turns_is_a_flag_of_every_kernel(promise: bool, tmp_path: Path) -> None:
+    plugin = Turns()
+    plugin.TURNS_ALTERNATE = promise
+    game = make_game(plugin, name="stones")
+    compiled = CompiledGame(game, tmp_path).kernel
+    assert (compiled.turns_alternate, PythonKernel(game.rules).turns_alternate) == (promise, promise)
+    assert compiled.has("wins_now") == promise
+
+
 class Indexed(Stones):
     @hookimpl
     def index(self):

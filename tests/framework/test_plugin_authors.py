@@ -103,6 +103,26 @@ def test_rules_version_comes_from_the_variant_or_the_module(codes):
             make_game(codes.module_of(codes.variants + f"\nRULES_VERSION = {wrong}\n"))
 
 
+def test_alternating_turns_are_declared_by_the_variant_or_the_module(codes):
+    def alternates(source: str) -> bool:
+        return make_game(codes.module_of(source)).turns_alternate
+
+    plain, promise = codes.subtraction, "\nTURNS_ALTERNATE = True"
+    with_mover = f"{plain}\n@hookimpl\ndef mover(position): return 0\n"
+    one_player = "\n@hookimpl\ndef players(): return ['Ann']"
+    assert (alternates(with_mover), alternates(with_mover + promise)) == (False, True)
+    assert alternates(plain + promise)  # it is no news without `mover`
+    assert not alternates(with_mover + promise + one_player)
+
+    variants = codes.variants.replace(
+        "    @hookimpl", "    @hookimpl\n    def mover(self, position): return 0\n    @hookimpl", 1
+    )
+    broken = variants.replace("class Variant:", "class Variant:\n    TURNS_ALTERNATE = False")
+    assert (alternates(variants), alternates(variants + promise), alternates(broken + promise)) == (False, True, False)
+    with pytest.raises(PluginError, match="TURNS_ALTERNATE is 1; expected True or False"):
+        alternates(plain + "\nTURNS_ALTERNATE = 1")
+
+
 def test_kernel_and_module_must_have_the_same_rules_version():
     @hookimpl
     def kernel():

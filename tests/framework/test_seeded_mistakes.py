@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 from perfectplay import Board, Cell, Click, Piece, Status, make_game
+from perfectplay.compile.kernel import CompiledKernel, find_compiled
 from perfectplay.compile.translation import Untranslatable, translate
 from perfectplay.errors import PluginError
 
 from .. import zoo
-from .seeded import Mistake, indexed_example, module_in_file, read_mistakes, report_plugin
+from .seeded import Mistake, indexed_example, module_in_file, read_mistakes, report, report_plugin
 
 GAMES = {
     "tictactoe": (zoo.read("tictactoe"), {}),
@@ -53,6 +54,24 @@ def test_a_mistake_in_the_source_is_noticed(mistake: Mistake, tmp_path: Path):
         assert mistake.law in found, found
         assert re.search(mistake.message, found[mistake.law]), found
         assert "\n" not in found[mistake.law]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_false_promise_of_alternating_turns_is_noticed(compiled: bool, tmp_path: Path):
+    plugin = module_in_file(zoo.read("turns") + "\nTURNS_ALTERNATE = True\n", tmp_path / "turns.py")
+
+    def make():
+        game = make_game(plugin, name="turns")
+        game.compile_rules = compiled
+        return game
+
+    assert isinstance(find_compiled(make()), CompiledKernel) == compiled
+    found = report(make)
+    assert found.keys() == {"alternation"}
+    assert re.fullmatch(
+        r"move 2 in position .* keeps the turn, but the plugin has TURNS_ALTERNATE = True; remove it",
+        found["alternation"],
+    )
 
 
 def test_most_games_with_a_mistake_are_checked_with_compiled_rules(tmp_path: Path):

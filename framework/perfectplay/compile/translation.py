@@ -86,6 +86,9 @@ class Rules(Protocol):
     @property
     def is_puzzle(self) -> bool: ...
 
+    @property
+    def turns_alternate(self) -> bool: ...
+
 
 @dataclass(frozen=True, slots=True)
 class HookText:
@@ -366,7 +369,7 @@ def _recognizes_wins(game: Rules, hooks: Mapping[str, _Hook]) -> bool:
     Loops are the mark of an expensive status. For example, Teeko's lists the moves. With an index, the engine calls
     `children` only for positions that are not won at once, and faults in the others would go unnoticed.
     """
-    if game.is_puzzle or {"mover", "score"} & hooks.keys() or "index" in game.hook_functions:
+    if not game.turns_alternate or "score" in hooks or "index" in game.hook_functions:
         return False
     return not hooks["apply"].has_loop and not hooks["status"].has_loop
 
@@ -420,6 +423,7 @@ def _assemble(
         "abi": "PP_ABI",
         "rules_version": f"{game.rules_version % 2**32}u",
         "players": "1" if game.is_puzzle else "2",
+        "flags": "PP_TURNS_ALTERNATE" if game.turns_alternate else "0",
         "max_moves": str(max_moves),
         "max_parents": str(max_parents),
         "tier_count": str(tier_count),

@@ -97,7 +97,9 @@ def _read_number(text: str) -> int:
     return number
 
 
-def engine_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int) -> PythonRules:
+def engine_rules(
+    hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: int, turns_alternate: bool
+) -> PythonRules:
     """Return the hooks that the engine calls. Results are not checked, except that a status must be a Status."""
     status, apply, canonicalize = hooks["status"], hooks["apply"], hooks["canonicalize"]
 
@@ -127,4 +129,5 @@ def engine_rules(hooks: Mapping[str, Hook], kernel: Kernel | None, *, players: i
         score=hooks.get("score"),
         walk=hooks.get("walk"),
         players=players,
+        turns_alternate=turns_alternate,
     )

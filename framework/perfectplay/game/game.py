@@ -106,7 +106,12 @@ class Game:
         self._players = names or DEFAULT_PLAYERS[:count]
         if self.kernel is not None and len(self._players) != count:
             raise PluginError(f"{self.name}: hook 'players' returned {len(names)} names, but the kernel has {count}")
-        self.rules = engine_rules(functions, self.kernel, players=len(self._players))
+        self._declares_alternation = (
+            plugin.turns_alternate is True if self.kernel is None else self.kernel.turns_alternate
+        )
+        self.rules = engine_rules(
+            functions, self.kernel, players=len(self._players), turns_alternate=self.turns_alternate
+        )
         """The rules without checks, for the engine."""
 
     def _try_start(self) -> None:
@@ -246,10 +251,8 @@ class Game:
 
     @cached_property
     def turns_alternate(self) -> bool:
-        """Whether every move passes the turn: without the hook `mover`, or if the kernel declares it."""
-        if self.is_puzzle:
-            return False
-        return not self.has_mover or (self.kernel is not None and self.kernel.turns_alternate)
+        """Whether every move passes the turn: without the hook `mover`, or if the plugin or its kernel declares it."""
+        return not self.is_puzzle and (not self.has_mover or self._declares_alternation)
 
     def mover(self, position: SupportsIndex) -> int | None:
         """Return who is to move: 0 for the first player, 1 for the second, None if unknown.

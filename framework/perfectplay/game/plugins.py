@@ -80,6 +80,8 @@ class Plugin:
     """The file that it was loaded from, unless it is installed."""
     rules_version: int | None = None
     """Its RULES_VERSION, if defined."""
+    turns_alternate: bool | None = None
+    """Its TURNS_ALTERNATE, if defined."""
     code: tuple[Path, ...] = ()
     """Its Python files, if known."""
 
@@ -214,7 +216,10 @@ def make_plugin(source: object, *, name: str, version: str = "") -> Plugin:
     rules_version = getattr(source, "RULES_VERSION", None)
     if rules_version is not None and (not isinstance(rules_version, int) or rules_version < 1):
         raise PluginError(f"{name}: RULES_VERSION is {rules_version!r}; expected an int from 1 up")
-    return Plugin(name, source, hooks, version, rules_version=rules_version)
+    turns_alternate = getattr(source, "TURNS_ALTERNATE", None)
+    if turns_alternate is not None and not isinstance(turns_alternate, bool):
+        raise PluginError(f"{name}: TURNS_ALTERNATE is {turns_alternate!r}; expected True or False")
+    return Plugin(name, source, hooks, version, rules_version=rules_version, turns_alternate=turns_alternate)
 
 
 def require_rules(plugin: Plugin) -> None:

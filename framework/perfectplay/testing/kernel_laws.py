@@ -113,20 +113,21 @@ def check_alternation(subject: GameUnderTest, position: int) -> str | None:
     game = subject.game
     for move, child in game.follow(position):
         if game.keeps_turn(position, child):
-            if subject.kernel.turns_alternate:
-                reason = "has the flag PP_TURNS_ALTERNATE; remove the flag"
+            if game.kernel is None:
+                reason = "the plugin has TURNS_ALTERNATE = True; remove it"
+            elif game.turns_alternate:
+                reason = "the kernel has the flag PP_TURNS_ALTERNATE; remove the flag"
             else:
-                reason = "has no 'mover', so every move would pass the turn; add it"
-            text = game.format_move(position, move)
-            return f"move {text} in {subject.name(position)} keeps the turn, but the kernel {reason}"
+                reason = "the kernel has no 'mover', so every move would pass the turn; add it"
+            return f"move {game.format_move(position, move)} in {subject.name(position)} keeps the turn, but {reason}"
     return None
 
 
 def _declares_alternation(subject: GameUnderTest) -> bool:
-    kernel = subject.game.kernel
-    if kernel is None or subject.game.is_puzzle or not subject.game.has_mover:
+    game = subject.game
+    if game.is_puzzle or not game.has_mover:
         return False
-    return kernel.turns_alternate or not kernel.has("mover")
+    return game.turns_alternate or (game.kernel is not None and not game.kernel.has("mover"))
 
 
 # ---- the index: `rank`, `unrank` and `expand` ----
