@@ -268,14 +268,17 @@ class Game:
             return self._hooks.call(hooks.BOARD, position).to_move
         return 0 if position == self._hooks.call(hooks.START) else None
 
-    def movers(self, positions: Positions) -> npt.NDArray[np.int8] | None:
-        """Return `mover` of each position in an array; None for a game without the hook `mover` and without a board."""
+    def movers(self, positions: Positions, kernel: Kernel | None = None) -> npt.NDArray[np.int8] | None:
+        """Return `mover` of each position in an array; None for a game without the hook `mover` and without a board.
+
+        A `kernel` of the compiled rules makes it fast for a game in Python.
+        """
         import numpy as np
 
-        if self.kernel is not None:
+        if kernel := kernel or self.kernel:
             from perfectplay_native.positions import movers_of_many
 
-            movers = movers_of_many(self.kernel, positions)
+            movers = movers_of_many(kernel, positions)
             if movers is not None:
                 return np.asarray(movers, dtype=np.int8)
         if not (self.has_mover or self.is_puzzle or self._has_board):

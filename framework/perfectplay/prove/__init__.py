@@ -34,6 +34,7 @@ from perfectplay.table.table import Table
 from perfectplay.threads import Progress
 from perfectplay.values import Outcome
 from perfectplay_native.errors import EngineOutOfMemory
+from perfectplay_native.kernel import Kernel
 from perfectplay_native.positions import Positions
 from perfectplay_native.search import Search, SearchCounts
 
@@ -264,7 +265,7 @@ class _ProofFile:
             return 0
         data = read_proof(self.path, self.game)
         positions = np.ascontiguousarray(data.entries["position"])
-        outcomes = self._signs(positions) * data.entries["outcome"]
+        outcomes = self._signs(search.kernel, positions) * data.entries["outcome"]
         search.add_entries(positions, (outcomes + _DRAW).astype(np.uint8), data.marks)
         return search.counts.unique
 
@@ -272,7 +273,7 @@ class _ProofFile:
         """Write all outcomes of a search, together with those that other runs have written meanwhile."""
         started = time.monotonic()
         positions, outcomes, marks = search.marked_entries()
-        winners = self._signs(positions) * (outcomes.astype(np.int8) - _DRAW)
+        winners = self._signs(search.kernel, positions) * (outcomes.astype(np.int8) - _DRAW)
         data = ProofData(entries(positions, winners), marks)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -285,9 +286,9 @@ class _ProofFile:
             raise TableError(f"cannot write {self.path}: {reason(error)}") from None
         self.seconds = time.monotonic() - started
 
-    def _signs(self, positions: Positions) -> npt.NDArray[np.int8]:
+    def _signs(self, kernel: Kernel, positions: Positions) -> npt.NDArray[np.int8]:
         """1 where the first player is to move, otherwise -1."""
-        movers = self.game.movers(positions)
+        movers = self.game.movers(positions, kernel)
         assert movers is not None  # `prove_position` creates no file for such a game
         return np.asarray(1 - 2 * movers, dtype=np.int8)
 
