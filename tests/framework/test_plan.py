@@ -106,12 +106,12 @@ def test_an_estimate_starts_from_the_counted_positions():
 
 
 def test_a_sample_of_all_positions_is_a_count():
-    count = estimate_from_start(game_kernel(load_game("connect4")), sample=10**6)
+    count = estimate_from_start(solving_kernel(load_game("connect4")), sample=10**6)
     assert (count.kind, count.tiers.slots) == ("exact", 80_541)
 
 
 def test_too_small_a_sample_is_a_lower_bound():
-    count = estimate_from_start(game_kernel(load_game("connect4", width=7, height=6)), sample=300)
+    count = estimate_from_start(solving_kernel(load_game("connect4", width=7, height=6)), sample=300)
     assert count.kind == "lower bound"
     assert count.tiers.slots < 4_531_985_219_092
 

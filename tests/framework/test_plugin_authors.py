@@ -126,7 +126,7 @@ def test_alternating_turns_are_declared_by_the_variant_or_the_module(codes):
 def test_kernel_and_module_must_have_the_same_rules_version():
     @hookimpl
     def kernel():
-        return load_game("connect4").kernel
+        return load_game("quantik").kernel
 
     same, other = (types.SimpleNamespace(kernel=kernel, RULES_VERSION=version) for version in (1, 2))
     assert make_game(same).rules_version == 1

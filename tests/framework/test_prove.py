@@ -331,14 +331,15 @@ def test_null_window_is_refused_where_it_proves_nothing(subtraction):
 
 @pytest.mark.parametrize("python", [False, True])
 def test_a_complete_table_makes_the_search_unnecessary(python, tic_tac_toe, tmp_path):
-    game = tic_tac_toe if python else load_game("connect4")
+    game = tic_tac_toe if python else load_game("quixo", width=3, height=3)
     without = prove_position(game, directory=tmp_path, save=False)
     solve_game(game, directory=tmp_path).table.close()
     proof = prove_position(game, directory=tmp_path, use_table=True, save=False)
     assert proof.outcome is without.outcome
     assert proof.counts.evaluated == 0 < without.counts.evaluated
     if not python:
-        done = solve("prove", "connect4", "--table", "--json", "--no-save", "--dir", str(tmp_path))
+        board = ["--width", "3", "--height", "3"]
+        done = solve("prove", "quixo", *board, "--table", "--json", "--no-save", "--dir", str(tmp_path))
         assert json.loads(done.stdout)["evaluated"] == 0
 
 

@@ -19,7 +19,7 @@ from perfectplay_native.search import Search
 
 @pytest.fixture
 def kernel() -> Kernel:
-    kernel = load_game("connect4", width=3, height=3, connect=3).kernel
+    kernel = load_game("quixo", width=3, height=3).kernel
     assert kernel is not None
     return kernel
 

@@ -32,6 +32,7 @@ from perfectplay import (
     best_line,
     choose_move,
     load_game,
+    make_game,
     open_table,
     random_positions,
     rate_moves,
@@ -41,6 +42,7 @@ from perfectplay import (
 from perfectplay.table.compaction import compact_table
 from perfectplay_native.engine import NO_SLOT
 
+from . import four
 from .campaign import RIGHT, WRONG, in_child, ladder_game
 
 CALLS_PER_CHILD = 500
@@ -74,7 +76,7 @@ class Calls:
         self.places: list[tuple[Game, Path, dict[int, int]]] = []
         for game in (
             ladder_game(),
-            load_game("connect4", width=3, height=3),
+            make_game(four, name="four"),
             load_game("quixo", width=3, height=3),
             load_game("dots", rows=1, columns=2),
         ):

@@ -37,7 +37,7 @@ from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.lmdb_store import LmdbStore
 from perfectplay.table.locations import table_path
 
-from . import ladder
+from . import four, ladder
 from .solved import BROKEN, REPORTED, RIGHT, WRONG, Solved
 
 POSITIONS = np.arange(ladder.RING * ladder.RUNGS, dtype=np.uint64)
@@ -83,7 +83,7 @@ class Campaign:
         self.game, self.hash = self.ladder.game, self.ladder.hash
         with open_table(self.game, directory / "plain" / "ladder") as table:
             self.codes = table.probe_many(POSITIONS).tolist()
-        self.in_c = load_game("connect4", width=5, height=4)
+        self.in_c = make_game(four, name="four", width=5, height=4)
 
     @cached_property
     def hash_in_c(self) -> str:
@@ -96,7 +96,7 @@ class Campaign:
     def flips(self, count: int) -> Counts:
         """Flip one live bit at a time, in plain and compact tables, and run all queries."""
         counts: Counts = collections.Counter()
-        in_c = [load_game("connect4", width=3, height=3), load_game("quixo", width=3, height=3)]
+        in_c = [make_game(four, name="four"), load_game("quixo", width=3, height=3)]
         games = [self.ladder, *(Solved(game, self.directory) for game in in_c)]
         games += [Solved(game, self.directory, values="outcome") for game in in_c]
         tables = [(solved, kind) for solved in games for kind in solved.tables]

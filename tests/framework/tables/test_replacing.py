@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tools.campaigns import ladder
+from tools.campaigns import four, ladder
 
 from perfectplay import load_game, open_table, solve_game, verify_table
 from perfectplay.errors import Interrupted, TableError
@@ -186,9 +186,9 @@ def test_table_of_another_game_is_not_replaced_by_force(game, plain):
 @pytest.mark.parametrize("chosen", ["memory", "lmdb"])
 @pytest.mark.parametrize("kind", [b"c", b"d", b"C", b"D", b"K", b"T"])
 def test_solve_repairs_a_damaged_compact_table(kind, chosen, tmp_path):
-    """Connect Four omits values that follow from the rules, so values cannot be unpacked without keys."""
-    arguments = ["connect4", "--width", "3", "--height", "3", "--dir", str(tmp_path), "--backend", chosen]
-    game = load_game("connect4", width=3, height=3)
+    """A game in C omits values that follow from the rules, so values cannot be unpacked without keys."""
+    arguments = [four.__file__, "--dir", str(tmp_path), "--backend", chosen]
+    game = load_game(four.__file__)
     golden = solve_game(game, backend="lmdb", directory=tmp_path)
     with golden.table as table:
         compact_table(table)
