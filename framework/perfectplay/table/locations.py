@@ -107,14 +107,22 @@ def _resume_command(store: Store, game: Game) -> str:
     return solve_command(game, store.path, backend=store.backend, values=store.info.values)
 
 
+def _may_lack_wins(game: Game) -> bool:
+    """Return whether the values that a kernel's `wins_now` gave may be missing in a game that now is in Python."""
+    return game.kernel is None and not game.has_score  # `wins_now` is not called in games with scores
+
+
 def require_same_game(store: Store, game: Game) -> None:
     """Close a store and raise TableError if it contains another game, other options or other rules."""
     require_same_options(store, game)
     info = store.info
-    if info.rules_version == game.rules_version:
+    omits = bool(info.storage.get("drops_settled"))
+    if info.rules_version == game.rules_version and not (omits and _may_lack_wins(game)):
         return
     again = f"replace it with `{solve_command(game, store.path, force=True)}`"
-    if game.file is not None:
+    if info.rules_version == game.rules_version:
+        problem = f"was made compact with a C kernel, but {game.name} has none any more: {again}"
+    elif game.file is not None:
         problem = f"was made before {game.file} changed: run `{solve_command(game, store.path)}` again"
     elif game.dates_rules_by_code:
         problem = (

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tools.campaigns import four
 
-from perfectplay import load_game, open_table, solve_game
-from perfectplay.errors import UsageError
+from perfectplay import hookimpl, load_game, make_game, open_table, solve_game
+from perfectplay.compile.kernel import compile_rules
+from perfectplay.errors import TableError, UsageError
 from perfectplay.table.compact import Layout
 from perfectplay.table.compaction import CompactionLimits, compact_table
 from perfectplay.table.lmdb_reader import DATA_FILE, read_snapshot
 from perfectplay.table.locations import table_path
+from perfectplay_connect4.rules import ConnectFour
 from perfectplay_native.compact import count_kept, mark_kept, pack_keys, unpack_keys
 from perfectplay_native.engine import Engine
 from perfectplay_native.limits import NO_POSITION
@@ -23,7 +27,7 @@ SMALL_FRAMES = CompactionLimits(layout=Layout(frame_slots=1 << 10, run_slots=1 <
 
 @pytest.fixture(scope="module")
 def game():
-    return load_game("connect4", width=4, height=4)  # in C, enumerated, and some tiers have several frames
+    return make_game(four, name="four", width=4, height=4)  # some tiers have several frames
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +96,20 @@ def test_progress_increases_to_the_number_of_slots(table, tmp_path):
     assert reports == sorted(reports)
     assert reports[-1] == sum(record.size for record in table.store.tier_records().values())
     assert len(reports) > 3 * len(table.store.tier_records()), "progress is reported for every frame"
+
+
+def test_compact_table_of_a_kernel_that_the_game_no_longer_has_is_refused(tmp_path):
+    """It omits the values that `wins_now` gives. Rules in Python once answered with other values."""
+    in_python = make_game(ConnectFour(3, 3, 3, True), name="connect4")
+    in_c = make_game(SimpleNamespace(kernel=hookimpl(lambda: compile_rules(in_python))), name="connect4")
+    with solve_game(in_c, backend="lmdb", directory=tmp_path).table as table:
+        path = compact_table(table)
+    for read in (lambda: open_table(in_python, path), lambda: solve_game(in_python, directory=tmp_path)):
+        with pytest.raises(TableError, match=r"made compact with a C kernel.*--force"):
+            read()
+    solve_game(in_python, directory=tmp_path, replace_other=True).table.close()
+    with open_table(in_python, path) as table:
+        assert table.probe(in_python.start())
 
 
 def test_memory_below_the_minimum_is_refused(table, tmp_path):
