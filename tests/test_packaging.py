@@ -84,7 +84,7 @@ def test_the_installed_wheel_contains_the_games(installed: Path, tmp_path: Path)
     openspiel = games.pop("openspiel")
     assert "pip install 'perfectplay[openspiel]'" in openspiel["needs"]
     for name, game in games.items():
-        kind = "Python, compiled" if name in ("dots", "kalah") else "C kernel"
+        kind = "Python, compiled" if name in ("connect4", "dots", "kalah") else "C kernel"
         assert (game["broken"], game["needs"], game["kind"]) == (None, None, kind)
 
 

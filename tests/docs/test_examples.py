@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-EXAMPLES = {"tictactoe", "connect4-python", "mutorere", "tapatan", "teeko"}
+EXAMPLES = {"tictactoe", "mutorere", "tapatan", "teeko"}
 
 
 def games(fresh) -> dict[str, dict]:
@@ -55,27 +55,13 @@ def test_an_example_is_short(name, most):
     assert len((ROOT / f"docs/examples/{name}/perfectplay_{name}/plugin.py").read_text().splitlines()) <= most
 
 
-def test_connect_four_in_python_and_in_c_are_the_same_game(examples):
-    """benchmarks/python_and_c.py compares their speed."""
-    small = "--height 3 --no-mirror --no-save --json"
-    in_python, in_c = (json.loads(examples.run(f"solve {name} {small}")) for name in ("connect4-python", "connect4"))
-    assert in_python["hash"] == in_c["hash"]
-
-
 def test_installed_examples_are_listed_and_pass_their_checks(examples):
-    found = games(examples)
-    assert found["tictactoe"]["kind"] == "Python, compiled"
-    assert found["connect4-python"]["kind"] == "Python, compiled"
-    options = [option["name"] for option in found["connect4-python"]["options"]]
-    assert options == ["width", "height", "connect", "mirror"]
+    assert games(examples)["tictactoe"]["kind"] == "Python, compiled"
     for name in EXAMPLES:
         assert "passed" in examples.run(f"cd examples/{name} && pytest -q -p no:cacheprovider")
 
 
 def test_an_uninstalled_game_is_gone(examples):
-    examples.run(
-        "pip uninstall -y "
-        "perfectplay-tictactoe perfectplay-connect4-python perfectplay-mutorere perfectplay-tapatan perfectplay-teeko"
-    )
+    examples.run(f"pip uninstall -y {' '.join(f'perfectplay-{name}' for name in sorted(EXAMPLES))}")
     assert not EXAMPLES & games(examples).keys()
     assert "unknown game 'tictactoe'" in examples.run("solve tictactoe", code=2)

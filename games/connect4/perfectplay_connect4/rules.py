@@ -32,6 +32,8 @@ stones in a vertical, horizontal or diagonal line win. A full board without such
 class ConnectFour:
     """The game on one board size. A move is the number of a column."""
 
+    TURNS_ALTERNATE = True
+
     def __init__(self, width: int, height: int, connect: int, mirror: bool) -> None:
         self.width, self.height, self.connect, self.mirror = width, height, connect, mirror
         self.step = height + 1  # from a cell to its right neighbour
@@ -130,13 +132,17 @@ class ConnectFour:
         return self.stones(position).bit_count()  # every move adds a stone
 
     @hookimpl
+    def mover(self, position: int) -> int:
+        return self.tier(position) % 2
+
+    @hookimpl
     def encode(self, text: str) -> int:
         rows = text.strip().upper().split("/")
         if len(rows) != self.height or any(len(row) != self.width for row in rows):
             raise ValueError(f"write {self.height} rows of {self.width}, like {self.decode(self.empty)}")
         if unknown := set("".join(rows)) - set(LETTERS):
             raise ValueError(f"{min(unknown)!r} is not one of {' '.join(LETTERS)}")
-        mover = LETTERS[1 + self._to_move(text.upper().count("X") + text.upper().count("O"))]
+        mover = LETTERS[1 + (text.upper().count("X") + text.upper().count("O")) % 2]
         position = 0
         for x in range(self.width):
             column = "".join(row[x] for row in reversed(rows)).rstrip(".")
@@ -156,12 +162,9 @@ class ConnectFour:
     def _rows(self, position: int) -> list[list[int]]:
         """Return the rows from the top: 0 for empty, 1 for the first player, 2 for the second."""
         stones = self.stones(position)
-        first = position if self._to_move(self.tier(position)) == 0 else ~position
+        first = position if self.mover(position) == 0 else ~position
         cells = [[x * self.step + y for x in range(self.width)] for y in reversed(range(self.height))]
         return [[(stones >> cell & 1) * (2 - (first >> cell & 1)) for cell in row] for row in cells]
-
-    def _to_move(self, stones: int) -> int:
-        return stones % 2
 
     @hookimpl
     def format_move(self, position: int, move: int) -> str:
@@ -194,7 +197,7 @@ class ConnectFour:
             rows=self.height,
             columns=self.width,
             cells=tuple(cells),
-            to_move=self._to_move(self.tier(position)),
+            to_move=self.mover(position),
             players=PLAYERS,
             colours=("red", "yellow"),
             clicks=tuple(clicks),

@@ -1,6 +1,6 @@
 """The rules of Connect Four in plain Python, written for clarity.
 
-The C kernel and the plugin are tested against this file, so it shares no code with them. A board is a tuple of columns,
+The plugin is tested against this file, so it shares no code with it. A board is a tuple of columns,
 and a column is a string of stones from the bottom up.
 """
 

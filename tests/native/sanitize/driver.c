@@ -8,12 +8,10 @@
 #include "verify_api.h"
 
 #include "check.h"
-#include "connect4.h"
 #include "quixo.h"
 #include "random_graph.h"
 
-extern const pp_kernel connect4_kernel, dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel,
-    quixo_kernel;
+extern const pp_kernel dobutsu_kernel, dobutsu_enumerated_kernel, gobblet_kernel, quantik_kernel, quixo_kernel;
 
 /* ---- the laws of a kernel, on positions of random play ---- */
 
@@ -89,15 +87,6 @@ static void check_laws(const pp_kernel *k, int playouts) {
 }
 
 /* ---- kernels with a context: the laws on several boards ---- */
-
-static void check_connect4(uint32_t width, uint32_t height, uint32_t connect) {
-    const connect4_board board = connect4_board_of(width, height, connect, 1);
-    pp_kernel k = connect4_kernel;
-    k.context = &board;
-    k.tier_count = width * height + 1;
-    k.max_moves = width;
-    check_laws(&k, 200);
-}
 
 static void check_quixo(uint32_t width, uint32_t height) {
     quixo_board *board = quixo_board_new(width, height);
@@ -286,10 +275,6 @@ int main(int count, char **arguments) {
     puts("Gobblet: kernel laws");
     check_laws(&quantik_kernel, 2000);
     puts("Quantik: kernel laws");
-    check_connect4(5, 6, 4);
-    check_connect4(1, 8, 8);
-    check_connect4(9, 6, 8);
-    puts("Connect Four: kernel laws");
     check_quixo(3, 3);
     check_quixo(4, 4);
     check_quixo(5, 4);

@@ -1,12 +1,11 @@
-"""Compares the speed of rules in Python, compiled rules and kernels in C.
+"""Compares the speed of compiled rules with that of Python, and measures what compiling and the checks cost.
 
-    python benchmarks/python_and_c.py [small] [large]
+    python benchmarks/compiled_rules.py [small] [large]
 
 Without an argument, everything is measured. All times are CPU-seconds, and the best of three counts.
 
 `compile`    translating and compiling, without the cache
-`C`          a solve with the kernel in C; only Connect Four has one beside its rules in Python
-`compiled`   a solve with compiled rules, and its time divided by that of the kernel in C
+`solve`      a solve with compiled rules
 `speed-up`   how many times as fast as the Python rules the compiled rules expand positions
 `checks`     a solve with compiled rules divided by one without their checks. Only this benchmark can build those.
 """
@@ -17,16 +16,15 @@ import resource
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from perfectplay import Game, load_game, make_game, solve_game
+from perfectplay import Game, load_game, solve_game
 from perfectplay.cli.bench import expand_all, random_positions
 from perfectplay.compile import kernel as kernels
 from perfectplay.compile.compiler import find_compiler
 from perfectplay.compile.kernel import compile_rules, translate_rules
 from perfectplay.game.engine import game_kernel
-from perfectplay_connect4.rules import ConnectFour
 from perfectplay_native.kernel import Kernel
 
 ROOT = Path(__file__).parents[1]
@@ -40,44 +38,30 @@ CHECK = "#define PP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)"
 NO_CHECK = "#define PP_UNLIKELY(condition) ((void)(condition), 0)"
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A game in Python, and the same game with a kernel in C if there is one."""
-
-    name: str
-    python: Callable[[], Game]
-    native: Callable[[], Game] | None = None
+Load = Callable[[], Game]
 
 
-def _connect4(width: int, height: int) -> Subject:
-    return Subject(
-        f"Connect Four {width}×{height}",
-        lambda: make_game(ConnectFour(width, height, 4, False), name="connect4"),
-        lambda: load_game("connect4", width=width, height=height, mirror=False),
-    )
+def _installed(name: str, **options: int) -> Load:
+    return lambda: load_game(name, **options)
 
 
-def _installed(title: str, name: str, **options: int) -> Subject:
-    return Subject(title, lambda: load_game(name, **options))
+def _example(name: str) -> Load:
+    return lambda: GAMES[name](ROOT)
 
 
-def _example(name: str, game: str) -> Subject:
-    return Subject(name, lambda: GAMES[game](ROOT))
-
-
-SMALL = (
-    _example("tic-tac-toe", "tictactoe"),
-    _example("mū tōrere", "mutorere"),
-    _example("tapatan", "tapatan"),
-    _installed("dots 2×2", "dots", rows=2, columns=2),
-    _installed("Kalah 3, 2", "kalah", pits=3, seeds=2),
-    _connect4(4, 4),
-)
-LARGE = (
-    _installed("dots 2×3", "dots", rows=2, columns=3),
-    _installed("Kalah 3, 3", "kalah", pits=3, seeds=3),
-    _connect4(5, 5),
-)
+SMALL = {
+    "tic-tac-toe": _example("tictactoe"),
+    "mū tōrere": _example("mutorere"),
+    "tapatan": _example("tapatan"),
+    "dots 2×2": _installed("dots", rows=2, columns=2),
+    "Kalah 3, 2": _installed("kalah", pits=3, seeds=2),
+    "Connect Four 4×4": _installed("connect4", width=4, height=4, mirror=False),
+}
+LARGE = {
+    "dots 2×3": _installed("dots", rows=2, columns=3),
+    "Kalah 3, 3": _installed("kalah", pits=3, seeds=3),
+    "Connect Four 5×5": _installed("connect4", width=5, height=5, mirror=False),
+}
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
@@ -128,35 +112,24 @@ def remove_checks(game: Game) -> Game:
     return game
 
 
-def measure_solves(*games: Game | None) -> tuple[list[float | None], str]:
+def measure_solves(*games: Game) -> tuple[list[float], str]:
     """Return the times of solves, in turn and without compiling, and the hash of the first table."""
-    for game in filter(None, games):
+    for game in games:
         kernels.find_compiled(game)
-    rows, digest = [], ""
-    for _ in range(REPEATS):
-        summaries = [solve_game(game, save=False) if game else None for game in games]
-        rows.append([summary.cpu_seconds if summary else None for summary in summaries])
-        digest = summaries[0].hash if summaries[0] else ""
-    return [
-        min((time for time in column if time is not None), default=None) for column in zip(*rows, strict=True)
-    ], digest
+    rounds = [[solve_game(game, save=False) for game in games] for _ in range(REPEATS)]
+    return [min(each.cpu_seconds for each in column) for column in zip(*rounds, strict=True)], rounds[0][0].hash
 
 
 def main() -> None:
     chosen = [("small", SMALL), ("large", LARGE)]
-    print(f"{'':<18}  compile         C  compiled  ratio  speed-up  checks  hash")
-    for subject in (each for size, subjects in chosen if not sys.argv[1:] or size in sys.argv for each in subjects):
-        game = subject.python()
-        compilation, speed_up = measure_compilation(game), measure_speed_up(game)
-        in_c = subject.native() if subject.native else None
-        (compiled, unchecked, native), table_hash = measure_solves(game, remove_checks(subject.python()), in_c)
-        assert compiled
-        assert unchecked
+    print(f"{'':<18}  compile    solve  speed-up  checks  hash")
+    for name, load in (
+        each for size, games in chosen if not sys.argv[1:] or size in sys.argv for each in games.items()
+    ):
+        compilation, speed_up = measure_compilation(load()), measure_speed_up(load())
+        (compiled, unchecked), table_hash = measure_solves(load(), remove_checks(load()))
         print(
-            f"{subject.name:<18}  {compilation:5.2f} s",
-            f"{native:7.3f} s" if native else " " * 9,
-            f"{compiled:7.3f} s ",
-            f"{compiled / native:5.2f} " if native else " " * 6,
+            f"{name:<18}  {compilation:5.2f} s  {compiled:5.3f} s",
             f"{speed_up:7.0f}×  {compiled / unchecked:6.2f}  {table_hash}",
             flush=True,
         )

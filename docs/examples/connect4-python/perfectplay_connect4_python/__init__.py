@@ -1,1 +1,0 @@
-"""Connect Four in plain Python, a perfectplay plugin."""
