@@ -39,7 +39,6 @@ from perfectplay.tiers.external_set import Run, merge_portions
 from perfectplay_native.positions import Positions
 
 if TYPE_CHECKING:
-    from perfectplay.game.game import Game
     from perfectplay.table.table import Table
 
 Exporter = Callable[[Path, "Source"], None]
@@ -84,7 +83,7 @@ class Source:
 
     def outcomes(self, rows: Rows) -> npt.NDArray[np.int8]:
         """Return the winner of each row: 1 the first player, -1 the second player, 0 for a draw."""
-        return winners(self.game, rows["position"], rows["code"])
+        return winners(self.table, rows["position"], rows["code"])
 
     def _report(self, phase: str, parts: Iterator[Rows]) -> Iterator[Rows]:
         """Pass the parts on, and report progress."""
@@ -99,12 +98,13 @@ class Source:
                 self._progress(Progress(phase=phase, positions=done, total=self.count, seconds=seconds))
 
 
-def winners(game: Game, positions: Positions, codes: Codes) -> npt.NDArray[np.int8]:
+def winners(table: Table, positions: Positions, codes: Codes) -> npt.NDArray[np.int8]:
     """Return the winner of each position: 1 the first player, -1 the second player, 0 for a draw.
 
     Raises PerfectPlayError if the game does not define which player is to move.
     """
-    movers = game.movers(positions)
+    game = table.game
+    movers = game.movers(positions, table.kernel)
     if movers is None:
         raise PerfectPlayError(
             f"{game.name} does not define which player is to move (it has neither the hook 'mover' nor 'board'), and "

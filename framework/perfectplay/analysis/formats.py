@@ -52,7 +52,7 @@ def write_csv(path: Path, source: Source) -> None:
         writer = csv.writer(file)
         writer.writerow(["position", "text", "to_move", "outcome", "remoteness", *(["score"] if scored else [])])
         for rows in source.rows():
-            movers = source.game.movers(rows["position"])
+            movers = source.game.movers(rows["position"], source.table.kernel)
             turns = [""] * len(rows) if movers is None else (movers + 1).tolist()
             for (position, code), turn in zip(rows.tolist(), turns, strict=True):
                 value = Value.from_code(code)
@@ -132,7 +132,7 @@ def write_parquet(path: Path, source: Source) -> None:
     # Arrow itself cannot open a file whose name is not valid UTF-8.
     with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for rows in merge_small_parts(source.rows(), ROW_GROUP):
-            movers = source.game.movers(rows["position"])
+            movers = source.game.movers(rows["position"], source.table.kernel)
             data = [
                 arrow.array(rows["position"], arrow.uint64()),
                 arrow.nulls(len(rows), arrow.int8()) if movers is None else arrow.array(movers + 1, arrow.int8()),
@@ -214,7 +214,7 @@ def _compare(table: Table, part: Entries, result: Comparison) -> None:
     positions, outcomes = part["position"][in_table], part["outcome"][in_table]
     canonical = canonicalize_many(table.kernel, positions)
     result.not_canonical += int(np.count_nonzero(canonical != positions))
-    expected = winners(table.game, positions, codes[in_table])
+    expected = winners(table, positions, codes[in_table])
     different = np.flatnonzero(expected != outcomes)
     result.agree += len(positions) - len(different)
     result.differ += len(different)

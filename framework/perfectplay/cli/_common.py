@@ -136,11 +136,13 @@ def complete_game(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [name for name in plugins.game_names() if name.startswith(incomplete)]
 
 
-def open_game_table(game: Game, directory: Path | None, *, memory: int | None = None) -> Table:
-    """Open the table of a game in `--dir`, or in the default directory. `memory` is passed to `open_table`."""
+def open_game_table(
+    game: Game, directory: Path | None, *, memory: int | None = None, kernel: Kernel | None = None
+) -> Table:
+    """Open the table of a game in `--dir`, or in the default directory. `open_table` takes the other arguments."""
     from perfectplay.table.locations import open_table, table_path
 
-    return open_table(game, table_path(game, directory), memory=memory)
+    return open_table(game, table_path(game, directory), memory=memory, kernel=kernel)
 
 
 def note_outcomes_only(game: Game, table: Table) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from perfectplay.game.game import Game
     from perfectplay.table.table import Table
     from perfectplay.threads import Progress
+    from perfectplay_native.kernel import Kernel
 
 _COLOURS = {Outcome.WIN: "green", Outcome.DRAW: "yellow", Outcome.LOSS: "red"}
 # Numbers in the palette of 256 colours that nearly every terminal has. Black and white are left out, because one of
@@ -143,11 +144,11 @@ MIN_BAR_COLUMNS = 36
 
 @contextmanager
 def table_at_work(
-    verb: str, game: Game, directory: Path | None
+    verb: str, game: Game, directory: Path | None, kernel: Kernel | None = None
 ) -> Iterator[tuple[Table, ProgressDisplay, threading.Event]]:
     """Open a table for long work. Provides the table, the progress display and the event that Ctrl-C sets."""
     with (
-        open_game_table(game, directory) as table,
+        open_game_table(game, directory, kernel=kernel) as table,
         stop_on_interrupt() as stop,
         ProgressDisplay(f"{verb} {game.identity}") as progress,
     ):

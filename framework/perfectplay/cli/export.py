@@ -94,6 +94,7 @@ def command(
     from perfectplay.analysis.dataset import Sampling, export_dataset
     from perfectplay.analysis.export import export_table
     from perfectplay.analysis.selection import Selection
+    from perfectplay.compile.kernel import solving_kernel
     from perfectplay.errors import PerfectPlayError, UsageError
     from perfectplay.files import is_standard_output
     from perfectplay.values import Outcome
@@ -113,14 +114,14 @@ def command(
         if format != "parquet":
             raise UsageError(f"--features needs the format parquet, not {format}")
         sampling = Sampling(limit, sample == "remoteness", test_share or 0.0, seed or 0)
-        with table_at_work("export", game, directory) as (table, progress, stop):
+        with table_at_work("export", game, directory, solving_kernel(game)) as (table, progress, stop):
             note_outcomes_only(game, table)
             dataset = export_dataset(table, file, selection, sampling, progress=progress, stop=stop)
         _print_dataset(dataset, as_json)
         return
     if sample or test_share is not None or seed is not None:
         raise UsageError("--sample, --test and --seed need --features")
-    with table_at_work("export", game, directory) as (table, progress, stop):
+    with table_at_work("export", game, directory, solving_kernel(game)) as (table, progress, stop):
         note_outcomes_only(game, table)
         report = export_table(table, format, file, selection, progress=progress, stop=stop)
     if as_json:
