@@ -15,7 +15,6 @@ from cffi import FFI
 from perfectplay import load_game, make_game
 from perfectplay.compile.translation import Translation, translate
 from perfectplay.game.game import Game
-from perfectplay_connect4.rules import ConnectFour
 from perfectplay_native.build import INCLUDE
 from perfectplay_native.kernel import Kernel
 
@@ -71,7 +70,7 @@ _STUCK = {
 }
 
 GAMES: dict[str, Callable[[Path], Game]] = {
-    "connect4": lambda _: make_game(ConnectFour(4, 3, 3, True), name="connect4"),
+    "connect4": _installed("connect4", width=4, height=3, connect=3),
     "tictactoe": _package(EXAMPLES / "tictactoe" / "perfectplay_tictactoe" / "plugin.py"),
     "mutorere": _package(EXAMPLES / "mutorere" / "perfectplay_mutorere" / "plugin.py"),
     "tapatan": _package(EXAMPLES / "tapatan" / "perfectplay_tapatan" / "rules.py"),
