@@ -66,11 +66,17 @@ Rated = TypeVar("Rated", RatedMove, RatedMoves)
 def rate_each_move(game: Game, table: Table | None, position: int) -> list[RatedMove]:
     """Rate every legal move of a valid position.
 
-    Servers call this thousands of times per second, so each child is computed once, by the unchecked rules, and a
-    single call looks all of them up.
-
     Returns the moves from best to worst, then those without a value. Without a table no move has a value.
     Raises PluginError if the game's rules fail.
+    """
+    return [*map(RatedMove._make, rate_as_tuples(game, table, position))]
+
+
+def rate_as_tuples(game: Game, table: Table | None, position: int) -> list[tuple[int, int, Value | None, int]]:
+    """Rate every legal move as `rate_each_move` does, and return the fields of each `RatedMove`.
+
+    Servers call this thousands of times per second, so each child is computed once, by the unchecked rules, and a
+    single call looks all of them up.
     """
     rules = game.rules
     try:
@@ -86,7 +92,7 @@ def rate_each_move(game: Game, table: Table | None, position: int) -> list[Rated
     values, sort_keys = zip(*map(_value_of_move, codes, keeps_turn), strict=True) if moves else ((), ())
     group_numbers: dict[int, int] = {}
     groups = [group_numbers.setdefault(image, len(group_numbers)) for image in canonical]
-    rated = [*map(RatedMove._make, zip(moves, children, values, groups, strict=True))]
+    rated = [*zip(moves, children, values, groups, strict=True)]
     return [rated[index] for index in sorted(range(len(moves)), key=sort_keys.__getitem__)]
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from perfectplay.analysis.moves import RatedMove as TableMove
-from perfectplay.analysis.moves import best_line, rate_each_move
+from perfectplay.analysis.moves import best_line, rate_as_tuples, rate_each_move
 from perfectplay.errors import PerfectPlayError
 from perfectplay.game.board import Board, Cell, Click, Spelling, Tray, board_fault, headings, player_colours
 from perfectplay.game.board_text import make_text_board
@@ -379,24 +379,26 @@ def _board_moves(
 _NO_CLICK = Click(0, None)
 
 
-def _rated_move(name: str, rated: TableMove, *, scored: bool) -> RatedMove:
+def _rated_move(name: str, child: int, value: Value | None, group: int, *, scored: bool) -> RatedMove:
     """Return a move with its value. Programs request many, so this creates no dict of the fields."""
-    value = rated.value
     if value is None:
-        return RatedMove(name, str(rated.child), rated.group, outcome=None, remoteness=None)
+        return RatedMove(name, str(child), group, outcome=None, remoteness=None)
     outcome: Any = value.word  # written like the OutcomeName
     score = value.score if scored and not value.outcome_only else UNSET
-    return RatedMove(name, str(rated.child), rated.group, outcome=outcome, remoteness=value.remoteness, score=score)
+    return RatedMove(name, str(child), group, outcome=outcome, remoteness=value.remoteness, score=score)
 
 
 def answer_evaluated_moves(served: ServedGame, position: int) -> EvaluatedMoves:
-    rated = rate_each_move(served.game, served.table, position)
-    names = served.game.format_moves(position, [each.move for each in rated])
+    rated = rate_as_tuples(served.game, served.table, position)
+    names = served.game.format_moves(position, [move for move, _, _, _ in rated])
     scored = served.game.has_score
     return EvaluatedMoves(
         game=served.game.identity,
         id=str(int(position)),
-        moves=[_rated_move(name, each, scored=scored) for name, each in zip(names, rated, strict=True)],
+        moves=[
+            _rated_move(name, child, value, group, scored=scored)
+            for name, (_, child, value, group) in zip(names, rated, strict=True)
+        ],
         **value_fields(served, find_value(served, position)),
     )
 
@@ -435,10 +437,12 @@ def _evaluation_fields(served: ServedGame, position: int, value: Value | None) -
 
 def answer_best_move(served: ServedGame, position: int) -> BestMove:
     game = served.game
-    rated = rate_each_move(game, served.table, position)
-    best = rated[0] if rated and rated[0].value is not None else None
+    best = None
+    for move, child, value, group in rate_as_tuples(game, served.table, position)[:1]:
+        if value is not None:
+            best = _rated_move(game.format_move(position, move), child, value, group, scored=game.has_score)
     return BestMove(
-        best=best and _rated_move(game.format_move(position, best.move), best, scored=game.has_score),
+        best=best,
         **_evaluation_fields(served, position, find_value(served, position)),
     )
 
