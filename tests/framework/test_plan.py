@@ -24,8 +24,9 @@ from perfectplay.plan.sizes import Shape
 from perfectplay.table.records import TableInfo
 from perfectplay.table.store import MemoryStore
 from perfectplay.threads import ThreadPool
-from perfectplay.tiers.enumeration import Enumeration
+from perfectplay.tiers.enumeration import Enumeration, children_by_tier
 from perfectplay.tiers.external_set import SpillBudget
+from perfectplay_native.positions import union
 
 from ..cli import solve
 
@@ -103,6 +104,20 @@ def test_an_estimate_starts_from_the_counted_positions():
     assert rest.kind == "estimate"
     assert 12_706_262 / 2 < counted + rest.tiers.slots < 12_706_262 * 2
     assert estimate_from_start(kernel, sample=300).tiers.slots < 12_706_262 / 2
+
+
+def test_a_tier_that_is_found_in_part_is_sampled_evenly():
+    """Expanding all of a small part once made the explorers reach mostly the same positions."""
+    kernel = solving_kernel(load_game("connect4", width=5, mirror=False))
+    tier, counted = np.array([kernel.start()], dtype=np.uint64), 0
+    for _ in range(10):
+        counted += len(tier)
+        ((_, children),) = children_by_tier(kernel, tier)
+        tier = union([children])
+    ((number, children),) = children_by_tier(kernel, tier)
+    found = {number - 1: tier, number: union([children])[:100]}
+    rest = estimate_positions(kernel, found, sample=2_000)
+    assert 0.6 * 3_945_711 < counted + rest.tiers.slots < 1.3 * 3_945_711
 
 
 def test_a_sample_of_all_positions_is_a_count():

@@ -1,9 +1,10 @@
 """Estimates the number of positions of a game without an index.
 
 Positions are enumerated for as long as the time allows. If that does not finish, three explorers continue
-independently from the positions found so far, tier by tier. Each expands a random sample of its positions in a tier and
-so reaches the next tier with a sample of that tier. If one explorer finds D positions there on average, P of which a
-second one finds too and T all three, the tier has about
+independently from the positions found so far, tier by tier. Each expands a random sample of a tier's positions and so
+reaches the next tier with a sample of that tier. Where the enumeration has found a part of a tier, the sample has the
+same share of that part as of the rest, as far as the rest is known. If one explorer finds D positions in a tier on
+average, P of which a second one finds too and T all three, the tier has about
 
     N = D² / P · S      with the spread      S = T · D / P²
 
@@ -20,6 +21,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
+from math import ceil
 
 import numpy as np
 
@@ -132,7 +134,9 @@ def estimate_positions(
     exact, bounded, cyclic, spread = True, 0.0, False, 1.0
     while tiers := {tier for explorer in explorers for tier in explorer.incoming}:
         group = groups.of(min(tiers, key=groups.turn))
-        visits = [explorer.visit(group) for explorer in explorers]
+        arrivals = [explorer.arrive(group) for explorer in explorers]
+        shares = {tier: _found_share(len(found.get(tier, ())), [each[tier] for each in arrivals]) for tier in group}
+        visits = [explorer.explore(levels, shares) for explorer, levels in zip(explorers, arrivals, strict=True)]
         for tier in group:
             levels = [visit[tier] for visit in visits]
             known = len(found.get(tier, ()))
@@ -163,31 +167,59 @@ class _Explorer:
     check: Callable[[], None]
     incoming: dict[int, list[Positions]]
 
-    def visit(self, group: tuple[int, ...]) -> dict[int, list[Positions]]:
-        """Explore mutually reachable tiers. Returns their new positions by the number of moves within the group."""
+    def arrive(self, group: tuple[int, ...]) -> dict[int, list[Positions]]:
+        """Enter mutually reachable tiers. Returns their positions that are new: a first level for each, or none."""
         levels: dict[int, list[Positions]] = {tier: [] for tier in group}
-        for tier in group:
-            self._expand(self.found.get(tier, NO_POSITIONS))
+        self._add_level(levels)
+        return levels
+
+    def explore(
+        self, levels: dict[int, list[Positions]], found_shares: Mapping[int, float]
+    ) -> dict[int, list[Positions]]:
+        """Explore these tiers. Returns their new positions by the number of moves within the group."""
+        for tier, share in found_shares.items():
+            self._expand(self.found.get(tier, NO_POSITIONS), share)
+            for positions in levels[tier]:
+                self._expand(positions, 1 - share)
         for _ in range(MAX_LEVELS):
-            arrived = {tier: self.incoming.pop(tier) for tier in group if tier in self.incoming}
+            arrived = self._add_level(levels)
             if not arrived:
                 break
-            for tier, arrays in arrived.items():
-                positions = difference(union(arrays), [self.found.get(tier, NO_POSITIONS), *levels[tier]])
-                if len(positions):
-                    levels[tier].append(positions)
-                    self._expand(positions)
-        for tier in group:
+            for tier in arrived:
+                self._expand(levels[tier][-1])
+        for tier in levels:
             self.incoming.pop(tier, None)
         return levels
 
-    def _expand(self, positions: Positions) -> None:
-        if len(positions) > self.sample:
-            positions = self.random.choice(positions, self.sample, replace=False, shuffle=False)
+    def _add_level(self, levels: dict[int, list[Positions]]) -> list[int]:
+        """Add the positions reached last to their tiers, except those that are not new. Returns the tiers that grew."""
+        grown = []
+        for tier in levels:
+            arrays = self.incoming.pop(tier, None)
+            if arrays is None:
+                continue
+            positions = difference(union(arrays), [self.found.get(tier, NO_POSITIONS), *levels[tier]])
+            if len(positions):
+                levels[tier].append(positions)
+                grown.append(tier)
+        return grown
+
+    def _expand(self, positions: Positions, share: float = 1.0) -> None:
+        sample = ceil(self.sample * share)
+        if len(positions) > sample:
+            positions = self.random.choice(positions, sample, replace=False, shuffle=False)
         for portion in iter_batches([positions], SLOW_CHUNK):
             self.check()
             for tier, children in children_by_tier(self.kernel, portion):
                 self.incoming.setdefault(tier, []).append(children)
+
+
+def _found_share(found: int, arrivals: list[list[Positions]]) -> float:
+    """Return the part of a tier that the enumeration has found, after the explorers' first steps into it."""
+    if not found:
+        return 0.0
+    others = sum(d**2 / max(p, 1.0) for d, p, _ in _overlaps(arrivals)) if any(arrivals) else 0.0
+    return found / (found + others)
 
 
 def _overlaps(visits: list[list[Positions]]) -> list[tuple[float, float, int]]:
