@@ -295,7 +295,7 @@ def prove_start(game: Game, directory: Path) -> int:
     counts = proof.counts
     print(
         f"start: {proof.outcome.name.lower()}, proven with {counts.evaluated:,} positions evaluated and "
-        f"{counts.below:,} values from the table; CPU {proof.cpu_seconds:.0f} s, {proof.peak_rss >> 20} MiB",
+        f"{counts.below:,} values from the table; CPU {proof.cpu_seconds:.0f} s",
         flush=True,
     )
     return proof.outcome is not Outcome.DRAW
