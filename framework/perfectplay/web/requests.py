@@ -75,7 +75,7 @@ EMBED = "/embed/"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all requests to one server share: its games, its visitors' games and its settings."""
+    """The objects that all requests to one server share: its games, its visitors' games and its settings."""
 
     library: Library
     sessions: Sessions
