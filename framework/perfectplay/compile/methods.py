@@ -105,8 +105,9 @@ class Methods(Expressions):
             if name == "get" and len(arguments) in (1, 2) and isinstance(arguments[0], Int):
                 default = arguments[1] if len(arguments) == 2 else Constant(None)
                 there = self.contains(Constant(tuple(receiver)), arguments[0])
-                entry = lambda: self.item(Constant(receiver), arguments[0])  # noqa: E731
-                return self.evaluate_either(there, entry, lambda: default, site)
+                return self.evaluate_either(
+                    there, lambda: self.item(Constant(receiver), arguments[0]), lambda: default, site
+                )
             if name in ("keys", "values", "items") and not arguments:
                 return Constant(tuple(getattr(receiver, name)()))
             raise Untranslatable(f"the method '{name}' of a dict")

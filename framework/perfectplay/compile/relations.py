@@ -73,8 +73,12 @@ class Relations(Sequences):
         same = self.builder.keep(self.builder.compare("eq", first.length, second.length), "same")
         shorter = self.builder.keep(self.builder.extreme("min", first.length, second.length), "length")
         pairs = View(shorter, lambda i: Tuple((first.element(i), second.element(i))))
-        different = self.search(pairs, lambda pair: self.builder.negate(self.equal(*pair.items)))  # type: ignore[union-attr]
-        return self.builder.both(same, self.builder.negate(different))
+
+        def differ(pair: Value) -> Int:
+            assert isinstance(pair, Tuple)
+            return self.builder.negate(self.equal(*pair.items))
+
+        return self.builder.both(same, self.builder.negate(self.search(pairs, differ)))
 
     def search(self, view: View, test: Callable[[Value], Int]) -> Int:
         """Return whether the test holds for an element. Implemented with the loops of statements."""
@@ -105,11 +109,7 @@ class Relations(Sequences):
             raise Untranslatable("'in' with a text")
         if isinstance(value, Constant) and isinstance(value.object, dict | set | frozenset) and not is_hashable(item):
             raise Untranslatable("a list in a set or dict")
-        if isinstance(value, Constant) and isinstance(value.object, range):
-            start, stop = constant_int(value.object.start), constant_int(value.object.stop)
-            bounds: tuple[Int, Int, int] | None = (start, stop, value.object.step)
-        else:
-            bounds = value.bounds if isinstance(value, View) else None
+        bounds = _range_bounds(value)
         if bounds is not None and isinstance(item, Int):
             return self._in_range(*bounds, item)
         if bounds is not None and isinstance(item, IntOrNone):
@@ -160,6 +160,13 @@ class Relations(Sequences):
         place = Int(ir.Operation(Range(0, high - low), "add", (offset.expr, ir.number(0))))
         entry = builder.table([int(low + i in members) for i in range(high - low + 1)], place.expr)
         return builder.both(inside, entry)
+
+
+def _range_bounds(value: Value) -> tuple[Int, Int, int] | None:
+    """Return the start, the stop and the step of a range; None for another value."""
+    if isinstance(value, Constant) and isinstance(value.object, range):
+        return constant_int(value.object.start), constant_int(value.object.stop), value.object.step
+    return value.bounds if isinstance(value, View) else None
 
 
 def is_hashable(value: Value) -> bool:

@@ -106,9 +106,9 @@ class Game:
         self._players = names or DEFAULT_PLAYERS[:count]
         if self.kernel is not None and len(self._players) != count:
             raise PluginError(f"{self.name}: hook 'players' returned {len(names)} names, but the kernel has {count}")
-        self._declares_alternation = (
-            plugin.turns_alternate is True if self.kernel is None else self.kernel.turns_alternate
-        )
+        promised = plugin.turns_alternate is True if self.kernel is None else self.kernel.turns_alternate
+        self.turns_alternate = not self.is_puzzle and (not self.has_mover or promised)
+        """Whether every move passes the turn: without the hook `mover`, or if the plugin or its kernel declares it."""
         self.rules = engine_rules(
             functions, self.kernel, players=len(self._players), turns_alternate=self.turns_alternate
         )
@@ -248,11 +248,6 @@ class Game:
     def is_puzzle(self) -> bool:
         """Whether there is a single player, for whom WON means solved and LOST a dead end."""
         return len(self._players) == 1
-
-    @cached_property
-    def turns_alternate(self) -> bool:
-        """Whether every move passes the turn: without the hook `mover`, or if the plugin or its kernel declares it."""
-        return not self.is_puzzle and (not self.has_mover or self._declares_alternation)
 
     def mover(self, position: SupportsIndex) -> int | None:
         """Return who is to move: 0 for the first player, 1 for the second, None if unknown.

@@ -12,7 +12,7 @@ from perfectplay.game.hooks import CONFIGURE, Hooks
 from perfectplay.game.options import Option, OptionValue, read_options
 from perfectplay.game.plugins import Plugin
 
-CONSTANTS = ("rules_version", "turns_alternate")
+_CONSTANTS = ("rules_version", "turns_alternate")
 """Fields of a plugin that a variant has from its module unless it defines them."""
 
 
@@ -51,7 +51,7 @@ def build_game(plugin: Plugin, chosen: Mapping[str, object]) -> Game:
     options = read_options(plugin.name, declared, chosen)
     if "configure" in plugin.hooks:
         variant = plugins.make_plugin(_configured(plugin, options), name=plugin.name, version=plugin.version)
-        defined = {name: getattr(plugin, name) for name in CONSTANTS if getattr(variant, name) is None}
+        defined = {name: getattr(plugin, name) for name in _CONSTANTS if getattr(variant, name) is None}
         plugin = replace(variant, file=plugin.file, code=plugin.code, **defined)
     return Game(plugin, declared, options)
 

@@ -147,7 +147,7 @@ def estimate_positions(
                 if t >= MIN_TRIPLES:
                     spread = max(1.0, t * d / p**2)
                 complete = t == d
-                size = d if complete else spread * d**2 / max(p, 1.0)
+                size = d if complete else spread * _lincoln_petersen(d, p)
                 sizes[tier] += size
                 exact &= complete
                 bounded += size if p < MIN_PAIRS and not complete else 0.0
@@ -218,8 +218,12 @@ def _found_share(found: int, arrivals: list[list[Positions]]) -> float:
     """Return the part of a tier that the enumeration has found, after the explorers' first steps into it."""
     if not found:
         return 0.0
-    others = sum(d**2 / max(p, 1.0) for d, p, _ in _overlaps(arrivals)) if any(arrivals) else 0.0
+    others = sum(_lincoln_petersen(d, p) for d, p, _ in _overlaps(arrivals)) if any(arrivals) else 0.0
     return found / (found + others)
+
+
+def _lincoln_petersen(d: float, p: float) -> float:
+    return d**2 / max(p, 1.0)
 
 
 def _overlaps(visits: list[list[Positions]]) -> list[tuple[float, float, int]]:
